@@ -1,0 +1,1 @@
+"""Landbridge: one GPU cluster out of an organisation's own machines and its AWS account."""
