@@ -1,0 +1,46 @@
+"""What every part of an environment is made of: a strict frozen model, and words with a fixed spelling."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.functional_validators import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from landbridge import hostlist
+
+Site = Literal["onprem", "aws"]
+SITES: tuple[Site, ...] = ("onprem", "aws")
+
+
+class Model(BaseModel):
+    """Frozen, closed to unknown keys, strict about types: `"4"` is not a number and `26.05` is not a version."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
+
+
+def _host_range(text: str) -> str:
+    try:
+        hostlist.expand(text)
+    except hostlist.HostlistError as error:
+        at = f'character {error.offset + 1} of "{text}"'
+        raise PydanticCustomError(
+            "node-range", "{reason} ({at})", {"reason": error.reason, "at": at, "fix": "write hosts as dgx[01-04]"}
+        ) from None
+    return text
+
+
+# A name that is safe as an AWS tag, a file name, a Slurm name and part of a bucket's name.
+Word = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
+# Accounts and users keep their Unix spelling.
+UserName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_.-]{0,31}$")]
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+HostRange = Annotated[str, AfterValidator(_host_range)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]*$")]
+AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/-]*$")]
+Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$")]
+Zone = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}[0-9]-az[0-9]+$")]
+Port = Annotated[int, Field(ge=1, le=65535)]
+# Private 16- and 32-bit numbers and public ones; 0, 23456, 65535 and 4294967295 are reserved.
+Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
+Usd = Annotated[float, Field(ge=0, le=1e12)]
+Scalar = str | int | float | bool

@@ -1,0 +1,125 @@
+"""The environment: one frozen object that says what an organisation has and wants."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.aws import Aws
+from landbridge.environment.base import HostName, Model, Port, Site, Text, Usd, UserName, Word
+from landbridge.environment.link import Link
+from landbridge.environment.onprem import OnPrem
+from landbridge.environment.scheduler import Scheduler
+from landbridge.environment.storage import Storage
+from landbridge.hostlist import expand
+
+Regime = Literal["hipaa", "fedramp_moderate", "fedramp_high", "itar", "gdpr", "pci_dss", "classified"]
+
+
+class DataClass(Model):
+    """Where data of one class may be, and the regime that says so."""
+
+    sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    regime: Regime | None = None
+
+
+class User(Model):
+    """A person with the same uid on every node of both sites."""
+
+    name: UserName
+    uid: Annotated[int, Field(ge=1000, le=2_000_000_000)]
+    gid: int | None = Field(default=None, ge=1000, le=2_000_000_000, description="none: the same number as the uid")
+    ssh_keys: tuple[Text, ...] = Field(default=(), description="public keys, for the login hosts")
+
+
+class AccountBudget(Model):
+    """What one account may spend in AWS in a month; past a hard limit nothing more is launched for it."""
+
+    monthly_usd: Usd
+    hard: bool = False
+
+
+class Budget(Model):
+    """What AWS may cost."""
+
+    monthly_usd: Usd | None = Field(default=None, description="none: no alarm, only the accounts' limits")
+    accounts: Mapping[UserName, AccountBudget] = {}
+
+
+class MLflow(Model):
+    """The tracking server; artifacts go through it into the hub."""
+
+    port: Port = 5000
+    data_class: Word | None = Field(
+        default=None, description="of its artifacts; none: the first class that both sites may hold"
+    )
+    allowed_hosts: tuple[Text, ...] = Field(
+        default=(), description="more names it answers to, besides its own and its address"
+    )
+
+
+class Registry(Model):
+    """A container registry on the mlops host."""
+
+    port: Port = 5001
+    data_class: Word | None = None
+
+
+class MLOps(Model):
+    """Tracking, and a registry where one is wanted."""
+
+    mlflow: MLflow = MLflow()
+    registry: Registry | None = None
+
+
+class SecretRef(Model):
+    """The value of a `secure:` key of the same file, set with `pulumi config set --secret`."""
+
+    config: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*:[A-Za-z][A-Za-z0-9_-]*$")]
+
+
+class Secrets(Model):
+    """Secrets to take from this file. What is not named is generated once on the operator's machine."""
+
+    slurm_key: SecretRef | None = None
+    slurm_jwt_key: SecretRef | None = None
+    database_password: SecretRef | None = None
+    mlflow_admin_password: SecretRef | None = None
+    mlflow_database_password: SecretRef | None = None
+
+
+EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
+
+
+class Environment(Model):
+    """A whole environment. `name` and `region` come from the file's name and its `aws:region`."""
+
+    name: EnvironmentName
+    region: Text
+    owner: Text
+    cost_center: Text = Field(default="none", description="a tag on everything that costs money")
+    data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
+        default={"internal": DataClass(sites=("onprem", "aws"))}, description="what is in no class goes nowhere"
+    )
+    users: tuple[User, ...] = Field(default=(), description="people who are in no directory")
+    onprem: OnPrem
+    aws: Aws
+    link: Link
+    storage: Storage = Storage()
+    scheduler: Scheduler = Scheduler()
+    budget: Budget = Budget()
+    mlops: MLOps = MLOps()
+    secrets: Secrets = Secrets()
+
+    def pool_nodes(self, pool: str) -> str:
+        """Slurm's names of a pool's nodes, as a host list."""
+        found = next(p for p in self.aws.pools if p.name == pool)
+        return f"{pool}-1" if found.max_nodes == 1 else f"{pool}-[1-{found.max_nodes}]"
+
+    def host_addresses(self) -> dict[HostName, str]:
+        """Addresses of every named on-prem host, GPU nodes included, in the file's order."""
+        found = {host: str(address) for host, address in self.onprem.addresses.items()}
+        for group in self.onprem.nodes:
+            for offset, host in enumerate(expand(group.hosts)):
+                found[host] = str(group.address + offset)
+        return found

@@ -1,0 +1,74 @@
+"""The organisation's own site: its GPU nodes, the hosts that serve them, and how the operator reaches them."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated
+
+from pydantic import Field
+
+from landbridge.environment.base import HostName, HostRange, Model, Port, Text, Url, Word
+
+
+class NodeGroup(Model):
+    """Equal machines in a row: `address` is the first one's, the others count up from it."""
+
+    hosts: HostRange
+    platform: Text
+    address: IPv4Address
+    rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")
+    features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
+    memory_mib: int | None = Field(default=None, ge=1024, description="where a machine has less than its platform says")
+
+
+class Services(Model):
+    """Which host serves what. One host may serve several things."""
+
+    controller: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=2)] = Field(
+        default=("ctl01",), description="slurmctld and the burst controller; a second one takes over"
+    )
+    database: HostName = Field(default="db01", description="MariaDB and slurmdbd")
+    login: Annotated[tuple[HostName, ...], Field(min_length=1)] = Field(
+        default=("login01",), description="where users log in"
+    )
+    storage: HostName = Field(default="nfs01", description="exports home directories")
+    gateway: HostName = Field(default="gw01", description="this site's end of the link to AWS")
+    mlops: HostName = Field(default="mlops01", description="MLflow and its database")
+
+    def hosts(self) -> tuple[str, ...]:
+        """Every service host once, in the order above."""
+        named = [*self.controller, self.database, *self.login, self.storage, self.gateway, self.mlops]
+        return tuple(dict.fromkeys(named))
+
+
+class Access(Model):
+    """How the operator's ssh reaches the hosts."""
+
+    user: Text = Field(default="ansible", description="not root: privileges are asked for with sudo")
+    port: Port = 22
+    private_key: Text | None = Field(default=None, description="none: the keys that ssh would try by itself")
+    proxy_command: Text | None = Field(default=None, description="ssh's ProxyCommand, for hosts behind something")
+
+
+class Packages(Model):
+    """Where hosts without a way out get their packages from; nothing set means the distribution's own places."""
+
+    apt_proxy: Url | None = None
+    python_find_links: Url | None = Field(default=None, description="a folder of wheels, instead of an index")
+
+
+class OnPrem(Model):
+    """Everything that stands in the organisation's own rooms."""
+
+    cidr: IPv4Network
+    domain: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,200}$")] = Field(
+        default="cluster.internal", description="DNS suffix"
+    )
+    nodes: tuple[NodeGroup, ...] = ()
+    services: Services = Services()
+    addresses: Mapping[HostName, IPv4Address] = Field(default={}, description="of the service hosts")
+    container_cidrs: Mapping[Word, IPv4Network] = Field(
+        default={"docker": IPv4Network("172.17.0.0/16")},
+        description="ranges that container engines and pods use on the nodes; a site that overlaps them is unreachable",
+    )
+    access: Access = Access()
+    packages: Packages = Packages()

@@ -1,0 +1,100 @@
+"""What may stand at a path of an environment: the model there, its keys, and the spelling of its choices."""
+
+import types
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from landbridge.findings import DataPath
+
+Data = Any
+
+
+def model_at(root: type[BaseModel], data: Data, path: DataPath) -> type[BaseModel] | None:
+    """The model that describes the mapping at `path`, choosing between variants by the data's `kind`."""
+    return _chosen(_annotation_at(root, data, path), _data_at(data, path))
+
+
+def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, ...]:
+    """The fixed words allowed at `path`, or none where it is free."""
+    if path and path[-1] == "kind":
+        annotation = _annotation_at(root, data, path[:-1])
+        kinds = [get_args(model.model_fields["kind"].annotation) for model in _models(annotation)]
+        return tuple(str(word) for words in kinds for word in words)
+    annotation = _annotation_at(root, data, path)
+    return tuple(str(word) for part in _flat(annotation) if get_origin(part) is Literal for word in get_args(part))
+
+
+def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, DataPath]:
+    """Split a pydantic location into the path that exists in `data` and what is left of it.
+
+    Variant names that pydantic puts in between are dropped; what is left is a missing key, or empty.
+    """
+    path: list[str | int] = []
+    for index, part in enumerate(location):
+        if _has(data, part):
+            data = data[part]
+        elif isinstance(data, Mapping) and data.get("kind") == part:
+            continue
+        else:
+            return tuple(path), tuple(location[index:])
+        path.append(part)
+    return tuple(path), ()
+
+
+def _annotation_at(root: type[BaseModel], data: Data, path: DataPath) -> Any:
+    annotation: Any = root
+    for index, part in enumerate(path):
+        annotation = _step(annotation, _data_at(data, path[:index]), part)
+    return annotation
+
+
+def _step(annotation: Any, data: Data, part: str | int) -> Any:
+    model = _chosen(annotation, data)
+    if model is not None:
+        # A misspelt or unknown key has no annotation; None has no models in it either.
+        return model.model_fields[str(part)].annotation if part in model.model_fields else None
+    for candidate in _flat(annotation):
+        arguments = get_args(candidate)
+        origin = get_origin(candidate)
+        if origin is tuple and isinstance(part, int) and arguments:
+            return arguments[0]
+        if origin is Mapping and isinstance(part, str):
+            return arguments[1]
+    return None
+
+
+def _chosen(annotation: Any, data: Data) -> type[BaseModel] | None:
+    models = _models(annotation)
+    if len(models) < 2:
+        return models[0] if models else None
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    return next((model for model in models if kind in get_args(model.model_fields["kind"].annotation)), None)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    return [part for part in _flat(annotation) if isinstance(part, type) and issubclass(part, BaseModel)]
+
+
+def _flat(annotation: Any) -> list[Any]:
+    """Every alternative of an annotation, with Annotated and Optional taken off."""
+    if get_origin(annotation) is Annotated:
+        return _flat(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [flat for part in get_args(annotation) for flat in _flat(part)]
+    return [annotation]
+
+
+def _data_at(data: Data, path: DataPath) -> Data:
+    for part in path:
+        if not _has(data, part):
+            return None
+        data = data[part]
+    return data
+
+
+def _has(data: Data, part: str | int) -> bool:
+    if isinstance(data, list):
+        return isinstance(part, int) and part < len(data)
+    return isinstance(data, Mapping) and part in data

@@ -1,0 +1,273 @@
+"""Data to a typed environment: every finding of the whole tree at once, and an environment of the parts that parse.
+
+A wrong part is repaired (dropped for its default, or replaced by a harmless stand-in) and its path remembered as
+tainted, so that rules over the rest still run; what a rule says about a tainted path is never shown.
+"""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from landbridge.environment.model import Environment
+from landbridge.environment.shape import choices_at, data_path, model_at
+from landbridge.findings import DataPath, Finding, did_you_mean, path_text
+
+# Values for required keys that are missing or wrong; `*` is any key or position.
+STAND_INS: dict[DataPath, Any] = {
+    ("owner",): "nobody",
+    ("onprem",): {"cidr": "10.20.0.0/16"},
+    ("onprem", "cidr"): "10.20.0.0/16",
+    ("onprem", "nodes", "*", "hosts"): "unreadable1",
+    ("onprem", "nodes", "*", "platform"): "dgx-h100",
+    ("onprem", "nodes", "*", "address"): "10.20.255.250",
+    ("aws",): {"cidr": "10.60.0.0/16"},
+    ("aws", "cidr"): "10.60.0.0/16",
+    ("aws", "pools", "*", "name"): "unnamed",
+    ("aws", "pools", "*", "instance"): "p5.48xlarge",
+    ("aws", "pools", "*", "max_nodes"): 1,
+    ("link",): {"kind": "vpn", "gateway_address": "192.0.2.1"},
+    ("link", "gateway_address"): "192.0.2.1",
+    ("link", "connection"): "dxcon-00000000",
+    ("link", "vlan"): 1,
+    ("data_classes", "*", "sites"): ["onprem"],
+    ("scheduler", "partitions", "*", "nodes"): ["onprem"],
+    ("scheduler", "accounts", "*", "data_class"): "internal",
+    ("budget", "accounts", "*", "monthly_usd"): 0,
+}
+_ROUNDS = 60
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What validation found. `environment` is complete only when there is no finding; `tainted` lists repaired paths."""
+
+    environment: Environment | None = None
+    findings: list[Finding] = field(default_factory=list)
+    tainted: set[DataPath] = field(default_factory=set)
+    _dropped: dict[DataPath, list[int]] = field(default_factory=dict)
+    _renamed: dict[DataPath, str] = field(default_factory=dict)
+
+    def original(self, path: DataPath) -> DataPath:
+        """The path in the file of a path in the repaired data."""
+        found: DataPath = ()
+        for part in path:
+            if isinstance(part, int):
+                for index in sorted(self._dropped.get(found, ())):
+                    part += index <= part
+            else:
+                part = self._renamed.get((*found, part), part)
+            found = (*found, part)
+        return found
+
+    def is_tainted(self, path: DataPath) -> bool:
+        """True when the path, or a part it belongs to, was repaired."""
+        return any(path[: len(taint)] == taint for taint in self.tainted)
+
+
+def validate(data: Mapping[str, Any]) -> Outcome:
+    """Validate plain data (as YAML or JSON gives it) with `name` and `region` already in it. Never raises."""
+    outcome = Outcome()
+    work: dict[str, Any] = deepcopy(dict(data))
+    for _ in range(_ROUNDS):
+        try:
+            # JSON is the strict mode in which text may become an address and a list a tuple, and nothing else changes.
+            outcome.environment = Environment.model_validate_json(json.dumps(work, default=str))
+            return outcome
+        except ValidationError as problem:
+            if not _repair_all(outcome, work, problem.errors(include_url=False)):
+                return outcome
+    return outcome
+
+
+def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetails]) -> bool:
+    """Report and repair. False when a part without a stand-in is missing at the top."""
+    unknown = [error for error in errors if error["type"] == "extra_forbidden"]
+    others = [error for error in errors if error["type"] != "extra_forbidden"]
+    # Misspelt keys first: with the right name back, what is below them is checked, and nothing seems to be missing.
+    if unknown:
+        for error in unknown:
+            _repair_unknown(outcome, work, error["loc"])
+        return True
+    places: dict[DataPath, list[tuple[ErrorDetails, DataPath]]] = {}
+    for error in others:
+        path, rest = data_path(work, error["loc"])
+        here = (*path, *rest[:1]) if error["type"] == "missing" else path
+        places.setdefault(here, []).append((error, rest))
+    # From the back, so that dropping an item of a list does not move the ones still to be repaired.
+    going_on = True
+    for path, found in places.items():
+        # A list is not "too short" when it is its wrong items that do not count.
+        spoilt = any(other != path and other[: len(path)] == path for other in places)
+        spoilt = spoilt or outcome.original(path) in outcome._dropped
+        if not (spoilt and found[0][0]["type"] == "too_short"):
+            outcome.findings.append(_finding(outcome, work, path, [error for error, _ in found]))
+    for path in sorted(places, key=_sort_key, reverse=True):
+        going_on = _repair(outcome, work, path) and going_on
+    return going_on
+
+
+def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:
+    return tuple((isinstance(part, str), part if isinstance(part, int) else 0, str(part)) for part in path)
+
+
+def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) -> None:
+    path, rest = data_path(work, location)
+    if rest or not path:
+        return
+    parent, key = path[:-1], str(path[-1])
+    holder = _at(work, parent)
+    model = model_at(Environment, work, parent)
+    known = list(model.model_fields) if model else []
+    meant = did_you_mean(key, [name for name in known if name not in holder])
+    near = meant or did_you_mean(key, known)
+    fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
+    where = f" in {path_text(parent)}" if parent else ""
+    original = outcome.original(path)
+    outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{where}', original, fix))
+    value = holder.pop(key)
+    if meant:
+        holder[meant] = value
+        outcome._renamed[(*outcome.original(parent), meant)] = str(original[-1])
+
+
+def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> bool:
+    """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to."""
+    while path:
+        outcome.tainted.add(outcome.original(path))
+        parent, key = path[:-1], path[-1]
+        holder = _at(work, parent)
+        if isinstance(holder, list) and isinstance(key, int):
+            original = outcome.original(path)[-1]
+            outcome._dropped.setdefault(outcome.original(parent), []).append(cast(int, original))
+            del holder[key]
+            return True
+        if not isinstance(holder, dict):
+            path = parent
+            continue
+        model = model_at(Environment, work, parent)
+        if model is None or _optional(model, str(key)):
+            if key in holder:
+                del holder[key]
+                return True
+            path = parent
+            continue
+        stand_in = _stand_in(path)
+        if stand_in is not None and holder.get(key) != stand_in:
+            holder[key] = deepcopy(stand_in)
+            return True
+        path = parent
+    return False
+
+
+def _optional(model: type[BaseModel], key: str) -> bool:
+    return key not in model.model_fields or not model.model_fields[key].is_required()
+
+
+def _stand_in(path: DataPath) -> Any:
+    for pattern, value in STAND_INS.items():
+        if len(pattern) == len(path) and all(p in ("*", part) for p, part in zip(pattern, path, strict=True)):
+            return value
+    return None
+
+
+def _at(data: Any, path: DataPath) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+_TYPES = {
+    "string": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "model": "a mapping",
+    "dict": "a mapping", "mapping": "a mapping", "tuple": "a list", "list": "a list", "datetime": "a date and time",
+    "none_required": "nothing",
+}  # fmt: skip
+
+
+def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDetails]) -> Finding:
+    error, original = errors[0], outcome.original(path)
+    kind, context = error["type"], error.get("ctx", {})
+    name = path_text(original) or "the environment"
+    got = _shown(error["input"])
+    wanted = sorted({_TYPES[base] for e in errors if (base := _base_type(e["type"])) in _TYPES})
+    if kind == "missing":
+        return Finding("missing-key", f"{name} is missing", original, "add it; it has no default")
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _wrong_choice(work, (*path, "kind"), (*original, "kind"), name)
+    if kind == "literal_error":
+        return _wrong_choice(work, path, original, name, str(context.get("expected", "")))
+    if "fix" in context:
+        return Finding(kind, f"{name}: {error['msg']}", original, str(context["fix"]))
+    if wanted:
+        fix = f'write it in quotes: "{error["input"]}"' if "text" in wanted and _is_plain(error["input"]) else None
+        return Finding("wrong-type", f"{name} must be {' or '.join(wanted)}, not {got}", original, fix)
+    if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
+        return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
+    if kind in ("too_short", "too_long", "string_too_short", "string_too_long"):
+        return Finding("out-of-range", f"{name}: {_plain(error['msg'])}", original)
+    if kind == "string_pattern_mismatch":
+        return Finding("wrong-format", f"{name}: {got} does not have the form {context.get('pattern')}", original)
+    if "/" in str(error["input"]) and (around := _network_around(str(error["input"]))):
+        message = f"{name}: {got} is an address inside a range, not the range itself"
+        return Finding("wrong-format", message, original, f"the range is {around}")
+    if kind.startswith("ip_v4"):
+        return Finding("wrong-format", f"{name}: {got} is not {_address_kind(kind)}", original)
+    return Finding("wrong-format", f"{name}: {_plain(error['msg'])}", original)
+
+
+def _base_type(kind: str) -> str:
+    return kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float")
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _wrong_choice(work: Any, path: DataPath, original: DataPath, name: str, expected: str = "") -> Finding:
+    choices = choices_at(Environment, work, path)
+    parent, last = path[:-1], path[-1]
+    holder = _at(work, parent)
+    present = not isinstance(holder, dict) or last in holder
+    known = f"one of {', '.join(choices)}" if choices else expected
+    if not present:
+        return Finding("missing-key", f"{path_text(original)} is missing", original, f"choose {known}")
+    value = _at(work, path)
+    near = did_you_mean(str(value), choices)
+    fix = f'did you mean "{near}"?' if near else None
+    if _is_plain(value) and str(value) in choices:
+        return Finding("wrong-type", f"{name} must be text, not {value}", original, f'write it in quotes: "{value}"')
+    return Finding("unknown-value", f"{name}: {_shown(value)} is not {known}", original, fix)
+
+
+def _bound(error: ErrorDetails) -> str:
+    context = error.get("ctx", {})
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    found = [f"{word} {context[key]} is possible" for key, word in words.items() if key in context]
+    return found[0] if found else "a finite number is needed"
+
+
+def _address_kind(kind: str) -> str:
+    return "an IPv4 range such as 10.20.0.0/16" if kind.startswith("ip_v4_network") else "an IPv4 address"
+
+
+def _network_around(text: str) -> str | None:
+    """The range of an address written with a prefix length, where that is all that is wrong."""
+    try:
+        return str(IPv4Network(text, strict=False))
+    except ValueError:
+        return None
+
+
+def _plain(message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

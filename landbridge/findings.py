@@ -1,0 +1,96 @@
+"""Errors as data. Everything that judges something returns findings; only the command line prints them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any
+
+PathPart = str | int
+DataPath = tuple[PathPart, ...]
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Only an error makes an environment unusable."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, where it is, and what to do about it.
+
+    `path` is the path inside the file's data, `related` the other paths that take part (for instance the second of two
+    overlapping ranges). `line` and `column` count from 1 and are None only where there is no file.
+    """
+
+    rule: str
+    message: str
+    path: DataPath = ()
+    fix: str | None = None
+    severity: Severity = Severity.ERROR
+    related: tuple[DataPath, ...] = ()
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def at(self, file: str | None, line: int | None, column: int | None) -> "Finding":
+        """The same finding, located."""
+        return replace(self, file=file, line=line, column=column)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain data, for `--format json`."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity.value,
+            "message": self.message,
+            "fix": self.fix,
+            "path": list(self.path),
+            "related": [list(path) for path in self.related],
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+        }
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        head = f"{place}: " if place else ""
+        tail = f" ({self.fix})" if self.fix else ""
+        return f"{head}{self.severity.value}: {self.message} [{self.rule}]{tail}"
+
+
+class FindingsError(Exception):
+    """Raised where a caller needs a value and there are only findings; carries all of them."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(str(finding) for finding in self.findings))
+
+
+def has_errors(findings: Iterable[Finding]) -> bool:
+    """True when at least one finding is an error."""
+    return any(finding.severity is Severity.ERROR for finding in findings)
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings without repetitions, in the order in which a person reads the file."""
+    unique = {(f.rule, f.path, f.message): f for f in findings}
+    return tuple(sorted(unique.values(), key=lambda f: (f.file or "", f.line or 0, f.column or 0, f.rule, f.message)))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """The known word closest to `word`, or None when none is close."""
+    candidates: Sequence[str] = [str(item) for item in known]
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.6)
+    return folded[close[0]] if close else None
+
+
+def path_text(path: DataPath) -> str:
+    """A path as people write it: `aws.pools[0].instance`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text

@@ -1,0 +1,139 @@
+"""Slurm's host list syntax: `dgx[01-04,07],login01` and back."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+LIMIT = 65_536
+_NUMBERED = re.compile(r"^(.*?)(\d+)$")
+
+
+class HostlistError(ValueError):
+    """A host list that cannot be read; `offset` is the character at which reading stopped."""
+
+    def __init__(self, text: str, offset: int, reason: str) -> None:
+        self.text, self.offset, self.reason = text, offset, reason
+        super().__init__(f'host list "{text}", character {offset + 1}: {reason}')
+
+
+def expand(text: str) -> list[str]:
+    """Every host in `text`, in the order written.
+
+    >>> expand("dgx[01-03],smc7")
+    ['dgx01', 'dgx02', 'dgx03', 'smc7']
+
+    Raises HostlistError for anything Slurm would not read the same way, and for more than 65,536 hosts.
+    """
+    hosts: list[str] = []
+    for offset, word in _words(text):
+        for host in _expand_word(text, offset, word):
+            if len(hosts) >= LIMIT:
+                raise HostlistError(text, offset, f"more than {LIMIT} hosts")
+            hosts.append(host)
+    if not hosts:
+        raise HostlistError(text, 0, "no host in it")
+    return hosts
+
+
+def compress(hosts: Iterable[str]) -> str:
+    """The shortest list that expands to the same hosts, duplicates dropped, sorted by prefix and number.
+
+    >>> compress(["dgx02", "dgx01", "dgx03", "login1"])
+    'dgx[01-03],login1'
+    """
+    groups: dict[tuple[str, int], set[int]] = {}
+    plain: set[str] = set()
+    for host in hosts:
+        match = _NUMBERED.match(host)
+        # Width is part of the name: dgx1 and dgx01 are two hosts, and one bracket cannot hold both.
+        if match is None or len(match[2]) > 15:
+            plain.add(host)
+        else:
+            groups.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
+    folded = _fold_widths(groups)
+    words = [(prefix, width, _word(prefix, width, sorted(numbers))) for (prefix, width), numbers in folded.items()]
+    return ",".join([word for _, _, word in sorted([*words, *((name, 0, name) for name in plain)])])
+
+
+def _fold_widths(groups: dict[tuple[str, int], set[int]]) -> dict[tuple[str, int], set[int]]:
+    """Join numbers without leading zeros (`n9`, `n10`) into one group of the smallest width."""
+    folded: dict[tuple[str, int], set[int]] = {}
+    for (prefix, width), numbers in sorted(groups.items()):
+        for number in numbers:
+            natural = len(str(number)) == width
+            home = next((w for w in range(1, width) if (prefix, w) in folded), width) if natural else width
+            folded.setdefault((prefix, home), set()).add(number)
+    return folded
+
+
+def _word(prefix: str, width: int, numbers: list[int]) -> str:
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    parts = [f"{a:0{width}}" if a == b else f"{a:0{width}}-{b:0{width}}" for a, b in runs]
+    return f"{prefix}{parts[0]}" if len(numbers) == 1 else f"{prefix}[{','.join(parts)}]"
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """Comma-separated words with their offsets; commas inside brackets do not separate."""
+    start = depth = 0
+    for offset, character in enumerate(text + ","):
+        if character == "[":
+            depth += 1
+            if depth > 1:
+                raise HostlistError(text, offset, "a bracket inside brackets")
+        elif character == "]":
+            depth -= 1
+            if depth < 0:
+                raise HostlistError(text, offset, '"]" without "["')
+        elif character == "," and (depth == 0 or offset == len(text)):
+            if depth:
+                raise HostlistError(text, text.rindex("["), '"[" is never closed')
+            if offset == start:
+                raise HostlistError(text, min(start, max(len(text) - 1, 0)), "an empty name")
+            yield start, text[start:offset]
+            start = offset + 1
+
+
+def _expand_word(text: str, offset: int, word: str) -> Iterator[str]:
+    opening = word.find("[")
+    head, rest = (word, "") if opening < 0 else (word[:opening], word[opening:])
+    _check_literal(text, offset, head)
+    if not rest:
+        yield head
+        return
+    closing = rest.index("]")
+    tail_at = offset + opening + closing + 1
+    if "[" in rest[closing:]:
+        raise HostlistError(text, tail_at, "only one pair of brackets in a name")
+    _check_literal(text, tail_at, rest[closing + 1 :])
+    for number in _numbers(text, offset + opening + 1, rest[1:closing]):
+        yield f"{head}{number}{rest[closing + 1 :]}"
+
+
+def _check_literal(text: str, offset: int, part: str) -> None:
+    for index, character in enumerate(part):
+        if not (character.isascii() and (character.isalnum() or character in "-_.")):
+            raise HostlistError(text, offset + index, f"{character!r} cannot be part of a host's name")
+
+
+def _numbers(text: str, offset: int, body: str) -> Iterator[str]:
+    for part in body.split(","):
+        first, dash, last = part.partition("-")
+        last = last if dash else first
+        for number in (first, last):
+            if not re.fullmatch(r"[0-9]{1,15}", number):
+                raise HostlistError(text, offset, f'"{part}" is neither a number nor a range such as 01-04')
+        if len(first) > len(last):
+            raise HostlistError(text, offset, f'"{part}": both ends of a range need the same number of digits')
+        if len(first) < len(last) and (first.startswith("0") or last.startswith("0")):
+            raise HostlistError(text, offset, f'"{part}": both ends of a range need the same number of digits')
+        if int(last) < int(first):
+            raise HostlistError(text, offset, f'"{part}" counts downwards')
+        if int(last) - int(first) >= LIMIT:
+            raise HostlistError(text, offset, f'"{part}" is more than {LIMIT} hosts')
+        for number_value in range(int(first), int(last) + 1):
+            yield f"{number_value:0{len(first)}}"
+        offset += len(part) + 1
