@@ -1,0 +1,114 @@
+"""What goes to MLflow, and how: from a thread of its own, so that a slow or cut line never stalls a training step.
+
+Every call keeps its place in one queue and is retried until it succeeds or `close` runs out of time; what could not be
+delivered is counted and said, never dropped silently.
+"""
+
+import queue
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import checkpoints
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param, RunTag
+
+ARTIFACTS = "checkpoints"
+
+
+class Tracker:
+    """One MLflow run: the run of this job if it was restarted, else a new one."""
+
+    def __init__(self, experiment: str, name: str, tags: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self._client = MlflowClient()
+        self._say = say
+        self.run_id = self._find_or_create(experiment, name, tags)
+        self._calls: queue.Queue[tuple[str, Callable[[], object]] | None] = queue.Queue()
+        self._give_up = threading.Event()
+        self._thread = threading.Thread(target=self._deliver, name="mlflow", daemon=True)
+        self._thread.start()
+
+    def params(self, values: Mapping[str, object]) -> None:
+        """Log parameters (a resumed run logs the same ones again, which MLflow accepts)."""
+        entries = [Param(key, str(value)) for key, value in values.items()]
+        self._put("parameters", lambda: self._client.log_batch(self.run_id, params=entries))
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """Log one epoch's figures, stamped with the time of this call and not of delivery."""
+        now = int(time.time() * 1000)
+        entries = [Metric(key, float(value), now, step) for key, value in values.items()]
+        self._put(f"metrics of epoch {step}", lambda: self._client.log_batch(self.run_id, metrics=entries))
+
+    def tags(self, values: Mapping[str, str]) -> None:
+        """Set tags on the run."""
+        entries = [RunTag(key, value) for key, value in values.items()]
+        self._put("tags", lambda: self._client.log_batch(self.run_id, tags=entries))
+
+    def checkpoint(self, saved: checkpoints.Checkpoint) -> None:
+        """Upload a checkpoint, its manifest last, so that an interrupted upload is not a checkpoint either."""
+
+        def upload() -> None:
+            target = f"{ARTIFACTS}/{saved.path.name}"
+            try:
+                self._client.log_artifact(self.run_id, str(saved.path / checkpoints.STATE), target)
+                self._client.log_artifact(self.run_id, str(saved.path / checkpoints.MANIFEST), target)
+            except FileNotFoundError:
+                # It was pruned while the line was down; a newer one is behind it in the queue.
+                self._say(f"{saved.path.name} was pruned before it could be uploaded")
+
+        self._put(saved.path.name, upload)
+
+    def newest_checkpoint(self) -> checkpoints.Checkpoint | None:
+        """The newest complete checkpoint among the run's artifacts, downloaded and verified."""
+        names = [Path(item.path).name for item in self._client.list_artifacts(self.run_id, ARTIFACTS) if item.is_dir]
+        for name in sorted((n for n in names if checkpoints.epoch_of(n) is not None), reverse=True):
+            parts = {Path(item.path).name for item in self._client.list_artifacts(self.run_id, f"{ARTIFACTS}/{name}")}
+            if checkpoints.MANIFEST not in parts:
+                continue
+            folder = tempfile.mkdtemp(prefix="digits-resume-")
+            local = self._client.download_artifacts(self.run_id, f"{ARTIFACTS}/{name}", folder)
+            try:
+                return checkpoints.verify(Path(local))
+            except checkpoints.Damaged as damage:
+                self._say(f"MLflow: {damage}")
+        return None
+
+    def close(self, status: str, timeout: float = 300.0) -> bool:
+        """Deliver what is queued, end the run; False (and a message) when that did not succeed in time."""
+        self._put("end of run", lambda: self._client.set_terminated(self.run_id, status))
+        self._calls.put(None)
+        self._thread.join(timeout)
+        if not self._thread.is_alive():
+            return True
+        self._give_up.set()
+        self._say(f"MLflow: {self._calls.qsize()} calls could not be delivered within {timeout:.0f} s")
+        return False
+
+    def _find_or_create(self, experiment: str, name: str, tags: Mapping[str, str]) -> str:
+        found = self._client.get_experiment_by_name(experiment)
+        experiment_id = found.experiment_id if found else self._client.create_experiment(experiment)
+        identity = f"tags.`landbridge.run` = '{tags['landbridge.run']}'"
+        runs = self._client.search_runs([experiment_id], identity, max_results=1)
+        if runs:
+            run_id = str(runs[0].info.run_id)
+            self._client.update_run(run_id, status="RUNNING")
+            return run_id
+        return str(self._client.create_run(experiment_id, run_name=name, tags=dict(tags)).info.run_id)
+
+    def _put(self, what: str, call: Callable[[], object]) -> None:
+        self._calls.put((what, call))
+
+    def _deliver(self) -> None:
+        while (item := self._calls.get()) is not None:
+            what, call = item
+            for attempt in range(1, 1_000_000):
+                try:
+                    call()
+                    break
+                except Exception as error:  # noqa: BLE001 - a server can fail in any way; this retries
+                    if attempt == 1:
+                        self._say(f"MLflow: {what}: {type(error).__name__}: {error}; trying again")
+                    if self._give_up.wait(min(2.0**attempt, 15.0)):
+                        return

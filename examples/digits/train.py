@@ -1,0 +1,252 @@
+"""Data-parallel training of a small network on scikit-learn's handwritten digits, with JAX.
+
+One process a node, all of its devices: batches are sharded over every device of the run, parameters are replicated,
+and XLA inserts the all-reduce of the gradients. The same program runs on CPUs (gloo between processes) and on GPUs
+(NCCL). Ends with 0 when done, 143 after a SIGTERM that it answered with a checkpoint, 4 when training ended well and
+MLflow could not be told.
+"""
+
+import argparse
+import getpass
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import checkpoints
+import jax
+import jax.numpy as jnp
+import numpy as np
+import world as places
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from sklearn.datasets import load_digits
+
+INTERRUPTED, UNTRACKED = 143, 4
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--batch-size", type=int, default=128, help="global batch; rounded down to a multiple of devices")
+    parser.add_argument("--hidden", type=int, default=64)
+    parser.add_argument("--learning-rate", type=float, default=2e-3)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--checkpoint-dir", type=Path, default=Path("checkpoints"))
+    parser.add_argument("--checkpoint-every", type=int, default=2, metavar="EPOCHS")
+    parser.add_argument("--keep", type=int, default=3, help="checkpoints kept on disk")
+    parser.add_argument("--seconds-per-epoch-floor", type=float, default=0.0, help="an epoch takes at least this long")
+    parser.add_argument("--run-name", help="identity of the run for resuming (default: cluster and job id)")
+    parser.add_argument("--experiment", default="digits")
+    parser.add_argument("--no-resume", action="store_true")
+    return parser.parse_args(argv)
+
+
+def init_state(hidden: int, seed: int) -> dict[str, np.ndarray]:
+    """Parameters (w*, b*) and Adam's moments (m.*, v.*), the same on every process."""
+    draw = np.random.default_rng(seed)
+    shapes = {"w0": (64, hidden), "b0": (hidden,), "w1": (hidden, hidden), "b1": (hidden,), "w2": (hidden, 10), "b2": (10,)}
+    state: dict[str, np.ndarray] = {}
+    for name, shape in shapes.items():
+        scale = np.sqrt(2.0 / shape[0]) if len(shape) == 2 else 0.0
+        state[name] = (draw.standard_normal(shape) * scale).astype(np.float32)
+        state[f"m.{name}"] = state[f"v.{name}"] = np.zeros(shape, np.float32)
+    state["step"] = np.zeros((), np.int32)
+    return state
+
+
+def logits(state: dict[str, Any], x: Any) -> Any:
+    """The network: two hidden layers with ReLU."""
+    x = jax.nn.relu(x @ state["w0"] + state["b0"])
+    x = jax.nn.relu(x @ state["w1"] + state["b1"])
+    return x @ state["w2"] + state["b2"]
+
+
+def loss_of(state: dict[str, Any], x: Any, y: Any) -> Any:
+    """Mean cross entropy."""
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits(state, x)), y[:, None], axis=1))
+
+
+def train_step(state: dict[str, Any], x: Any, y: Any, rate: float) -> tuple[dict[str, Any], Any]:
+    """One Adam step on one global batch; returns the new state and the batch's loss."""
+    weights = {k: v for k, v in state.items() if k[0] in "wb"}
+    loss, gradients = jax.value_and_grad(loss_of)(weights, x, y)
+    step = state["step"] + 1
+    new: dict[str, Any] = {"step": step}
+    for name, gradient in gradients.items():
+        m = 0.9 * state[f"m.{name}"] + 0.1 * gradient
+        v = 0.999 * state[f"v.{name}"] + 0.001 * gradient**2
+        new[f"m.{name}"], new[f"v.{name}"] = m, v
+        new[name] = state[name] - rate * (m / (1 - 0.9**step)) / (jnp.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    return new, loss
+
+
+def load_data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """(train x, y), (test x, y): the same split on every process."""
+    digits = load_digits()
+    x, y = (digits.data / 16.0).astype(np.float32), digits.target.astype(np.int32)
+    order = np.random.default_rng(seed).permutation(len(x))
+    train, test = order[:1437], order[1437:]
+    return (x[train], y[train]), (x[test], y[test])
+
+
+def to_host(state: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Replicated arrays as plain ones (each process holds a whole copy)."""
+    return {name: np.asarray(value.addressable_data(0)) for name, value in state.items()}
+
+
+def hosts_of(hostname: str) -> str:
+    """Every process's host, in rank order, comma-separated."""
+    mine = np.zeros(128, np.uint8)
+    encoded = hostname.encode()[:128]
+    mine[: len(encoded)] = np.frombuffer(encoded, np.uint8)
+    every = np.atleast_2d(np.asarray(multihost_utils.process_allgather(mine)))
+    return ",".join(bytes(row).rstrip(b"\0").decode() for row in every)
+
+
+def any_process(flag: bool) -> bool:
+    """Whether the flag is up anywhere: all processes get the same answer, so they stop at the same epoch."""
+    return bool(np.asarray(multihost_utils.process_allgather(np.array([flag], np.int32))).any())
+
+
+def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict[str, np.ndarray]:
+    """The saved state, refused with a reason when it belongs to another network."""
+    arrays = saved.arrays()
+    want, have = {k: v.shape for k, v in state.items()}, {k: v.shape for k, v in arrays.items()}
+    if want != have:
+        raise SystemExit(f"{saved.path}: the checkpoint is of another network; choose another --run-name or --no-resume")
+    return arrays
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Train; see the module's docstring for the exit codes."""
+    options = arguments(argv)
+    try:
+        place = places.read_world()
+    except places.WorldError as error:
+        print(f"digits: {error}", file=sys.stderr)
+        return 2
+    if place.size > 1:
+        jax.distributed.initialize(place.coordinator, place.size, place.rank)
+    stop = threading.Event()
+    # After initialize: JAX's coordination service installs a handler of its own.
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+
+    def say(message: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} [{place.rank}/{place.size} {place.hostname}] {message}", flush=True)
+
+    mesh = Mesh(np.array(jax.devices()), ("data",))
+    devices = mesh.size
+    hosts = hosts_of(place.hostname)
+    run_name = options.run_name or f"{place.cluster}-{place.job_id or 'local'}"
+    root = options.checkpoint_dir / run_name
+    batch = options.batch_size - options.batch_size % devices
+    if batch < devices:
+        print(f"digits: --batch-size {options.batch_size} is less than the run's {devices} devices", file=sys.stderr)
+        return 2
+
+    tracker = None
+    if place.leads:
+        say(f"{place.size} processes on {hosts}, {devices} {jax.devices()[0].platform} devices, site {place.site}")
+        if os.environ.get("MLFLOW_TRACKING_URI"):
+            from tracking import Tracker  # only rank 0 needs MLflow, which takes a second to import
+
+            tags = {
+                "landbridge.run": run_name,
+                "landbridge.cluster": place.cluster,
+                "landbridge.site": place.site,
+                "landbridge.job_id": place.job_id,
+                "landbridge.hostnames": hosts,
+                "landbridge.restarts": str(place.restarts),
+                "mlflow.source.name": "examples/digits/train.py",
+                "mlflow.user": getpass.getuser(),
+            }
+            tracker = Tracker(options.experiment, run_name, tags, say)
+            tracker.tags(tags)
+            tracker.params(
+                {
+                    "batch_size": batch,
+                    "hidden": options.hidden,
+                    "learning_rate": options.learning_rate,
+                    "seed": options.seed,
+                }
+            )
+            say(f"MLflow run {tracker.run_id}")
+        else:
+            say("MLFLOW_TRACKING_URI is not set: this run is not tracked")
+
+    state, done = init_state(options.hidden, options.seed), 0
+    if place.leads and not options.no_resume:
+        saved = checkpoints.newest(root, lambda reason: say(f"passed over: {reason}"))
+        if saved is None and tracker is not None:
+            saved = tracker.newest_checkpoint()
+        if saved is not None:
+            state, done = restore(state, saved), saved.epoch
+            say(f"resuming after epoch {done} from {saved.path}")
+    if place.size > 1:
+        state, done = multihost_utils.broadcast_one_to_all((state, np.int32(done)))
+        state, done = {k: np.asarray(v) for k, v in state.items()}, int(done)
+
+    (x, y), (test_x, test_y) = load_data(options.seed)
+    replicated, sharded = NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("data"))
+    shared: dict[str, Any] = {k: jax.make_array_from_process_local_data(replicated, v, v.shape) for k, v in state.items()}
+    step = jax.jit(train_step, static_argnums=3, donate_argnums=0)
+    per_process = batch // place.size
+    mine = slice(place.rank * per_process, (place.rank + 1) * per_process)
+    interrupted = False
+
+    for epoch in range(done + 1, options.epochs + 1):
+        began = time.monotonic()
+        # The order depends on seed and epoch alone: a resumed run sees the batches it would have seen.
+        order = np.random.default_rng((options.seed, epoch)).permutation(len(x))
+        losses = []
+        for start in range(0, len(order) - batch + 1, batch):
+            chosen = order[start : start + batch][mine]
+            local = (
+                jax.make_array_from_process_local_data(sharded, x[chosen]),
+                jax.make_array_from_process_local_data(sharded, y[chosen]),
+            )
+            shared, loss = step(shared, *local, options.learning_rate)
+            losses.append(loss)
+        mean_loss = float(np.mean([np.asarray(value.addressable_data(0)) for value in losses]))
+        computed = time.monotonic() - began
+        stop.wait(max(0.0, options.seconds_per_epoch_floor - computed))
+        interrupted = any_process(stop.is_set())
+        if place.leads:
+            host = to_host(shared)
+            correct = np.argmax(np.asarray(logits(host, test_x)), axis=1) == test_y
+            figures = {
+                "loss": mean_loss,
+                "test_accuracy": float(np.mean(correct)),
+                "samples_per_second": len(losses) * batch / computed,
+                "epoch_seconds": time.monotonic() - began,
+            }
+            say(f"epoch {epoch}/{options.epochs} " + " ".join(f"{k}={v:.4g}" for k, v in figures.items()))
+            if tracker is not None:
+                tracker.metrics(epoch, figures)
+            if interrupted or epoch % options.checkpoint_every == 0 or epoch == options.epochs:
+                facts = {"run": run_name, "site": place.site, "hostnames": hosts, "loss": mean_loss, "seed": options.seed}
+                written = checkpoints.write(root, epoch, host, facts)
+                checkpoints.prune(root, options.keep)
+                if tracker is not None:
+                    tracker.checkpoint(written)
+        if interrupted:
+            break
+
+    delivered = True
+    if place.leads:
+        say("SIGTERM: checkpoint written, leaving" if interrupted else f"done after epoch {max(done, options.epochs)}")
+        if tracker is not None:
+            delivered = tracker.close("KILLED" if interrupted else "FINISHED", timeout=20.0 if interrupted else 300.0)
+    if place.size > 1:
+        multihost_utils.sync_global_devices("end")
+        jax.distributed.shutdown()
+    return INTERRUPTED if interrupted else (0 if delivered else UNTRACKED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
