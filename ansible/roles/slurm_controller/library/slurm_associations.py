@@ -1,0 +1,117 @@
+#!/usr/bin/python
+"""Accounts, users and their associations of one Slurm cluster, as one idempotent step."""
+
+DOCUMENTATION = r"""
+module: slurm_associations
+short_description: Keep Slurm's accounts and users as described
+description:
+  - Adds accounts and users that are missing and associations that are missing.
+  - Takes away associations of users with the accounts it manages when they are no longer listed. Never deletes an account.
+options:
+  cluster: {type: str, required: true, description: ClusterName of slurm.conf.}
+  accounts:
+    type: dict
+    required: true
+    description: By account name, a dictionary of users (list), description, parent, fairshare and grp_tres (as gres/gpu=8).
+author: [landbridge]
+"""
+
+EXAMPLES = r"""
+- slurm_associations:
+    cluster: site
+    accounts: {vision: {users: [alice, bob], description: Vision group}}
+"""
+
+RETURN = r"""
+commands: {type: list, returned: always, description: The sacctmgr commands that ran (or would run in check mode).}
+"""
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+
+def by_depth(accounts):
+    """Account names, parents before children."""
+    done, order = set(), []
+
+    def visit(name):
+        if name in accounts and name not in done:
+            done.add(name)
+            visit((accounts[name] or {}).get("parent") or "root")
+            order.append(name)
+
+    for name in sorted(accounts):
+        visit(name)
+    return order
+
+
+def wanted_limits(account):
+    return {"fairshare": str(account.get("fairshare", 1)), "GrpTRES": account.get("grp_tres", "")}
+
+
+def plan(cluster, accounts, present):
+    """The sacctmgr arguments that lead from `present` to `accounts`.
+
+    `present` maps (account, user) to its limits; the user is "" for the account itself.
+    """
+    steps = []
+    where = "cluster=" + cluster
+    for name in by_depth(accounts):
+        account = accounts[name] or {}
+        users, limits = account.get("users") or [], wanted_limits(account)
+        settings = [key + "=" + value for key, value in sorted(limits.items()) if value]
+        if (name, "") not in present:
+            about = ["description=" + account.get("description", name), "organization=" + cluster]
+            parent = "parent=" + account.get("parent", "root")
+            steps.append(["add", "account", name, where, parent, *about, *settings])
+        elif present[name, ""] != limits:
+            # A limit that is no longer wanted is taken away with -1: gres/gpu=8 becomes gres/gpu=-1.
+            old = present[name, ""]["GrpTRES"]
+            gone = ["GrpTRES=" + old.rpartition("=")[0] + "=-1"] if old and not limits["GrpTRES"] else []
+            steps.append(["modify", "account", "where", "name=" + name, where, "set", *settings, *gone])
+        missing = sorted(user for user in users if (name, user) not in present)
+        if missing:
+            steps.append(["add", "user", ",".join(missing), "account=" + name, where])
+        stale = sorted(user for owner, user in present if owner == name and user and user not in users)
+        if stale:
+            steps.append(["delete", "user", "where", "name=" + ",".join(stale), "account=" + name, where])
+    return steps
+
+
+def parse(text):
+    """`sacctmgr -nP show associations format=account,user,fairshare,grptres` as limits by (account, user)."""
+    present = {}
+    for line in text.splitlines():
+        account, user, fairshare, tres = (line.split("|") + ["", "", ""])[:4]
+        if account:
+            present[account, user] = {"fairshare": fairshare, "GrpTRES": tres}
+    return present
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={"cluster": {"type": "str", "required": True}, "accounts": {"type": "dict", "required": True}},
+        supports_check_mode=True,
+    )
+    cluster, accounts = module.params["cluster"], module.params["accounts"]
+    sacctmgr = module.get_bin_path("sacctmgr", required=not module.check_mode)
+    if sacctmgr is None:
+        # A first run in check mode: nothing is installed yet, so all of it would be done.
+        module.exit_json(changed=bool(accounts), commands=plan(cluster, accounts, {}))
+    # slurmctld registers its cluster when it first reaches slurmdbd; accounts may come before that.
+    read = [sacctmgr, "-nP", "show", "associations", "where", "cluster=" + cluster, "format=account,user,fairshare,grptres"]
+    rc, out, err = module.run_command(read)
+    if rc != 0:
+        module.fail_json(msg="slurmdbd did not answer: " + (err or out).strip(), cmd=read, rc=rc)
+    present = parse(out)
+    commands = [] if present else [["add", "cluster", cluster]]
+    commands += plan(cluster, accounts, present)
+    if not module.check_mode:
+        for command in commands:
+            rc, out, err = module.run_command([sacctmgr, "-i", *command])
+            if rc != 0 and "already exists" not in out + err and "Nothing new added" not in out + err:
+                module.fail_json(msg=(err or out).strip(), cmd=command, rc=rc)
+    module.exit_json(changed=bool(commands), commands=commands)
+
+
+if __name__ == "__main__":
+    main()
