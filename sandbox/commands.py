@@ -1,0 +1,121 @@
+"""`landbridge sandbox …`: the machine that plays both sites."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="The sandbox: on-prem machines, an internet and an AWS on this one machine.", no_args_is_help=True)
+
+Stack = Annotated[str, typer.Option("-s", "--stack", help="The environment to build, by name.")]
+
+
+@app.callback()
+def _sandbox() -> None:
+    """Commands below need root; without it, `make demo` shows its embedded level."""
+
+
+def _say(line: str) -> None:
+    typer.echo(f"  {line}", err=True)
+
+
+def _fail(error: Exception) -> typer.Exit:
+    typer.echo(f"error: {error}", err=True)
+    return typer.Exit(2)
+
+
+@app.command()
+def up(stack: Stack = "sandbox") -> None:
+    """Boot the lab: networks, package cache, and every on-prem machine of the environment. Repeatable."""
+    from sandbox.lab import from_environment, lab
+    from sandbox.lab.errors import LabError
+    from sandbox.lab.layout import layout
+
+    try:
+        booted = lab.up(layout(), from_environment.site(stack), _say)
+    except LabError as error:
+        raise _fail(error) from None
+    typer.echo(f"the lab is up; booted now: {', '.join(booted) or 'none, all were running'}")
+
+
+@app.command()
+def down(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the nodes' disks for the next `up`.")] = False,
+) -> None:
+    """End the lab and remove it: no process, mount, namespace or control group stays, also after a crash."""
+    from sandbox.lab import cleanup
+    from sandbox.lab.errors import LabError
+    from sandbox.lab.layout import layout
+
+    try:
+        cleanup.down(layout(), _say, keep_nodes=keep)
+    except LabError as error:
+        raise _fail(error) from None
+    typer.echo("the lab is down")
+
+
+@app.command()
+def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack: Stack = "sandbox") -> None:
+    """Throw nodes away and boot them as new."""
+    from sandbox.lab import from_environment, lab, nodes
+    from sandbox.lab.errors import LabError
+    from sandbox.lab.layout import layout
+
+    try:
+        for name in wanted:
+            nodes.destroy(layout(), name)
+        lab.up(layout(), from_environment.site(stack), _say)
+    except LabError as error:
+        raise _fail(error) from None
+
+
+@app.command()
+def status(format: Annotated[str, typer.Option(help="text or json")] = "text") -> None:
+    """Say which nodes there are, whether they run, and what they use."""
+    from sandbox.lab import report
+    from sandbox.lab.layout import layout
+
+    rows = report.rows(layout())
+    if format == "json":
+        typer.echo(json.dumps([row.__dict__ for row in rows], indent=1))
+        return
+    for row in rows:
+        memory = f"{row.memory_mib:5d} MiB" if row.memory_mib is not None else "        -"
+        typer.echo(f"{row.name:20} {'running' if row.running else 'stopped':8} {row.address:16} {memory}  {row.image}")
+
+
+@app.command()
+def shell(node: str) -> None:
+    """Log in to a node."""
+    _replace_with_ssh(node, [], "-t")
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def exec(node: str, command: list[str]) -> None:
+    """Run a command in a node: `landbridge sandbox exec ctl01 -- sinfo -N`."""
+    _replace_with_ssh(node, command[1:] if command[0] == "--" else command)
+
+
+def _replace_with_ssh(name: str, command: list[str], *extra: str) -> None:
+    import shlex
+
+    from sandbox.lab import node, ssh
+    from sandbox.lab.errors import LabError
+    from sandbox.lab.layout import layout
+
+    lab = layout()
+    try:
+        words = ssh.command(lab, node.load(lab, name).address, *extra)
+    except LabError as error:
+        raise _fail(error) from None
+    # ssh joins its words with blanks and hands them to a shell: quote them so that they arrive as they were typed.
+    os.execvp(words[0], [*words, *([shlex.join(command)] if command else [])])
+
+
+def environment_file(stack: str) -> Path:
+    """The file of the environment called `stack`."""
+    from sandbox.lab import from_environment
+
+    return from_environment.find(stack)

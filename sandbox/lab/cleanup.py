@@ -1,0 +1,66 @@
+"""Taking a lab away, also after everything was killed: leftovers are found by what the kernel shows, never by name of program.
+
+A lab's marks are its pid files, its network namespaces, the mounts below its folders and its control groups.
+"""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from sandbox.lab import carrier, cgroups, netns, network, nodes, packages, processes, shell
+from sandbox.lab.errors import LabError
+from sandbox.lab.layout import Layout
+from sandbox.lab.node import names
+from sandbox.lab.progress import Report, silent, step
+
+
+def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> None:
+    """End the lab: nodes in order, then whatever is left. With `keep_nodes` their disks stay for the next `up`."""
+    running = [name for name in names(lab) if nodes.alive(lab, name)]
+    if running:
+        with step(report, f"stopping {len(running)} nodes"):
+            for name in running:
+                nodes.power_cut(lab, name) if not keep_nodes else nodes.stop(lab, name)
+    carrier.stop(lab)
+    _end_strays(lab)
+    _unmount(lab)
+    network.down(lab)
+    cgroups.remove(lab.name)
+    packages.stop(lab)
+    if not keep_nodes and lab.state.exists():
+        shutil.rmtree(lab.state)
+    found = leftovers(lab)
+    if found:
+        raise LabError("the lab left something behind: " + "; ".join(found), "run `landbridge sandbox down` again")
+
+
+def leftovers(lab: Layout) -> list[str]:
+    """What of the lab the kernel still shows: processes, namespaces, mounts, control groups."""
+    found = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
+    if netns.FOLDER.is_dir():
+        spaces = [netns.FOLDER / lab.netns, *netns.FOLDER.glob(f"{lab.name}.*")]
+        found += [f"network namespace {path.name}" for path in spaces if path.exists()]
+    found += [f"mount {mount}" for mount in _mounts(lab)]
+    found += [f"control group {tree / lab.name}" for tree in cgroups.hierarchies() if (tree / lab.name).exists()]
+    return found
+
+
+def _end_strays(lab: Layout) -> None:
+    doomed = set(netns.processes_in((lab.netns,))) | cgroups.members(lab.name)
+    doomed.discard(os.getpid())
+    strays = [process for process in (processes.identify(pid) for pid in doomed) if process]
+    for process in strays:
+        process.signal(signal.SIGKILL)
+    for process in strays:
+        process.wait(10)
+
+
+def _mounts(lab: Layout) -> list[str]:
+    points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    return [point for point in points if point.startswith((f"{lab.state}/", f"{lab.images}/."))]
+
+
+def _unmount(lab: Layout) -> None:
+    for point in sorted(_mounts(lab), reverse=True):
+        shell.run(["umount", "--lazy", point], check=False)

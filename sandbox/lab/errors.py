@@ -1,0 +1,13 @@
+"""What can go wrong in the lab, said so that a person can act on it."""
+
+
+class LabError(Exception):
+    """A failure of the lab with what to do about it; `str()` is both, one line each."""
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  fix: {self.fix}" if self.fix else self.message

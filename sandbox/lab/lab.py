@@ -1,0 +1,37 @@
+"""Bringing the whole lab up for an environment, in the order in which the parts need one another."""
+
+import os
+
+from sandbox.lab import carrier, host_packages, image, network, nodes, packages, ssh
+from sandbox.lab.errors import LabError
+from sandbox.lab.layout import Layout
+from sandbox.lab.progress import Report, silent, step
+from sandbox.lab.site import Site
+
+
+def check_host() -> None:
+    """Raise unless this machine can carry a lab at all."""
+    if os.geteuid() != 0:
+        raise LabError("the lab needs root", "run as root, or use `make demo`'s embedded level, which needs no privileges")
+    for kind in ("net", "mnt", "pid", "ipc", "uts"):
+        if not os.path.exists(f"/proc/self/ns/{kind}"):
+            raise LabError(f"this kernel has no {kind} namespaces", "use another machine or the embedded level")
+
+
+def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
+    """Network, package cache, base image, nodes; repeatable, and gentle with what runs. Returns the nodes it booted."""
+    check_host()
+    host_packages.install(report)
+    lab.state.mkdir(parents=True, exist_ok=True)
+    lab.state.chmod(0o700)
+    ssh.ensure_key(lab)
+    network.up(lab, site.bridges)
+    cache = packages.start(lab)
+    image.ensure_base(lab, cache, report)
+    carrier.start(lab, cache, site.operators)
+    for node in site.nodes:
+        nodes.create(lab, node)
+    with step(report, f"booting {len(site.nodes)} nodes"):
+        booted = nodes.boot_all(lab, [node.name for node in site.nodes])
+        nodes.wait_ssh(lab, [node.name for node in site.nodes])
+    return booted

@@ -1,0 +1,118 @@
+"""Supervises one node: its own mount namespace, the overlay, and systemd-nspawn again whenever the node reboots.
+
+Run as a program with the path of a JSON file (see `Order`). It says `ready` on its standard output once the node's
+machine has been started, or the reason why not, and goes on in the background. SIGTERM shuts the node down in order.
+It imports little: one of these runs per node.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import TypedDict
+
+# systemd-nspawn's exit code for a container that asked to be rebooted, when it may not re-register it itself.
+REBOOT = 133
+_CLONE_NEWNS = 0x00020000
+
+
+class Order(TypedDict):
+    """What to run. `groups` are the cgroup.procs files to join: the supervisor's and the machine's."""
+
+    node: str
+    folder: str
+    overlay: str
+    nspawn: list[str]
+    watch_groups: list[str]
+    machine_groups: list[str]
+
+
+def main(path: str) -> int:
+    order: Order = json.loads(Path(path).read_text())
+    folder = Path(order["folder"])
+    if os.fork():
+        return 0
+    os.setsid()
+    try:
+        _prepare(order)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = error.stderr.decode(errors="replace") if isinstance(error, subprocess.CalledProcessError) else str(error)
+        print(detail.strip() or str(error), flush=True)
+        return 1
+    console = os.open(folder / "console.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    answer = os.dup(1)
+    null = os.open("/dev/null", os.O_RDONLY)
+    for source, target in ((null, 0), (console, 1), (console, 2)):
+        os.dup2(source, target)
+    os.close(console)
+    return _run(order, folder, answer)
+
+
+def _prepare(order: Order) -> None:
+    """Enter the node's groups and a mount namespace, where the overlay is mounted: it ends with the last process."""
+    for group in order["watch_groups"]:
+        Path(group).write_text("0")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWNS) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"cannot make a mount namespace: {os.strerror(code)}")
+    root = Path(order["folder"]) / "root"
+    for command in (
+        ["mount", "--make-rslave", "/"],
+        ["mount", "-t", "overlay", f"landbridge-{order['node']}", "-o", order["overlay"], str(root)],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+
+
+def _run(order: Order, folder: Path, answer: int) -> int:
+    _write_identity(folder / "supervisor.pid", os.getpid())
+    stopping = False
+    machine: subprocess.Popen[bytes] | None = None
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal stopping
+        stopping = True
+        if machine is not None:
+            machine.terminate()
+
+    signal.signal(signal.SIGTERM, stop)
+    while True:
+        machine = subprocess.Popen(_command(order), preexec_fn=lambda: _join(order["machine_groups"]))
+        _write_identity(folder / "nspawn.pid", machine.pid)
+        if answer >= 0:
+            os.write(answer, b"ready\n")
+            os.close(answer)
+            answer = -1
+        if stopping:
+            machine.terminate()
+        code = machine.wait()
+        if code != REBOOT or stopping:
+            return code
+
+
+def _command(order: Order) -> list[str]:
+    """nspawn in a time namespace whose clocks start now: the node's uptime is its own, which Slurm's power saving needs."""
+    uptime = int(float(Path("/proc/uptime").read_text().split()[0]))
+    clocks = ["unshare", "--time", "--boottime", f"-{uptime}", "--monotonic", f"-{uptime}"]
+    return [*clocks, *order["nspawn"]] if os.path.exists("/proc/self/timens_offsets") else order["nspawn"]
+
+
+def _join(groups: list[str]) -> None:
+    for group in groups:
+        with open(group, "w") as handle:
+            handle.write("0")
+
+
+def _write_identity(path: Path, pid: int) -> None:
+    started = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(json.dumps({"pid": pid, "started": started}))
+    temporary.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
