@@ -1,0 +1,94 @@
+"""`python -m sandbox.cloud`: serve the emulated AWS until SIGTERM or SIGINT, then end every machine it started."""
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m sandbox.cloud", description=__doc__)
+    parser.add_argument("--listen", action="append", default=[], metavar="ADDRESS:PORT", help="in this namespace")
+    parser.add_argument("--netns", help="the network namespace of --listen-netns, and of --imds when given")
+    parser.add_argument("--listen-netns", action="append", default=[], metavar="ADDRESS:PORT")
+    parser.add_argument("--imds", metavar="ADDRESS:PORT", help="where instances find their metadata")
+    parser.add_argument("--launcher", choices=["none", "process", "lab"], default="none")
+    parser.add_argument("--process-command", default="", help="what --launcher process runs for each instance")
+    parser.add_argument(
+        "--boot-delay", type=float, default=1.0, metavar="SECONDS", help="pending before the machine starts"
+    )
+    parser.add_argument("--require-credentials", action="store_true", help="refuse access keys nobody was given")
+    parser.add_argument("--reserve", action="append", default=[], metavar="ADDRESS", help="never given to an instance")
+    parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="credentials, logs, ready.json")
+    arguments = parser.parse_args()
+    if not arguments.listen:
+        parser.error("at least one --listen is needed")
+    if arguments.listen_netns and not arguments.netns:
+        parser.error("--listen-netns needs --netns")
+    if arguments.launcher == "process" and not arguments.process_command:
+        parser.error("--launcher process needs --process-command")
+    return arguments
+
+
+def main() -> int:
+    arguments = _arguments()
+    # moto reads these when it is imported. 1,300 images nobody asks for cost two seconds; managed policies are attached by name.
+    os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
+    os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+
+    from sandbox.cloud.account import mark
+    from sandbox.cloud.addresses import AddressBook
+    from sandbox.cloud.application import Application
+    from sandbox.cloud.credentials import Keys, kept_pair
+    from sandbox.cloud.extensions import install
+    from sandbox.cloud.imds import Metadata
+    from sandbox.cloud.launcher import make_launcher
+    from sandbox.cloud.lifecycle import Lifecycle
+    from sandbox.cloud.listen import ListenError, listen, parse
+    from sandbox.cloud.server import ApiHandler, MetadataHandler, serve
+    from sandbox.cloud.world import World
+
+    try:
+        api = [listen(address) for address in arguments.listen]
+        api += [listen(address, arguments.netns) for address in arguments.listen_netns]
+        imds = listen(arguments.imds, arguments.netns) if arguments.imds else None
+        reserved = [*arguments.reserve, *(parse(address)[0] for address in arguments.listen_netns)]
+    except ListenError as error:
+        print(f"emulated AWS: {error}", file=sys.stderr)
+        return 2
+
+    endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
+    metadata = "{}:{}".format(*imds.getsockname()) if imds else None
+    keys = Keys(required=arguments.require_credentials)
+    for name in ("operator", "launch"):
+        keys.add(kept_pair(arguments.state / "credentials" / name))
+    launcher = make_launcher(arguments.launcher, arguments.state, command=arguments.process_command, imds=metadata)
+    lifecycle = Lifecycle(launcher, mark, boot_delay=arguments.boot_delay)
+    world = World(lifecycle, AddressBook(reserved))
+    install(world)
+    application = Application(world, keys)
+
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    servers = [serve(application, sock, ApiHandler) for sock in api]
+    if imds:
+        servers.append(serve(Metadata(world, keys), imds, MetadataHandler))
+    ready = {"pid": os.getpid(), "endpoints": endpoints, "imds": metadata}
+    (arguments.state / "ready.json").write_text(json.dumps(ready))
+    print(json.dumps(ready), flush=True)
+    ended.wait()
+    for server in servers:
+        server.shutdown()
+    lifecycle.end_all("Server.Shutdown")
+    (arguments.state / "ready.json").unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The WSGI application in front of moto: sees every call, so it counts, delays, throttles, refuses and explains."""
+
+import io
+import json
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import parse_qs
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+from sandbox.cloud import control
+from sandbox.cloud.credentials import Keys
+from sandbox.cloud.errors import CloudError, not_implemented, render, throttled
+from sandbox.cloud.world import World
+
+Environ = dict[str, Any]
+Start = Callable[..., Any]
+_SCOPE = re.compile(r"Credential=([^/,\s]+)/\d+/([^/]*)/([^/]*)/aws4_request")
+FORM = "application/x-www-form-urlencoded"
+
+
+class Application:
+    """Everything one listener answers: /_ctl for this machine, AWS calls for everybody."""
+
+    def __init__(self, world: World, keys: Keys) -> None:
+        self._world, self._keys = world, keys
+        self._moto = DomainDispatcherApplication(create_backend_app)
+
+    def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path == "/_ctl":
+            return self._control(environ, start)
+        access_key, service = _signer(environ)
+        action = _action(environ, service)
+        self._world.calls[action] += 1
+        try:
+            if path.startswith(("/moto-api", "/latest/")):
+                raise CloudError("NotFound", f"Nothing at {path}.", 404)
+            self._keys.check(access_key, service)
+            if self._world.latency:
+                time.sleep(self._world.latency)
+            bucket = self._world.buckets.get(action)
+            if bucket and not bucket.take():
+                raise throttled(action)
+            if fault := self._world.take_fault(action):
+                raise fault
+            return self._call_moto(environ, start, service, action)
+        except CloudError as error:
+            self._world.errors[error.code] += 1
+            status, headers, body = render(error, service, environ.get("HTTP_X_AMZ_TARGET", ""))
+            _discard_body(environ)
+            start(status, [*headers.items(), ("Content-Length", str(len(body)))])
+            return [body]
+
+    def _call_moto(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        answer: dict[str, Any] = {}
+
+        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            answer.update(status=status, headers=headers)
+
+        try:
+            self._moto.get_application(environ)
+        except AttributeError as error:  # moto has nothing at all for this service
+            raise not_implemented(service, action) from error
+        try:
+            body = self._moto(environ, capture)
+        except NotImplementedError as error:
+            print(f"not implemented: {service}:{action}: {error}", file=sys.stderr, flush=True)
+            raise not_implemented(service, action) from error
+        except CloudError:
+            raise
+        except Exception as error:  # moto's own defects: a 500 would make every SDK retry them
+            traceback.print_exc()
+            message = f"The emulated AWS failed in {service}:{action}: {type(error).__name__}: {error}"
+            raise CloudError("SandboxFailure", message) from error
+        kind = next((value for name, value in answer["headers"] if name.lower() == "content-type"), "")
+        if answer["status"][:1] in "45" and kind.startswith("text/html") and service not in ("s3", "ec2"):
+            raise not_implemented(service, action)  # a page for a person: moto has no such operation
+        start(answer["status"], answer["headers"])
+        return body  # type: ignore[no-any-return]
+
+    def _control(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        status, result = "200 OK", {}
+        if not environ.get("REMOTE_ADDR", "").startswith("127."):
+            status, result = "403 Forbidden", {"error": "only this machine may use the control endpoint"}
+        elif environ["REQUEST_METHOD"] == "POST":
+            try:
+                text = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+                result = control.change(self._world, json.loads(text or b"{}"))
+            except (ValueError, TypeError) as error:
+                status, result = "400 Bad Request", {"error": str(error)}
+        else:
+            result = control.read(self._world)
+        body = json.dumps(result).encode()
+        start(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+
+def _signer(environ: Environ) -> tuple[str | None, str]:
+    """Access key id and service of a request, from its header or (presigned) its query."""
+    query = parse_qs(environ.get("QUERY_STRING", ""))
+    presigned = "Credential=" + query["X-Amz-Credential"][0] if "X-Amz-Credential" in query else ""
+    match = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", "")) or _SCOPE.search(presigned)
+    return (match[1], match[3]) if match else (None, "s3")
+
+
+def _action(environ: Environ, service: str) -> str:
+    """The API action; for REST services the method and, for S3, nothing more."""
+    target = environ.get("HTTP_X_AMZ_TARGET", "")
+    if target:
+        return str(target).rpartition(".")[2]
+    if str(environ.get("CONTENT_TYPE", "")).startswith(FORM) and environ.get("CONTENT_LENGTH"):
+        body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        environ["wsgi.input"] = io.BytesIO(body)
+        match = re.search(rb"(?:^|&)Action=(\w+)", body)
+        if match:
+            return match[1].decode()
+    return f"{service}:{environ['REQUEST_METHOD']}"
+
+
+def _discard_body(environ: Environ) -> None:
+    """Read what the client sends, as it may not listen before it has sent everything."""
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    if not isinstance(environ["wsgi.input"], io.BytesIO):
+        while length > 0 and (chunk := environ["wsgi.input"].read(min(length, 65_536))):
+            length -= len(chunk)

@@ -1,0 +1,125 @@
+"""The control endpoint /_ctl: GET reads counters and instances, POST (JSON) sets limits, delays and faults."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moto.core.base_backend import BackendDict
+
+from sandbox.cloud import account
+from sandbox.cloud.extensions import terminate
+from sandbox.cloud.throttle import Bucket
+from sandbox.cloud.world import Fault, World
+
+SPOT_NOTICE_SECONDS = 120.0
+
+
+def read(world: World) -> dict[str, Any]:
+    """Counters since the last reset, what is left in the capacity pools, and every instance."""
+    return {
+        "total": sum(world.calls.values()),
+        "calls": dict(world.calls),
+        "errors": dict(world.errors),
+        "pool": dict(world.capacity.free),
+        "latency": world.latency,
+        "boot": world.lifecycle.boot_delay,
+        "instances": [_show(instance) for backend in account.ec2_backends() for instance in backend.all_instances()],
+    }
+
+
+def _show(instance: Any) -> dict[str, Any]:
+    return {
+        "id": instance.id,
+        "type": instance.instance_type,
+        "zone": instance.availability_zone,
+        "address": instance.private_ip,
+        "state": instance.state,
+        "reason": instance.state_reason.message,
+        "tags": account.tags_of(instance),
+    }
+
+
+def _reset(world: World, value: Any) -> None:
+    if value:
+        world.reset()
+
+
+def _wipe(world: World, value: Any) -> None:
+    """End every instance, then forget every resource."""
+    if not value:
+        return
+    for backend in account.ec2_backends():
+        alive = [i.id for i in backend.all_instances() if i.state in ("pending", "running")]
+        if alive:
+            with world.lock:
+                terminate(world, backend, alive, "Server.Wipe")
+    world.placement_groups.clear()
+    BackendDict.reset()
+    world.reset()
+
+
+def _buckets(world: World, value: Mapping[str, Any]) -> None:
+    world.buckets.update({action: Bucket(size, rate) for action, (size, rate) in value.items()})
+
+
+def _faults(world: World, value: Mapping[str, Any]) -> None:
+    for action, faults in value.items():
+        world.faults[action] += [Fault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)]
+
+
+def _interrupt(world: World, value: Any) -> None:
+    """Spot reclaim: the notice shows in the metadata service now, the instance ends `seconds` later."""
+    for instance_id, seconds in value.items() if isinstance(value, dict) else [(i, SPOT_NOTICE_SECONDS) for i in value]:
+        if account.find_instance(instance_id) is None:
+            raise ValueError(f"no instance {instance_id}")
+        at = time.time() + float(seconds)
+        world.notices[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+        timer = threading.Timer(float(seconds), _reclaim, [world, instance_id])
+        timer.daemon = True
+        timer.start()
+
+
+def _reclaim(world: World, instance_id: str) -> None:
+    found = account.find_instance(instance_id)
+    if found:
+        with world.lock:
+            terminate(world, found[0], [instance_id], "Server.SpotInstanceTermination")
+
+
+def _latency(world: World, value: Any) -> None:
+    world.latency = float(value)
+
+
+def _boot(world: World, value: Any) -> None:
+    world.lifecycle.boot_delay = float(value)
+
+
+def _pool(world: World, value: Mapping[str, Any]) -> None:
+    world.capacity.free.update({key: int(count) for key, count in value.items()})
+
+
+# In the order in which they are applied.
+SETTINGS: dict[str, Callable[[World, Any], None]] = {
+    "wipe": _wipe,
+    "reset": _reset,
+    "pool": _pool,
+    "buckets": _buckets,
+    "latency": _latency,
+    "boot": _boot,
+    "faults": _faults,
+    "interrupt": _interrupt,
+}
+
+
+def change(world: World, request: Any) -> dict[str, Any]:
+    """Apply a control request; raises ValueError or TypeError with what is wrong in it."""
+    if not isinstance(request, dict):
+        raise ValueError("a JSON object is expected")
+    unknown = sorted(set(request) - set(SETTINGS))
+    if unknown:
+        raise ValueError(f"unknown: {', '.join(unknown)}; known: {', '.join(SETTINGS)}")
+    for name, apply in SETTINGS.items():
+        if name in request:
+            apply(world, request[name])
+    return read(world)

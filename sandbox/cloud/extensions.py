@@ -1,0 +1,141 @@
+"""The EC2 actions that are ours instead of moto's: one function an action, registered on moto's response class."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from moto.core.responses import ActionResult, EmptyResult
+from moto.ec2.models.instances import InstanceState
+from moto.ec2.models.subnets import Subnet
+from moto.ec2.responses import EC2Response
+
+from sandbox.cloud import fleet, launch, placement
+from sandbox.cloud.errors import CloudError, render
+from sandbox.cloud.lifecycle import TERMINATED
+from sandbox.cloud.world import World
+
+Action = Callable[[World, Any], Any]
+
+
+def install(world: World) -> None:
+    """Make moto's EC2 answer for `world`. Global to the process, as moto's own state is."""
+    for name, action in ACTIONS.items():
+        setattr(EC2Response, name, _method(world, action))
+    Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
+
+
+def _method(world: World, action: Action) -> Callable[[Any], Any]:
+    @functools.wraps(action)
+    def method(response: Any) -> Any:
+        try:
+            response.error_on_dryrun()
+            result = action(world, response)
+        except CloudError as error:
+            world.errors[error.code] += 1
+            # moto's serialiser knows no status codes for EC2's errors, and ours matter (500, 503).
+            _, headers, body = render(error, "ec2", "")
+            return error.status, {**headers, "status": error.status}, body.decode()
+        return EmptyResult() if result is None else ActionResult(result)
+
+    return method
+
+
+def _choose_address(world: World) -> Callable[[Any, Any], str]:
+    def choose(subnet: Any, instance: Any) -> str:
+        address = world.addresses.choose(subnet.cidr, subnet._subnet_ips)
+        subnet._subnet_ips[address] = instance
+        subnet._unused_ips.discard(address)
+        return address
+
+    return choose
+
+
+def _parameters(response: Any) -> dict[str, Any]:
+    return dict(response.params)
+
+
+def _run_instances(world: World, response: Any) -> Any:
+    request, backend = _parameters(response), response.ec2_backend
+    token = request.pop("ClientToken", None)
+    minimum, maximum = int(request.pop("MinCount", 1)), int(request.pop("MaxCount", 1))
+    if not 1 <= minimum <= maximum:
+        raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} do not fit together.")
+    if request.get("NetworkInterfaces") and request.get("SubnetId"):
+        message = "Network interfaces and an instance-level subnet ID may not be specified on the same request"
+        raise CloudError("InvalidParameterCombination", message)
+    asked = {**request, "MinCount": minimum, "MaxCount": maximum}
+
+    def answer() -> Any:
+        return launch.run(world, backend, launch.resolve(backend, request), minimum, maximum, token)
+
+    with world.lock:
+        return world.tokens.once(f"RunInstances/{backend.region_name}", token, asked, answer)
+
+
+def _create_fleet(world: World, response: Any) -> Any:
+    request, backend = _parameters(response), response.ec2_backend
+    with world.lock:
+        scope = f"CreateFleet/{backend.region_name}"
+        return world.tokens.once(
+            scope, request.get("ClientToken"), request, lambda: fleet.create(world, backend, request)
+        )
+
+
+def _terminate_instances(world: World, response: Any) -> Any:
+    backend, ids = response.ec2_backend, list(_parameters(response).get("InstanceIds") or [])
+    with world.lock:
+        changes = terminate(world, backend, ids, "Client.UserInitiatedShutdown")
+    return {"TerminatingInstances": changes}
+
+
+def terminate(world: World, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
+    """End instances; one that has ended already stays as it is. Returns the changes in the API's shape."""
+    before = {i.id: (i.state, i.state_code) for i in backend.get_multi_instances_by_id(ids)}
+    alive = [instance_id for instance_id in ids if before[instance_id][0] not in ("terminated", "shutting-down")]
+    if alive or not ids:
+        backend.terminate_instances(alive)
+    for instance_id in alive:
+        instance = backend.get_instance(instance_id)
+        for nic in list(instance.nics.values()):
+            nic.subnet.del_subnet_ip(nic.private_ip_address)
+        world.capacity.give_back(world.capacity_keys.pop(instance_id, None))
+        instance._state = InstanceState(*TERMINATED)
+        world.lifecycle.end(instance_id, reason)
+    return [
+        {
+            "InstanceId": instance_id,
+            "PreviousState": {"Name": before[instance_id][0], "Code": before[instance_id][1]},
+            "CurrentState": {"Name": "shutting-down", "Code": 32}
+            if instance_id in alive
+            else {"Name": "terminated", "Code": 48},
+        }
+        for instance_id in ids
+    ]
+
+
+def _create_placement_group(world: World, response: Any) -> Any:
+    with world.lock:
+        return placement.create(world, response.region, response.current_account, _parameters(response))
+
+
+def _describe_placement_groups(world: World, response: Any) -> Any:
+    return placement.describe(world, response.region, _parameters(response))
+
+
+def _delete_placement_group(world: World, response: Any) -> None:
+    backend = response.ec2_backend
+    with world.lock:
+        used = {
+            i.placement.group_name for i in backend.all_instances() if i.state not in ("terminated", "shutting-down")
+        }
+        placement.delete(world, response.region, _parameters(response), used)
+
+
+ACTIONS: dict[str, Action] = {
+    "run_instances": _run_instances,
+    "create_fleet": _create_fleet,
+    "terminate_instances": _terminate_instances,
+    "create_placement_group": _create_placement_group,
+    "describe_placement_groups": _describe_placement_groups,
+    "delete_placement_group": _delete_placement_group,
+}

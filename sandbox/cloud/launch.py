@@ -1,0 +1,144 @@
+"""Launching instances in moto with everything their launch template says, which moto itself drops."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from moto.core.types import Base64EncodedString
+from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
+from moto.ec2.models.instances import InstanceState
+
+from sandbox.cloud.errors import CloudError, insufficient_capacity, throttled
+from sandbox.cloud.launcher import Instance
+from sandbox.cloud.lifecycle import PENDING
+from sandbox.cloud.template import merge_launch, primary_interface, tags_for
+from sandbox.cloud.world import World
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and as what an instance is to run."""
+
+    instance_type: str
+    subnet: Any
+    zone: str
+    zone_id: str
+
+
+def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The effective launch parameters of `request`, its LaunchTemplate (id or name, version) applied."""
+    reference = request.get("LaunchTemplate") or {}
+    rest = {key: value for key, value in request.items() if key != "LaunchTemplate"}
+    if not reference:
+        return merge_launch({}, rest)
+    template_id, name = reference.get("LaunchTemplateId"), reference.get("LaunchTemplateName")
+    if bool(template_id) == bool(name):
+        raise CloudError("InvalidParameterCombination", "Give the launch template's id or its name, and not both.")
+    template = backend.get_launch_template(template_id) if template_id else backend.get_launch_template_by_name(name)
+    version = template.get_version(reference.get("Version") or "$Default")
+    launch = merge_launch(version.data, rest)
+    own = {"aws:ec2launchtemplate:id": template.id, "aws:ec2launchtemplate:version": str(version.number)}
+    tags = {"ResourceType": "instance", "Tags": [{"Key": k, "Value": v} for k, v in own.items()]}
+    return launch | {"TagSpecifications": [*launch["TagSpecifications"], tags]}
+
+
+def place(backend: Any, launch: Mapping[str, Any]) -> Place:
+    """Check type, image and subnet as EC2 does before it looks for capacity."""
+    image, kind = launch.get("ImageId"), launch.get("InstanceType")
+    if not image:
+        raise CloudError("MissingParameter", "The request must contain the parameter ImageId")
+    if not str(image).startswith("ami-"):
+        raise CloudError("InvalidAMIID.Malformed", f'Invalid id: "{image}"')
+    if not kind:
+        raise CloudError("MissingParameter", "The request must contain the parameter InstanceType")
+    subnet_id = primary_interface(launch).get("SubnetId")
+    if not subnet_id:
+        raise CloudError("MissingInput", "No subnet: neither the request nor the launch template names one.")
+    subnet = backend.get_subnet(subnet_id)
+    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"].get(backend.region_name, [])
+    zones = [offer["Location"] for offer in offered if offer["InstanceType"] == kind]
+    if not zones:
+        raise CloudError("InvalidParameterValue", f"Invalid value '{kind}' for InstanceType.")
+    if subnet.availability_zone not in zones:
+        message = f"Your requested instance type ({kind}) is not supported in your requested Availability Zone"
+        raise CloudError("Unsupported", f"{message} ({subnet.availability_zone}).")
+    return Place(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
+
+
+def room(world: World, where: Place) -> int:
+    """How many such instances could start there now, by capacity and by free addresses."""
+    free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips)
+    if free < 1:
+        message = f"There are not enough free addresses in subnet {where.subnet.id}."
+        raise CloudError("InsufficientFreeAddressesInSubnet", message)
+    return min(free, world.capacity.available(where.instance_type, where.zone, where.zone_id))
+
+
+def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None) -> Any:
+    """Start between `minimum` and `maximum` instances, as many as there is room for; returns moto's reservation."""
+    where = place(backend, launch)
+    _check_references(world, backend, launch)
+    count = min(maximum, room(world, where))
+    if count < minimum or count < 1:
+        raise insufficient_capacity(where.instance_type, where.zone)
+    bucket = world.buckets.get("@instances")
+    if bucket and not bucket.take(count):
+        raise throttled("instances")
+    reservation = _run_in_moto(backend, launch, where, count, token)
+    for instance in reservation.instances:
+        world.capacity_keys[instance.id] = world.capacity.take(1, where.instance_type, where.zone, where.zone_id)
+    user_data = base64.b64decode(str(launch.get("UserData") or ""))
+    tags = tags_for("instance", launch["TagSpecifications"])
+    world.lifecycle.start(
+        Instance(i.id, where.instance_type, i.private_ip, where.zone, launch["ImageId"], tags, user_data)
+        for i in reservation.instances
+    )
+    return reservation
+
+
+def _check_references(world: World, backend: Any, launch: Mapping[str, Any]) -> None:
+    group = (launch.get("Placement") or {}).get("GroupName")
+    if group and (backend.region_name, group) not in world.placement_groups:
+        raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{group}' is unknown.")
+
+
+def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: Place, count: int, token: str | None) -> Any:
+    nic = primary_interface(launch)
+    groups = list(nic.get("Groups") or [])
+    nic |= {"SubnetId": where.subnet.id, "DeleteOnTermination": True, "Groups": []}
+    profile = launch.get("IamInstanceProfile") or {}
+    specifications = launch["TagSpecifications"]
+    options: dict[str, Any] = {}
+    if launch.get("BlockDeviceMappings"):
+        options["block_device_mappings"] = [m for m in launch["BlockDeviceMappings"] if m.get("Ebs")]
+    reservation = backend.run_instances(
+        launch["ImageId"],
+        count,
+        Base64EncodedString(str(launch["UserData"])) if launch.get("UserData") else None,
+        list(launch.get("SecurityGroups") or []),
+        instance_type=where.instance_type,
+        is_instance_type_default=False,
+        region_name=backend.region_name,
+        key_name=launch.get("KeyName"),
+        security_group_ids=groups,
+        nics=[nic],
+        tags={kind: tags_for(kind, specifications) for kind in ("instance", "volume")},
+        instance_initiated_shutdown_behavior=launch.get("InstanceInitiatedShutdownBehavior"),
+        disable_api_termination=str(launch.get("DisableApiTermination", "")).lower() == "true",
+        ebs_optimized=launch.get("EbsOptimized") or False,
+        metadata_options=launch.get("MetadataOptions") or {},
+        instance_market_options=(launch.get("InstanceMarketOptions") or {}).get("MarketType"),
+        client_token=token,
+        **options,
+    )
+    for instance in reservation.instances:
+        instance.placement.group_name = (launch.get("Placement") or {}).get("GroupName", "")
+        instance._state = InstanceState(*PENDING)
+        if profile:
+            backend.associate_iam_instance_profile(
+                instance_id=instance.id,
+                iam_instance_profile_name=profile.get("Name"),
+                iam_instance_profile_arn=profile.get("Arn"),
+            )
+    return reservation

@@ -1,0 +1,34 @@
+"""Serving WSGI applications on sockets that are open already."""
+
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from moto.moto_server.werkzeug_app import MotoRequestHandler
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+
+class _Quiet:
+    """No line per request: the control endpoint counts them."""
+
+    def log_request(self, *arguments: Any, **named: Any) -> None:
+        pass
+
+
+class ApiHandler(_Quiet, MotoRequestHandler):
+    pass
+
+
+class MetadataHandler(_Quiet, WSGIRequestHandler):
+    pass
+
+
+def serve(application: Callable[..., Any], sock: socket.socket, handler: type[WSGIRequestHandler]) -> BaseWSGIServer:
+    """Answer on `sock` in background threads until `shutdown()` of the server returned."""
+    host, port = sock.getsockname()[:2]
+    server = make_server(host, port, application, threaded=True, request_handler=handler, fd=sock.fileno())
+    sock.close()  # the server has its own copy
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
+    thread.start()
+    return server

@@ -1,0 +1,25 @@
+"""Token buckets, as EC2 limits its API: a burst and a refill rate, by action, and `@instances` for launched instances."""
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Bucket:
+    """Holds at most `size` tokens, refilled with `rate` a second; starts full."""
+
+    def __init__(self, size: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.size, self.rate, self._clock = float(size), float(rate), clock
+        self._tokens, self._seen = self.size, clock()
+        self._lock = threading.Lock()
+
+    def take(self, count: float = 1) -> bool:
+        """Take `count` tokens if they are there; never waits."""
+        with self._lock:
+            now = self._clock()
+            self._tokens = min(self.size, self._tokens + (now - self._seen) * self.rate)
+            self._seen = now
+            if self._tokens < count:
+                return False
+            self._tokens -= count
+            return True

@@ -1,0 +1,63 @@
+"""The emulator's own state, beside moto's: what limits, delays and fails calls, and which machines run."""
+
+import threading
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.cloud.addresses import AddressBook
+from sandbox.cloud.capacity import CapacityPools
+from sandbox.cloud.errors import CloudError
+from sandbox.cloud.idempotency import Tokens
+from sandbox.cloud.lifecycle import Lifecycle
+from sandbox.cloud.throttle import Bucket
+
+
+@dataclass
+class Fault:
+    """An error that the next `times` calls of an action get."""
+
+    code: str
+    status: int = 400
+    message: str = "injected"
+    times: int = 1
+
+
+@dataclass
+class World:
+    """One emulated account. `lock` is held by whatever launches: capacity, tokens and addresses are decided under it."""
+
+    lifecycle: Lifecycle
+    addresses: AddressBook = field(default_factory=AddressBook)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    latency: float = 0.0
+    capacity: CapacityPools = field(default_factory=CapacityPools)
+    tokens: Tokens = field(default_factory=Tokens)
+    buckets: dict[str, Bucket] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    calls: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
+    notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
+    placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
+
+    def reset(self) -> None:
+        """Forget limits, faults, delays and counters; instances and resources stay."""
+        with self.lock:
+            self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), Tokens()
+            self.buckets.clear()
+            self.faults.clear()
+            self.calls.clear()
+            self.errors.clear()
+            self.notices.clear()
+
+    def take_fault(self, action: str) -> CloudError | None:
+        with self.lock:
+            waiting = self.faults.get(action)
+            if not waiting:
+                return None
+            fault = waiting[0]
+            fault.times -= 1
+            if fault.times <= 0:
+                waiting.pop(0)
+        return CloudError(fault.code, fault.message, fault.status)
