@@ -4,6 +4,7 @@ Every call keeps its place in one queue and is retried until it succeeds or `clo
 delivered is counted and said, never dropped silently.
 """
 
+import os
 import queue
 import tempfile
 import threading
@@ -12,6 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import checkpoints
+
+# Before MLflow is imported: a job on a closed network must not try to report its use anywhere.
+os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, RunTag
 

@@ -32,7 +32,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--batch-size", type=int, default=128, help="global batch; rounded down to a multiple of devices")
+    parser.add_argument(
+        "--batch-size", type=int, default=128, help="global batch; rounded down to a multiple of devices"
+    )
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument("--seed", type=int, default=7)
@@ -49,7 +51,14 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def init_state(hidden: int, seed: int) -> dict[str, np.ndarray]:
     """Parameters (w*, b*) and Adam's moments (m.*, v.*), the same on every process."""
     draw = np.random.default_rng(seed)
-    shapes = {"w0": (64, hidden), "b0": (hidden,), "w1": (hidden, hidden), "b1": (hidden,), "w2": (hidden, 10), "b2": (10,)}
+    shapes = {
+        "w0": (64, hidden),
+        "b0": (hidden,),
+        "w1": (hidden, hidden),
+        "b1": (hidden,),
+        "w2": (hidden, 10),
+        "b2": (10,),
+    }
     state: dict[str, np.ndarray] = {}
     for name, shape in shapes.items():
         scale = np.sqrt(2.0 / shape[0]) if len(shape) == 2 else 0.0
@@ -118,7 +127,9 @@ def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict
     arrays = saved.arrays()
     want, have = {k: v.shape for k, v in state.items()}, {k: v.shape for k, v in arrays.items()}
     if want != have:
-        raise SystemExit(f"{saved.path}: the checkpoint is of another network; choose another --run-name or --no-resume")
+        raise SystemExit(
+            f"{saved.path}: the checkpoint is of another network; choose another --run-name or --no-resume"
+        )
     return arrays
 
 
@@ -193,7 +204,9 @@ def main(argv: list[str] | None = None) -> int:
 
     (x, y), (test_x, test_y) = load_data(options.seed)
     replicated, sharded = NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("data"))
-    shared: dict[str, Any] = {k: jax.make_array_from_process_local_data(replicated, v, v.shape) for k, v in state.items()}
+    shared: dict[str, Any] = {
+        k: jax.make_array_from_process_local_data(replicated, v, v.shape) for k, v in state.items()
+    }
     step = jax.jit(train_step, static_argnums=3, donate_argnums=0)
     per_process = batch // place.size
     mine = slice(place.rank * per_process, (place.rank + 1) * per_process)
@@ -229,7 +242,13 @@ def main(argv: list[str] | None = None) -> int:
             if tracker is not None:
                 tracker.metrics(epoch, figures)
             if interrupted or epoch % options.checkpoint_every == 0 or epoch == options.epochs:
-                facts = {"run": run_name, "site": place.site, "hostnames": hosts, "loss": mean_loss, "seed": options.seed}
+                facts = {
+                    "run": run_name,
+                    "site": place.site,
+                    "hostnames": hosts,
+                    "loss": mean_loss,
+                    "seed": options.seed,
+                }
                 written = checkpoints.write(root, epoch, host, facts)
                 checkpoints.prune(root, options.keep)
                 if tracker is not None:

@@ -1,16 +1,11 @@
 """The training example's checkpoints: complete and verified, or not there."""
 
 import json
-import sys
 from pathlib import Path
 
+import checkpoints
 import numpy as np
 import pytest
-
-DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
-sys.path.insert(0, str(DIGITS))
-
-import checkpoints
 import world
 
 STATE = {"w": np.arange(12, dtype=np.float32).reshape(3, 4), "step": np.int32(5)}

@@ -39,7 +39,15 @@ class Run:
                 "MLFLOW_TRACKING_URI": f"sqlite:///{folder}/mlflow.db",
                 "JAX_PLATFORMS": "cpu",
             }
-            command = [sys.executable, str(DIGITS / "train.py"), "--run-name", "test", "--checkpoint-every", "1", *options]
+            command = [
+                sys.executable,
+                str(DIGITS / "train.py"),
+                "--run-name",
+                "test",
+                "--checkpoint-every",
+                "1",
+                *options,
+            ]
             with log.open("wb") as stream:
                 self.processes.append(
                     subprocess.Popen(command, cwd=folder, env=environ, stdout=stream, stderr=subprocess.STDOUT)
