@@ -1,0 +1,1 @@
+"""The embedded level: the demonstration on machines where no lab can run."""
