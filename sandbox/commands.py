@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="The sandbox: on-prem machines, an internet and an AWS on this one machine.", no_args_is_help=True)
+app = typer.Typer(help="On-prem machines, an internet and an AWS on this one machine.", no_args_is_help=True)
 
 Stack = Annotated[str, typer.Option("-s", "--stack", help="The environment to build, by name.")]
 

@@ -1,6 +1,7 @@
-"""Taking a lab away, also after everything was killed: leftovers are found by what the kernel shows, never by name of program.
+"""Taking a lab away, also after everything was killed: what is left is found by what the kernel shows of it.
 
 A lab's marks are its pid files, its network namespaces, the mounts below its folders and its control groups.
+Processes are never looked for by the name of their program.
 """
 
 import os
@@ -8,7 +9,7 @@ import shutil
 import signal
 from pathlib import Path
 
-from sandbox.lab import carrier, cgroups, netns, network, nodes, packages, processes, shell
+from sandbox.lab import cgroups, netns, network, nodes, packages, processes, shell
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout
 from sandbox.lab.node import names
@@ -17,12 +18,15 @@ from sandbox.lab.progress import Report, silent, step
 
 def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> None:
     """End the lab: nodes in order, then whatever is left. With `keep_nodes` their disks stay for the next `up`."""
+    # Services first: one of them may be launching nodes, and gets the time to end those itself.
+    for pid_file in lab.state.glob("*.pid"):
+        processes.end(processes.read_pid_file(pid_file), grace=30)
+        pid_file.unlink(missing_ok=True)
     running = [name for name in names(lab) if nodes.alive(lab, name)]
     if running:
         with step(report, f"stopping {len(running)} nodes"):
             for name in running:
                 nodes.power_cut(lab, name) if not keep_nodes else nodes.stop(lab, name)
-    carrier.stop(lab)
     _end_strays(lab)
     _unmount(lab)
     network.down(lab)

@@ -1,48 +1,67 @@
-"""Reads an environment file for the lab. (Raw YAML for now: landbridge.environment takes over when it can load.)"""
+"""The lab's site from an environment file: the only place here that knows what an environment looks like."""
 
-import re
-from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import Any
 
-from ruamel.yaml import YAML
-
+from landbridge import hostlist
+from landbridge.catalog import instances, platforms
+from landbridge.environment import Environment, find_environment, load_environment
+from landbridge.findings import FindingsError
 from sandbox.lab.errors import LabError
 from sandbox.lab.site import Machine, Site, plan
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+
 
 def find(name: str) -> Path:
-    here = Path.cwd()
-    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
-        path = folder / "stacks" / f"Pulumi.{name}.yaml"
-        if path.exists():
-            return path
-    raise LabError(f"no environment '{name}'", f"write stacks/Pulumi.{name}.yaml")
+    """The environment's file: from the current folder's checkout, else from the one this code is in."""
+    try:
+        return find_environment(name)
+    except FindingsError:
+        try:
+            return find_environment(name, CHECKOUT)
+        except FindingsError as error:
+            raise LabError(str(error)) from None
+
+
+def environment(name: str) -> Environment:
+    """The environment; a LabError when its file does not check out."""
+    path = find(name)
+    loaded = load_environment(path)
+    if loaded.environment is None:
+        raise LabError(f"{path} has errors", f"landbridge check -s {name} tells them")
+    return loaded.environment
 
 
 def site(name: str) -> Site:
-    raw: dict[str, Any] = YAML(typ="safe").load(find(name))["config"]["landbridge:environment"]
-    onprem, link = raw["onprem"], raw.get("link") or {}
-    services, addresses = onprem["services"], onprem["addresses"]
-    machines = []
-    for role, value in services.items():
-        for host in value if isinstance(value, list) else [value]:
-            machines.append(Machine(host, addresses[host], 0, role == "storage", role == "gateway"))
-    for group in onprem["nodes"]:
-        first = IPv4Address(group["address"])
-        for index, host in enumerate(_expand(group["hosts"])):
-            machines.append(Machine(host, str(first + index), 8))
-    outside = link.get("gateway_address")
+    """What the lab builds for the environment of that name."""
+    chosen = environment(name)
+    link = chosen.link
     return plan(
-        IPv4Network(onprem["cidr"]),
-        IPv4Network(raw["aws"]["cidr"]),
-        IPv4Address(outside) if outside else None,
-        tuple(machines),
+        onprem=chosen.onprem.cidr,
+        cloud=chosen.aws.cidr,
+        gateway_outside=link.gateway_address if link else None,
+        machines=machines(chosen),
     )
 
 
-def _expand(hosts: str) -> list[str]:
-    match = re.fullmatch(r"(.*)\[(\d+)-(\d+)\]", hosts)
-    if not match:
-        return [hosts]
-    return [f"{match[1]}{n:0{len(match[2])}d}" for n in range(int(match[2]), int(match[3]) + 1)]
+def machines(chosen: Environment) -> tuple[Machine, ...]:
+    """Every on-prem host, service hosts first."""
+    onprem = chosen.onprem
+    services = onprem.services
+    found = []
+    for host in services.hosts():
+        address = onprem.addresses.get(host)
+        if address is None:
+            raise LabError(f"host {host} has no address", f"onprem.addresses: {{{host}: …}} in the environment file")
+        found.append(Machine(host, str(address), storage=host == services.storage, gateway=host == services.gateway))
+    for group in onprem.nodes:
+        gpus = platforms()[group.platform].gpus.count
+        for index, host in enumerate(hostlist.expand(group.hosts)):
+            found.append(Machine(host, str(group.address + index), gpus=gpus))
+    return tuple(found)
+
+
+def instance_gpus(instance_type: str) -> int:
+    """How many GPUs an instance type has; none when the catalogue does not know the type."""
+    known = instances().get(instance_type)
+    return known.gpus.count if known else 0

@@ -23,7 +23,7 @@ PACKAGES = (
     HostPackage("systemd-container", "systemd-nspawn", "boots the nodes"),
     HostPackage("mmdebstrap", "mmdebstrap", "builds the nodes' base image"),
     HostPackage("apt-cacher-ng", "apt-cacher-ng", "carries and caches the nodes' packages"),
-    HostPackage("debian-archive-keyring", "/usr/share/keyrings/debian-archive-keyring.gpg", "verifies Debian's packages"),
+    HostPackage("debian-archive-keyring", "/usr/share/keyrings/debian-archive-keyring.gpg", "verifies packages"),
     HostPackage("iproute2", "ip", "network namespaces and bridges"),
     HostPackage("openssh-client", "ssh", "logs in to the nodes"),
     HostPackage("socat", "socat", "carries Ansible's connections into the lab"),
@@ -65,9 +65,7 @@ def install(report: Report = silent) -> tuple[HostPackage, ...]:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with step(report, f"apt-get install {' '.join(names)}"):
         shell.run(["apt-get", "-q", "update"], env=environment, timeout=300)
-        shell.run(
-            ["apt-get", "-qy", "install", "--no-install-recommends", *names], env=environment, timeout=900
-        )
+        shell.run(["apt-get", "-qy", "install", "--no-install-recommends", *names], env=environment, timeout=900)
     if cacher:
         _service("unmask")
         _service("disable")

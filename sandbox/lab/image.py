@@ -1,4 +1,4 @@
-"""The base image: a small Debian 13 that boots in under a second, addressed by the hash of all that decides its content."""
+"""The base image: a small Debian 13 that boots in under a second, addressed by the hash of what decides its content."""
 
 import hashlib
 import json

@@ -2,7 +2,8 @@
 
 import os
 
-from sandbox.lab import carrier, host_packages, image, network, nodes, packages, ssh
+from sandbox.lab import carrier, cloud_node, host_packages, image, network, nodes, packages, ssh, wheels
+from sandbox.lab import from_environment as environments
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout
 from sandbox.lab.progress import Report, silent, step
@@ -12,7 +13,7 @@ from sandbox.lab.site import Site
 def check_host() -> None:
     """Raise unless this machine can carry a lab at all."""
     if os.geteuid() != 0:
-        raise LabError("the lab needs root", "run as root, or use `make demo`'s embedded level, which needs no privileges")
+        raise LabError("the lab needs root", "run as root; `make demo` has a level that needs no privileges")
     for kind in ("net", "mnt", "pid", "ipc", "uts"):
         if not os.path.exists(f"/proc/self/ns/{kind}"):
             raise LabError(f"this kernel has no {kind} namespaces", "use another machine or the embedded level")
@@ -28,7 +29,9 @@ def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
     network.up(lab, site.bridges)
     cache = packages.start(lab)
     image.ensure_base(lab, cache, report)
+    wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
     carrier.start(lab, cache, site.operators)
+    cloud_node.remember(lab, site)
     for node in site.nodes:
         nodes.create(lab, node)
     with step(report, f"booting {len(site.nodes)} nodes"):

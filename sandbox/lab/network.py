@@ -44,9 +44,7 @@ def up(lab: Layout, bridges: Iterable[Bridge]) -> None:
         shell.run(["ip", "netns", "add", lab.netns])
     # A host that routes (Docker turns that on) would hand the setting down, and the operator's place would join the
     # sites behind the tunnel's back. IPv6 off on the bridges: its chatter would show up in captures.
-    netns.write_sysctls(
-        lab.netns, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"}
-    )
+    netns.write_sysctls(lab.netns, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
     present = {link["ifname"] for link in _json(lab.netns, "link", "show")}
     commands = ["link set lo up"]
     for bridge in bridges:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox.lab import cgroups, disk, hardware, image, netns, network, processes, shell, ssh
@@ -49,7 +50,8 @@ def create(lab: Layout, node: Node) -> bool:
     with locked(lab.state / "locks" / node.name):
         if exists(lab, node.name):
             return False
-        image.need(lab, node.image)
+        # Recorded by id: a rebuilt `base` must not slip under what a node has already written.
+        node = replace(node, image=image.need(lab, node.image).id)
         disk.need(lab.nodes, 300, f"node {node.name}")
         if folder.exists():
             shutil.rmtree(folder)

@@ -40,8 +40,8 @@ def main(path: str) -> int:
     try:
         _prepare(order)
     except (OSError, subprocess.CalledProcessError) as error:
-        detail = error.stderr.decode(errors="replace") if isinstance(error, subprocess.CalledProcessError) else str(error)
-        print(detail.strip() or str(error), flush=True)
+        said = error.stderr.decode(errors="replace") if isinstance(error, subprocess.CalledProcessError) else ""
+        print(said.strip() or str(error), flush=True)
         return 1
     console = os.open(folder / "console.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     answer = os.dup(1)
@@ -95,7 +95,7 @@ def _run(order: Order, folder: Path, answer: int) -> int:
 
 
 def _command(order: Order) -> list[str]:
-    """nspawn in a time namespace whose clocks start now: the node's uptime is its own, which Slurm's power saving needs."""
+    """nspawn in a time namespace whose clocks start now: Slurm's power saving needs a node to have its own uptime."""
     uptime = int(float(Path("/proc/uptime").read_text().split()[0]))
     clocks = ["unshare", "--time", "--boottime", f"-{uptime}", "--monotonic", f"-{uptime}"]
     return [*clocks, *order["nspawn"]] if os.path.exists("/proc/self/timens_offsets") else order["nspawn"]
