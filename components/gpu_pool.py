@@ -1,0 +1,169 @@
+"""Equal GPU instances that come and go."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.pool import Flow, PoolArgs
+
+
+class GpuPool(pulumi.ComponentResource):
+    """A launch template, with the placement groups and the security group that it needs. It starts no instance.
+
+    Costs nothing until the burst controller launches from it. Protects: IMDSv2 only and not past the first hop, encrypted
+    disks, no public address. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
+    only what Slurm and operators use.
+    """
+
+    template: aws.ec2.LaunchTemplate
+    security_group_id: pulumi.Output[str]
+    placement_groups: dict[str, pulumi.Output[str]]
+
+    def __init__(
+        self,
+        name: str,
+        args: PoolArgs,
+        *,
+        vpc_id: pulumi.Input[str],
+        profile_arn: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:GpuPool", name, {"instanceType": args.instance_type}, opts)
+        self._name, self._args = name, args
+        self._own = pulumi.ResourceOptions(parent=self)
+        group = aws.ec2.SecurityGroup(
+            name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: nodes of pool {args.pool}",
+            vpc_id=vpc_id,
+            tags=named(args.tags, args.name),
+            opts=self._own,
+        )
+        self.security_group_id = group.id
+        for flow in args.flows:
+            self._rule(flow, group.id)
+        self.placement_groups = self._placement_groups() if args.placement_groups else {}
+        self.template = self._template(group.id, profile_arn)
+        self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
+
+    def exports(self, subnet_ids: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
+        """The stack's output for this pool, given the network's subnets by zone."""
+        args, groups = self._args, self.placement_groups
+        return {
+            "launch_template_id": self.template.id,
+            "launch_template_name": self.template.name,
+            "launch_template_version": self.template.latest_version.apply(str),
+            "instance_type": args.instance_type,
+            "max_nodes": args.max_nodes,
+            "market": args.market.kind,
+            "placement_group": next(iter(groups.values())) if len(groups) == 1 else None,
+            "security_group_id": self.security_group_id,
+            "subnets": [
+                {"id": subnet_ids[zone], "zone": zone, "placement_group": groups.get(zone)} for zone in args.zones
+            ],
+        }
+
+    def _rule(self, flow: Flow, group: pulumi.Output[str]) -> None:
+        kind = aws.vpc.SecurityGroupIngressRule if flow.direction == "in" else aws.vpc.SecurityGroupEgressRule
+        peer = {"referenced_security_group_id": group} if flow.peer == "self" else {"cidr_ipv4": flow.peer}
+        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+        kind(
+            f"{self._name}-{flow.key}",
+            security_group_id=group,
+            ip_protocol=flow.protocol,
+            description=flow.why,
+            tags=self._args.tags,
+            opts=self._own,
+            **peer,
+            **ports,
+        )
+
+    def _placement_groups(self) -> dict[str, pulumi.Output[str]]:
+        groups = {}
+        for zone in self._args.zones:
+            label = self._args.placement_group(zone)
+            group = aws.ec2.PlacementGroup(
+                f"{self._name}-{zone}", name=label, strategy="cluster", tags=named(self._args.tags, label), opts=self._own
+            )
+            groups[zone] = group.name
+        return groups
+
+    def _template(self, group: pulumi.Output[str], profile_arn: pulumi.Input[str]) -> aws.ec2.LaunchTemplate:
+        args = self._args
+        disk = {
+            "volume_size": args.root_volume_gib,
+            "volume_type": "gp3",
+            "iops": args.root_volume_iops,
+            "throughput": args.root_volume_throughput,
+            "encrypted": "true",
+            "delete_on_termination": "true",
+        }
+        return aws.ec2.LaunchTemplate(
+            self._name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: pool {args.pool}",
+            update_default_version=True,
+            image_id=args.image,
+            instance_type=args.instance_type,
+            iam_instance_profile={"arn": profile_arn},
+            # A node whose lease has run out powers itself off: that must end what it costs.
+            instance_initiated_shutdown_behavior="terminate",
+            metadata_options={
+                "http_endpoint": "enabled",
+                "http_tokens": "required",
+                "http_put_response_hop_limit": 1,
+                "instance_metadata_tags": "enabled",
+            },
+            monitoring={"enabled": True},
+            block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
+            network_interfaces=[
+                {
+                    "network_card_index": nic.card,
+                    "device_index": nic.device,
+                    "interface_type": nic.kind,
+                    "security_groups": [group],
+                    "delete_on_termination": "true",
+                }
+                for nic in args.interfaces
+            ],
+            user_data=base64.b64encode(args.user_data().encode()).decode(),
+            tag_specifications=[
+                {"resource_type": kind, "tags": named(args.tags, args.name)} for kind in ("instance", "volume")
+            ],
+            tags=named(args.tags, args.name),
+            opts=self._own,
+            **self._placement(),
+            **_market(args),
+        )
+
+    def _placement(self) -> dict[str, Any]:
+        """With one zone the template names its group; with several the launch does, for each zone its own."""
+        if len(self.placement_groups) != 1:
+            return {}
+        return {"placement": {"group_name": next(iter(self.placement_groups.values()))}}
+
+
+def _market(args: PoolArgs) -> Mapping[str, Any]:
+    market, chosen = args.market, dict[str, Any]()
+    if market.kind == "spot":
+        price = {} if market.max_price_usd is None else {"max_price": str(market.max_price_usd)}
+        options = {"spot_instance_type": "one-time", "instance_interruption_behavior": "terminate", **price}
+        chosen["instance_market_options"] = {"market_type": "spot", "spot_options": options}
+    elif market.kind == "capacity-block":
+        chosen["instance_market_options"] = {"market_type": "capacity-block"}
+    target = (
+        {"capacity_reservation_id": market.reservation}
+        if market.reservation and market.preference is None
+        else {"capacity_reservation_resource_group_arn": market.reservation_group}
+        if market.reservation_group
+        else None
+    )
+    if target is not None:
+        chosen["capacity_reservation_specification"] = {"capacity_reservation_target": target}
+    elif market.preference is not None:
+        chosen["capacity_reservation_specification"] = {"capacity_reservation_preference": market.preference}
+    return chosen

@@ -1,0 +1,132 @@
+"""The VPC and its subnets."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.network import NetworkArgs, SubnetPlan
+
+
+class Network(pulumi.ComponentResource):
+    """A VPC with one private subnet for each zone that a pool may use.
+
+    Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB).
+    Opens nothing: private subnets have no address that the internet can reach, and no way out without NAT. S3 is reached
+    through a gateway endpoint, which is free and keeps the hub's traffic off NAT and off the link.
+    """
+
+    vpc_id: pulumi.Output[str]
+    subnets: dict[str, aws.ec2.Subnet]
+    route_tables: dict[str, aws.ec2.RouteTable]
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:index:Network", name, {"cidr": args.cidr}, opts)
+        self._name, self._args = name, args
+        self._own = pulumi.ResourceOptions(parent=self)
+        vpc = aws.ec2.Vpc(
+            name,
+            cidr_block=args.cidr,
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=named(args.tags, args.cluster),
+            opts=self._own,
+        )
+        self.vpc_id = vpc.id
+        # AWS makes a group that lets everything among its members through; emptied, a forgotten group id opens nothing.
+        aws.ec2.DefaultSecurityGroup(
+            name, vpc_id=vpc.id, ingress=[], egress=[], tags=named(args.tags, f"{args.cluster}-unused"), opts=self._own
+        )
+        nats = self._nat_gateways()
+        self.subnets, self.route_tables = {}, {}
+        for plan in args.private:
+            self.subnets[plan.zone] = self._subnet(plan, "private")
+            self.route_tables[plan.zone] = self._routes(plan.zone, nats)
+        aws.ec2.VpcEndpoint(
+            f"{name}-s3",
+            vpc_id=vpc.id,
+            service_name=f"com.amazonaws.{args.region}.s3",
+            vpc_endpoint_type="Gateway",
+            route_table_ids=[table.id for table in self.route_tables.values()],
+            tags=named(args.tags, f"{args.cluster}-s3"),
+            opts=self._own,
+        )
+        self.register_outputs({"vpcId": self.vpc_id})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's `network` output."""
+        subnets = {
+            plan.zone: {
+                "id": self.subnets[plan.zone].id,
+                "cidr": plan.cidr,
+                "availability_zone": self.subnets[plan.zone].availability_zone,
+            }
+            for plan in self._args.private
+        }
+        return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}
+
+    def _subnet(self, plan: SubnetPlan, kind: str) -> aws.ec2.Subnet:
+        label = f"{self._args.cluster}-{kind}-{plan.zone}"
+        return aws.ec2.Subnet(
+            f"{self._name}-{kind}-{plan.zone}",
+            vpc_id=self.vpc_id,
+            cidr_block=plan.cidr,
+            availability_zone_id=plan.zone,
+            map_public_ip_on_launch=False,
+            tags=named(self._args.tags, label),
+            opts=self._own,
+        )
+
+    def _routes(self, zone: str, nats: dict[str, aws.ec2.NatGateway]) -> aws.ec2.RouteTable:
+        """A route table for each zone, so that each can have its own way out; the link adds routes to all of them."""
+        table = aws.ec2.RouteTable(
+            f"{self._name}-{zone}",
+            vpc_id=self.vpc_id,
+            tags=named(self._args.tags, f"{self._args.cluster}-{zone}"),
+            opts=self._own,
+        )
+        aws.ec2.RouteTableAssociation(
+            f"{self._name}-{zone}", route_table_id=table.id, subnet_id=self.subnets[zone].id, opts=self._own
+        )
+        gateway = nats.get(zone) or next(iter(nats.values()), None)
+        if gateway is not None:
+            aws.ec2.Route(
+                f"{self._name}-{zone}-out",
+                route_table_id=table.id,
+                destination_cidr_block="0.0.0.0/0",
+                nat_gateway_id=gateway.id,
+                opts=self._own,
+            )
+        return table
+
+    def _nat_gateways(self) -> dict[str, aws.ec2.NatGateway]:
+        """Gateways by zone, in public subnets that hold nothing else."""
+        args = self._args
+        if not args.public:
+            return {}
+        internet = aws.ec2.InternetGateway(
+            self._name, vpc_id=self.vpc_id, tags=named(args.tags, args.cluster), opts=self._own
+        )
+        table = aws.ec2.RouteTable(
+            f"{self._name}-public", vpc_id=self.vpc_id, tags=named(args.tags, f"{args.cluster}-public"), opts=self._own
+        )
+        aws.ec2.Route(
+            f"{self._name}-public-out",
+            route_table_id=table.id,
+            destination_cidr_block="0.0.0.0/0",
+            gateway_id=internet.id,
+            opts=self._own,
+        )
+        gateways = {}
+        for plan in args.public:
+            subnet = self._subnet(plan, "public")
+            aws.ec2.RouteTableAssociation(
+                f"{self._name}-public-{plan.zone}", route_table_id=table.id, subnet_id=subnet.id, opts=self._own
+            )
+            label = named(args.tags, f"{args.cluster}-nat-{plan.zone}")
+            address = aws.ec2.Eip(f"{self._name}-nat-{plan.zone}", domain="vpc", tags=label, opts=self._own)
+            gateways[plan.zone] = aws.ec2.NatGateway(
+                f"{self._name}-{plan.zone}", subnet_id=subnet.id, allocation_id=address.id, tags=label, opts=self._own
+            )
+        return gateways

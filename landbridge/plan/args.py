@@ -1,0 +1,28 @@
+"""What every plan value is made of: frozen, closed, comparable, and free of anything that needs a network."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from landbridge.environment import Environment
+
+
+class Args(BaseModel):
+    """A value that a component, a role or a daemon receives; deciding is over when it is made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def tags(environment: Environment, **more: str) -> dict[str, str]:
+    """The tags on everything in AWS; keyword `data_class` becomes `landbridge:data-class`."""
+    own = {
+        "landbridge:cluster": environment.name,
+        "landbridge:owner": environment.owner,
+        "landbridge:cost-center": environment.cost_center,
+    }
+    return {**environment.aws.tags, **own, **{f"landbridge:{key.replace('_', '-')}": value for key, value in more.items()}}
+
+
+def named(tags: Mapping[str, str], name: str) -> dict[str, str]:
+    """Tags with AWS's own `Name` among them."""
+    return {**tags, "Name": name}

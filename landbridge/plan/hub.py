@@ -1,0 +1,102 @@
+"""The data hub: one bucket and one key for each data class that AWS may hold."""
+
+import hashlib
+import json
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.plan.args import Args, tags
+
+BUCKET_NAME_LIMIT = 63
+ACCOUNT_DIGITS = 12
+
+
+class BucketPlan(Args):
+    """One class's bucket; its name ends in the account's number, because bucket names are the whole world's."""
+
+    data_class: str
+    name_prefix: str
+    tags: dict[str, str]
+
+    def bucket_name(self, account: str) -> str:
+        """Return the bucket's name in an account."""
+        return f"{self.name_prefix}-{account}"
+
+
+class HubArgs(Args):
+    """Every bucket, and what holds for all of them."""
+
+    cluster: str
+    buckets: tuple[BucketPlan, ...]
+    noncurrent_days: int
+    protect: bool
+
+
+def hub_args(environment: Environment) -> HubArgs:
+    """Plan a bucket for each data class whose sites include AWS; a class that must stay on-prem has none to leak into."""
+    classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
+    return HubArgs(
+        cluster=environment.name,
+        buckets=tuple(
+            BucketPlan(data_class=name, name_prefix=_prefix(environment.name, name), tags=tags(environment, data_class=name))
+            for name in sorted(classes)
+        ),
+        noncurrent_days=environment.storage.hub.noncurrent_days,
+        protect=environment.aws.protect,
+    )
+
+
+def _prefix(cluster: str, data_class: str) -> str:
+    limit = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
+    wanted = f"{cluster}-{data_class}"
+    if len(wanted) <= limit:
+        return wanted
+    return f"{wanted[: limit - 9]}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
+
+
+def bucket_policy(bucket_arn: str, key_arn: str) -> str:
+    """Deny what must never happen, whoever asks: clear text on the wire, and objects under another key or none."""
+    objects = f"{bucket_arn}/*"
+    return document(
+        [
+            {
+                "Sid": "TlsOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:*",
+                "Resource": [bucket_arn, objects],
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            },
+            {
+                "Sid": "OwnKeyOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:PutObject",
+                "Resource": objects,
+                # A request that names no key is given the bucket's own: only another key is refused.
+                "Condition": {
+                    "StringNotEqualsIfExists": {"s3:x-amz-server-side-encryption-aws-kms-key-id": key_arn},
+                },
+            },
+        ]
+    )
+
+
+def key_policy(partition: str, account: str) -> str:
+    """Let IAM in the key's own account decide, and nobody else."""
+    return document(
+        [
+            {
+                "Sid": "IamDecides",
+                "Effect": "Allow",
+                "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+                "Action": "kms:*",
+                "Resource": "*",
+            }
+        ]
+    )
+
+
+def document(statements: list[dict[str, Any]]) -> str:
+    """Render an IAM policy document, always in the same order."""
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

@@ -1,0 +1,75 @@
+"""What one `pulumi up -s ENV` builds: the AWS half of the environment in `Pulumi.ENV.yaml`."""
+
+import pulumi
+import pulumi_aws as aws
+
+from components import Account, DataHub, GpuPool, Identity, Network, SiteLink
+from landbridge.environment import Environment, environment_from_config
+from landbridge.findings import FindingsError
+from landbridge.plan.hub import hub_args
+from landbridge.plan.identity import identity_args
+from landbridge.plan.link import link_args
+from landbridge.plan.network import network_args
+from landbridge.plan.pool import pool_args
+from landbridge.plan.provider import provider_args
+
+
+def main() -> None:
+    """Plan everything first, so that nothing is registered when something is wrong; then build from the bottom up."""
+    try:
+        raw = pulumi.Config("landbridge").require_object("environment")
+        environment = environment_from_config(pulumi.get_stack(), pulumi.Config("aws").require("region"), raw)
+        build(environment)
+    except FindingsError as error:
+        raise pulumi.RunError(str(error)) from None
+
+
+def build(environment: Environment) -> None:
+    """Build an environment and export its StackOutputs."""
+    net, link, hub, who = network_args(environment), link_args(environment), hub_args(environment), identity_args(environment)
+    pools = [pool_args(environment, pool) for pool in environment.aws.pools]
+    name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
+    options = pulumi.ResourceOptions(providers=[provider])
+    account = Account.of(provider)
+
+    network = Network(name, net, opts=options)
+    subnet_ids = {zone: subnet.id for zone, subnet in network.subnets.items()}
+    site_link = SiteLink(
+        name,
+        link,
+        onprem_cidr=net.onprem_cidr,
+        vpc_id=network.vpc_id,
+        subnet_ids=[subnet_ids[zone] for zone in sorted(subnet_ids)],
+        route_table_ids={zone: table.id for zone, table in network.route_tables.items()},
+        opts=options,
+    )
+    data = DataHub(name, hub, account=account, opts=options)
+    identity = Identity(
+        name,
+        who,
+        account=account,
+        region=environment.region,
+        bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
+        key_arns={key: value.arn for key, value in data.keys.items()},
+        opts=options,
+    )
+    built = {
+        plan.pool: GpuPool(plan.name, plan, vpc_id=network.vpc_id, profile_arn=identity.node_profile.arn, opts=options)
+        for plan in pools
+    }
+
+    pulumi.export("cluster", name)
+    pulumi.export("region", environment.region)
+    pulumi.export("network", network.exports())
+    pulumi.export(
+        "link",
+        {"aws_asn": link.aws_asn, "customer_gateway_address": link.gateway_address, "tunnels": site_link.tunnels},
+    )
+    pulumi.export("link_pre_shared_keys", site_link.pre_shared_keys)
+    pulumi.export("hub", data.exports())
+    pulumi.export("identity", identity.exports())
+    pulumi.export("secrets", {"slurm_key": identity.secret_name})
+    pulumi.export("pools", {plan.pool: built[plan.pool].exports(subnet_ids) for plan in pools})
+
+
+main()
