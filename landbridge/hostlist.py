@@ -128,7 +128,7 @@ def _numbers(text: str, offset: int, body: str) -> Iterator[str]:
                 raise HostlistError(text, offset, f'"{part}" is neither a number nor a range such as 01-04')
         if len(first) > len(last):
             raise HostlistError(text, offset, f'"{part}": both ends of a range need the same number of digits')
-        if len(first) < len(last) and (first.startswith("0") or last.startswith("0")):
+        if len(first) < len(last) and last.startswith("0"):
             raise HostlistError(text, offset, f'"{part}": both ends of a range need the same number of digits')
         if int(last) < int(first):
             raise HostlistError(text, offset, f'"{part}" counts downwards')

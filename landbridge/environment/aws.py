@@ -37,7 +37,9 @@ class Pool(Model):
         default=1200, ge=60, le=7200, description="seconds to boot: GPU nodes take 4 to 10 minutes"
     )
     nics: NicPolicy = Field(default="ip_optimised", description="one IP address a node, EFA on every card that has it")
-    root_device: Literal["/dev/xvda", "/dev/sda1"] = Field("/dev/xvda", description="the image's; Ubuntu's is /dev/sda1")
+    root_device: Literal["/dev/xvda", "/dev/sda1"] = Field(
+        "/dev/xvda", description="the image's; Ubuntu's is /dev/sda1"
+    )
     root_volume_gib: int = Field(default=200, ge=8, le=16_384, description="encrypted gp3")
     features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
 

@@ -9,6 +9,15 @@ from pydantic import Field
 from landbridge.environment.base import HostName, HostRange, Model, Port, Text, Url, Word
 
 
+class Hardware(Model):
+    """What a site's machines have otherwise than their platform's catalogue entry."""
+
+    sockets: int | None = Field(default=None, ge=1, le=16)
+    cores_per_socket: int | None = Field(default=None, ge=1, le=512)
+    threads_per_core: int | None = Field(default=None, ge=1, le=8)
+    memory_mib: int | None = Field(default=None, ge=1024)
+
+
 class NodeGroup(Model):
     """Equal machines in a row: `address` is the first one's, the others count up from it."""
 
@@ -17,7 +26,7 @@ class NodeGroup(Model):
     address: IPv4Address
     rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")
     features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
-    memory_mib: int | None = Field(default=None, ge=1024, description="where a machine has less than its platform says")
+    hardware: Hardware = Field(default=Hardware(), description="empty: as the platform's data sheet says")
 
 
 class Services(Model):
@@ -47,6 +56,9 @@ class Access(Model):
     port: Port = 22
     private_key: Text | None = Field(default=None, description="none: the keys that ssh would try by itself")
     proxy_command: Text | None = Field(default=None, description="ssh's ProxyCommand, for hosts behind something")
+    known_hosts: Text | None = Field(
+        default=None, description="none: the environment's own file, filled at first contact"
+    )
 
 
 class Packages(Model):

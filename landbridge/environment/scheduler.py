@@ -23,12 +23,15 @@ class Slurm(Model):
 
 
 class Partition(Model):
-    """A queue. `nodes` names hosts, node ranges, pools, `onprem` or `aws`."""
+    """A queue. `nodes` names hosts, node ranges, pools, `onprem` or `aws`.
 
-    nodes: Annotated[tuple[HostRange, ...], Field(min_length=1)]
+    One named like a queue that is there anyway (`gpu`, `onprem`, a pool's name) changes that one.
+    """
+
+    nodes: tuple[HostRange, ...] = Field(default=(), description="none named: the nodes the queue has anyway")
     default: bool = False
     max_time: TimeLimit = Field(default="7-00:00:00", description="a forgotten job ends within a week")
-    settings: SlurmSettings = Field(default={}, description="any other key of slurm.conf's PartitionName line")
+    settings: SlurmSettings = Field(default={}, description="keys of slurm.conf's PartitionName line; null deletes one")
 
 
 class Account(Model):

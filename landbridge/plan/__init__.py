@@ -1,0 +1,1 @@
+"""Pure functions from an environment and the catalogue to values: what Pulumi and Ansible are given to realise."""

@@ -1,0 +1,92 @@
+"""Slurm's files from the environment alone: the same whichever hosts can be reached, and whatever AWS has built."""
+
+from collections.abc import Iterable
+
+from landbridge import hostlist
+from landbridge.catalog import slurm_releases
+from landbridge.environment import Environment
+from landbridge.environment.base import Scalar
+from landbridge.plan.nodes import Nodes, cloud_nodes, onprem_nodes
+from landbridge.plan.partitions import partition_lines
+from landbridge.plan.settings import merged, written
+from landbridge.plan.slurm_conf import slurm_settings
+from landbridge.plan.topology import topology_file
+
+HEADER = "# Written by Landbridge from the environment {name}; changes belong into its file.\n"
+
+
+def slurm_files(environment: Environment) -> dict[str, str]:
+    """Every file of Slurm's configuration folder, by name.
+
+    Nodes fetch them from the controller (configless), so one set serves both sites.
+    """
+    nodes = (*onprem_nodes(environment), *cloud_nodes(environment))
+    topology_name, topology = topology_file(environment, nodes)
+    files = {
+        "slurm.conf": slurm_conf(environment, nodes),
+        "gres.conf": gres_conf(nodes),
+        "cgroup.conf": cgroup_conf(environment),
+        topology_name: topology,
+    }
+    return {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
+
+
+def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
+    """slurm.conf without its header: settings, then nodes, then partitions."""
+    nodes = tuple(nodes)
+    settings = slurm_settings(environment, nodes)
+    lines = [f"{key}={value}" for key, values in settings.items() for value in values]
+    lines += ["", *(_node_line(environment, group) for group in nodes)]
+    lines += ["", *partition_lines(environment, nodes)]
+    return "\n".join(lines) + "\n"
+
+
+def gres_conf(nodes: Iterable[Nodes]) -> str:
+    """gres.conf without its header. Files are named outright: automatic detection cannot be used with cloud nodes."""
+    lines = ["AutoDetect=off"]
+    for group in nodes:
+        last = group.gpus.count - 1
+        files = "/dev/nvidia0" if last == 0 else f"/dev/nvidia[0-{last}]"
+        lines.append(f"NodeName={group.hostlist} Name=gpu Type={group.gpus.type} File={files}")
+    return "\n".join(lines) + "\n"
+
+
+def cgroup_conf(environment: Environment) -> str:
+    """cgroup.conf without its header. ConstrainDevices is what keeps one job off another's GPUs."""
+    version = environment.scheduler.cgroup
+    settings: dict[str, Scalar] = {
+        "CgroupPlugin": f"cgroup/{version}",
+        "ConstrainCores": "yes",
+        "ConstrainRAMSpace": "yes",
+        "ConstrainDevices": "yes",
+    }
+    if version == "v1":
+        settings["CgroupMountpoint"] = "/sys/fs/cgroup"
+    else:
+        settings |= {"ConstrainSwapSpace": "yes", "AllowedSwapSpace": 0, "MaxRAMPercent": 98}
+    found = merged(settings, environment.scheduler.overrides.cgroup_conf)
+    return "".join(f"{key}={written(value)}\n" for key, value in found.items())
+
+
+def _node_line(environment: Environment, nodes: Nodes) -> str:
+    fields: dict[str, object] = {"NodeName": nodes.hostlist}
+    if nodes.addresses:
+        fields["NodeAddr"] = hostlist.compress(nodes.addresses)
+    fields |= {
+        "Sockets": nodes.sockets,
+        "CoresPerSocket": nodes.cores_per_socket,
+        "ThreadsPerCore": nodes.threads_per_core,
+        "RealMemory": nodes.memory_mib,
+        "Gres": nodes.gres,
+        "Feature": ",".join(nodes.features),
+        "Weight": nodes.weight,
+    }
+    if nodes.suspend_after is not None and has_node_suspend_time(environment):
+        fields["SuspendTime"] = nodes.suspend_after
+    fields["State"] = "CLOUD" if nodes.site == "aws" else "UNKNOWN"
+    return " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+def has_node_suspend_time(environment: Environment) -> bool:
+    """Whether SuspendTime may stand on a NodeName line (since 26.05)."""
+    return slurm_releases()[environment.scheduler.slurm.version].node_suspend_time
