@@ -1,0 +1,101 @@
+"""Choose the level and run it: `python -m sandbox.demo [--level full|embedded] [-s ENVIRONMENT]`."""
+
+import argparse
+import importlib.util
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from sandbox.demo import machine
+from sandbox.demo.report import DemoError, Report
+
+STOPPED = 130
+
+
+def arguments(argv: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--level", choices=["full", "embedded"], help="default: the fullest this machine can carry")
+    parser.add_argument("-s", "--stack", default="sandbox", help="the environment, stacks/Pulumi.<name>.yaml")
+    parser.add_argument("--json", type=Path, help="where to write the report (default: the environment's state folder)")
+    return parser.parse_args(argv)
+
+
+def why_not_full() -> str:
+    """Empty when the full level can run here, else what is missing."""
+    if importlib.util.find_spec("sandbox.demo.full") is None:
+        return "this checkout has no full level"
+    lab = machine.lab()
+    return "" if lab.able else lab.why
+
+
+def get_engine(report: Report) -> str:
+    """Have a Pulumi engine on this machine if there is any way to one; empty, or why there is none."""
+    from sandbox.engine.find import NoEngine
+    from sandbox.engine.find import get_engine as get
+
+    with report.step("Pulumi engine") as step:
+        found = get(step.note)
+        if isinstance(found, NoEngine):
+            step.result = "none; the graph is applied without it"
+            return str(found)
+        step.result = f"{found.version}, from {found.origin}"
+    return ""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """0 when everything that was to be shown was shown; 1 when a step failed; 2 when it cannot start."""
+    options = arguments(argv)
+    # A demonstration calls nobody but the programs it starts itself.
+    os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
+    signal.signal(signal.SIGTERM, _stop)
+    report = Report("Landbridge demonstration")
+    status = 1
+    try:
+        from landbridge.environment import find_environment
+
+        path = find_environment(options.stack)
+        refusal = "" if options.level == "embedded" else why_not_full()
+        if options.level == "full" and refusal:
+            raise DemoError(
+                f"the full level cannot run here: {refusal}", "make demo LEVEL=embedded needs no privileges"
+            )
+        with report.live():
+            engine_refusal = get_engine(report)
+            full = options.level != "embedded" and not refusal and (options.level == "full" or not engine_refusal)
+            if full:
+                from sandbox.demo import full as level
+            else:
+                from sandbox.embedded import demo as level
+            report.level = "full" if full else "embedded"
+            if not full and options.level is None:
+                report.console.print(f"Embedded level, because: {refusal or engine_refusal}", markup=False)
+            status = level.run(path, report)
+    except DemoError as error:
+        report.console.print(f"\nerror: {error}", markup=False, style="red")
+        if error.fix:
+            report.console.print(f"  fix: {error.fix}", markup=False)
+        status = 1 if report.level else 2
+    except KeyboardInterrupt:
+        report.console.print("\nstopped; `make down` removes what is left", markup=False)
+        status = STOPPED
+    if report.level:
+        report.summary()
+        report.save(options.json or _default_json(options.stack))
+    return status
+
+
+def _default_json(stack: str) -> Path:
+    from landbridge.paths import state_dir
+
+    return state_dir(stack) / "demo.json"
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())
