@@ -1,0 +1,93 @@
+"""Hosts, groups and variables from an environment file and its stack's outputs."""
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+from ansible.errors import AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin
+
+DOCUMENTATION = r"""
+name: landbridge
+short_description: Inventory from a Landbridge environment file
+description:
+  - Takes an environment file (C(stacks/Pulumi.NAME.yaml)) as its source.
+  - Variables that come from AWS are there once the stack has outputs, which C(landbridge up) writes.
+  - All deciding is done by C(landbridge.plan.inventory); this plugin only carries its result over, with how to connect.
+options:
+  outputs:
+    description: File with the stack's outputs (as of C(pulumi stack output --json)) instead of the one that C(landbridge up) wrote.
+    env: [{name: LANDBRIDGE_OUTPUTS}]
+    type: path
+author: [landbridge]
+"""
+
+
+class InventoryModule(BaseInventoryPlugin):
+    """Accepts Pulumi.NAME.yaml; errors are the findings that `landbridge check` prints."""
+
+    NAME = "landbridge"
+
+    def verify_file(self, path):
+        name = Path(path).name
+        return super().verify_file(path) and name.startswith("Pulumi.") and name.endswith((".yaml", ".yml"))
+
+    def parse(self, inventory, loader, path, cache=True):
+        super().parse(inventory, loader, path, cache)
+        try:
+            from landbridge import paths
+            from landbridge.environment import load_environment
+            from landbridge.plan.inventory import inventory as planned
+            from landbridge.plan.outputs import StackOutputs
+        except ImportError as error:
+            raise AnsibleParserError(f"run Ansible from the environment that has landbridge installed: {error}") from error
+        loaded = load_environment(Path(path))
+        if loaded.environment is None:
+            raise AnsibleParserError("\n".join(str(finding) for finding in loaded.findings))
+        environment = loaded.environment
+        source = Path(os.environ.get("LANDBRIDGE_OUTPUTS") or paths.outputs_file(environment.name))
+        outputs = StackOutputs.model_validate_json(source.read_text()) if source.exists() else None
+        data = planned(environment, outputs)
+        self._carry(data)
+        for name, value in self._connection(environment, paths).items():
+            self.inventory.set_variable("all", name, value)
+        self.inventory.set_variable("all", "landbridge_environment", environment.name)
+        self.inventory.set_variable("all", "landbridge_secrets", str(paths.secrets_dir(environment.name)))
+        if outputs is not None:
+            self.inventory.set_variable("all", "landbridge_outputs", json.loads(json.dumps(outputs.public())))
+
+    def _carry(self, data):
+        for group, content in data.items():
+            if group == "_meta":
+                continue
+            self.inventory.add_group(group)
+            for host in content.get("hosts", ()):
+                self.inventory.add_host(host, group=group)
+            for name, value in content.get("vars", {}).items():
+                self.inventory.set_variable(group, name, value)
+        for group, content in data.items():
+            for child in content.get("children", ()) if group != "_meta" else ():
+                self.inventory.add_group(child)
+                self.inventory.add_child(group, child)
+        for host, variables in data["_meta"]["hostvars"].items():
+            for name, value in variables.items():
+                self.inventory.set_variable(host, name, value)
+
+    @staticmethod
+    def _connection(environment, paths):
+        access = environment.onprem.access
+        known = paths.expand(access.known_hosts) if access.known_hosts else paths.state_dir(environment.name) / "known_hosts"
+        options = ["-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=accept-new", "-o", "LogLevel=ERROR"]
+        if access.proxy_command:
+            options += ["-o", f"ProxyCommand={access.proxy_command}"]
+        found = {
+            "ansible_user": access.user,
+            "ansible_port": access.port,
+            "ansible_ssh_common_args": shlex.join(options),
+        }
+        if access.user != "root":
+            found["ansible_become"] = True
+        if access.private_key:
+            found["ansible_ssh_private_key_file"] = str(paths.expand(access.private_key))
+        return found

@@ -1,0 +1,87 @@
+#!/usr/bin/python
+"""Accounts of an MLflow server with basic authentication, as one idempotent step."""
+
+DOCUMENTATION = r"""
+module: mlflow_users
+short_description: Keep MLflow's accounts as described
+description:
+  - Creates missing accounts and sets a password that does not log in. Never deletes an account.
+options:
+  url: {type: str, required: true, description: The server.}
+  admin_password: {type: str, required: true, description: Password of the account admin.}
+  users: {type: list, elements: dict, required: true, description: Accounts with name and password.}
+author: [landbridge]
+"""
+
+EXAMPLES = r"""
+- mlflow_users:
+    url: http://localhost:5000
+    admin_password: "{{ admin_password }}"
+    users: [{name: alice, password: "{{ password }}"}]
+"""
+
+RETURN = r"""
+created: {type: list, returned: always, description: Accounts that were missing.}
+updated: {type: list, returned: always, description: Accounts whose password was set.}
+"""
+
+import base64  # noqa: E402
+import json  # noqa: E402
+import urllib.error  # noqa: E402
+import urllib.parse  # noqa: E402
+import urllib.request  # noqa: E402
+
+from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+
+
+def call(url, method, user, password, body=None):
+    """Status and text of one request; an HTTP error is an answer."""
+    login = base64.b64encode((user + ":" + password).encode()).decode()
+    headers = {"Authorization": "Basic " + login, "Content-Type": "application/json"}
+    data = json.dumps(body).encode() if body is not None else None
+    try:
+        request = urllib.request.Request(url, data=data, method=method, headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def main():
+    user_spec = {"name": {"type": "str", "required": True}, "password": {"type": "str", "required": True, "no_log": True}}
+    module = AnsibleModule(
+        argument_spec={
+            "url": {"type": "str", "required": True},
+            "admin_password": {"type": "str", "required": True, "no_log": True},
+            "users": {"type": "list", "elements": "dict", "required": True, "options": user_spec},
+        },
+        supports_check_mode=True,
+    )
+    base = module.params["url"].rstrip("/") + "/api/2.0/mlflow/users/"
+    admin = ("admin", module.params["admin_password"])
+    created, updated = [], []
+
+    def change(step, method, user):
+        if module.check_mode:
+            return
+        body = {"username": user["name"], "password": user["password"]}
+        status, text = call(base + step, method, *admin, body=body)
+        if status != 200:
+            module.fail_json(msg="%s %s: %s %s" % (step, user["name"], status, text[:300]))
+
+    for user in module.params["users"]:
+        own = base + "get?username=" + urllib.parse.quote(user["name"])
+        status, text = call(own, "GET", *admin)
+        if status == 404:
+            change("create", "POST", user)
+            created.append(user["name"])
+        elif status != 200:
+            module.fail_json(msg="asking for %s: %s %s" % (user["name"], status, text[:300]))
+        elif call(own, "GET", user["name"], user["password"])[0] == 401:
+            change("update-password", "PATCH", user)
+            updated.append(user["name"])
+    module.exit_json(changed=bool(created or updated), created=created, updated=updated)
+
+
+if __name__ == "__main__":
+    main()
