@@ -14,6 +14,9 @@ class NfsHome(Model):
     server: Literal["kernel", "ganesha"] = Field(default="kernel", description="ganesha where the kernel has no nfsd")
     export: AbsolutePath = "/export/home"
     mount: AbsolutePath = "/home"
+    on_cloud_nodes: bool = Field(
+        default=True, description="mounted there through the link; false: homes may hold what must not leave the site"
+    )
 
 
 class ExternalNfsHome(Model):
@@ -23,6 +26,9 @@ class ExternalNfsHome(Model):
     host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+$")]
     export: AbsolutePath
     mount: AbsolutePath = "/home"
+    on_cloud_nodes: bool = Field(
+        default=True, description="mounted there through the link; false: homes may hold what must not leave the site"
+    )
     options: Annotated[str, StringConstraints(pattern=r"^[a-z0-9=,_.:-]*$")] = "vers=4.2,hard,nosuid,nodev"
 
 

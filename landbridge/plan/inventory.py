@@ -11,7 +11,7 @@ from landbridge.environment import Environment, NfsHome, Vpn
 from landbridge.plan.burst import burst_config
 from landbridge.plan.hosts import GROUPS, Host, hosts
 from landbridge.plan.link import link_cipher
-from landbridge.plan.mlops import artifact_class
+from landbridge.plan.mlops import artifact_class, tracking_uri
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm import slurm_files
 
@@ -63,11 +63,14 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "base_users": [{"name": user.name, "uid": user.uid, "groups": []} for user in environment.users],
         "base_home_root": environment.storage.home.mount,
         "base_create_homes": False,
+        "base_environment": {"MLFLOW_TRACKING_URI": tracking_uri(environment)},
         "slurm_common_auth": environment.scheduler.auth,
         "slurm_common_release": slurm.packages_release or slurm_releases()[slurm.version].debian_release or "",
         "slurm_node_controllers": list(services.controller),
         "slurm_login_controllers": list(services.controller),
         "nfs_client_mounts": _mounts(environment),
+        # What a node image mounts at boot, through the link.
+        "landbridge_cloud_mounts": _mounts(environment) if environment.storage.home.on_cloud_nodes else [],
         "python_runtime_find_links": links,
         "training_runtime_find_links": links,
         "cloud_identity_region": environment.region,
@@ -108,10 +111,12 @@ def _nfs_server(environment: Environment) -> Variables:
     home = environment.storage.home
     if not isinstance(home, NfsHome):
         return {}
+    clients = [str(environment.onprem.cidr), *([str(environment.aws.cidr)] if home.on_cloud_nodes else [])]
     return {
         "nfs_server_implementation": home.server,
-        "nfs_server_exports": [{"path": home.export, "clients": [str(environment.onprem.cidr)], "root_squash": True}],
+        "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}],
         "nfs_server_homes": [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users],
+        "mlflow_clients_home_root": home.export,
     }
 
 

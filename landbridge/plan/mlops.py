@@ -1,4 +1,4 @@
-"""Where MLflow keeps artifacts."""
+"""Where MLflow is, and where it keeps artifacts."""
 
 from landbridge.environment import Environment
 
@@ -10,3 +10,8 @@ def artifact_class(environment: Environment) -> str | None:
     if chosen is not None:
         return chosen if chosen in in_aws else None
     return in_aws[0] if in_aws else None
+
+
+def tracking_uri(environment: Environment) -> str:
+    """Where training jobs and people reach MLflow."""
+    return f"http://{environment.onprem.services.mlops}:{environment.mlops.mlflow.port}"

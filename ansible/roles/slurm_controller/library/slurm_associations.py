@@ -12,7 +12,7 @@ options:
   accounts:
     type: dict
     required: true
-    description: By account name, a dictionary of users (list), description, parent, fairshare and grp_tres (as gres/gpu=8).
+    description: By account name, a dictionary of users (list), description, parent, fairshare and grp_tres (a dictionary as gres/gpu: 8).
 author: [landbridge]
 """
 
@@ -45,7 +45,11 @@ def by_depth(accounts):
 
 
 def wanted_limits(account):
-    return {"fairshare": str(account.get("fairshare", 1)), "GrpTRES": account.get("grp_tres", "")}
+    tres = account.get("grp_tres") or {}
+    return {
+        "fairshare": str(account.get("fairshare", 1)),
+        "GrpTRES": ",".join("%s=%s" % pair for pair in sorted(tres.items())),
+    }
 
 
 def plan(cluster, accounts, present):
