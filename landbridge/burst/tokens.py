@@ -1,0 +1,15 @@
+"""ClientToken: the same launch asked for twice, by whatever crash or race, is one launch."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+
+def client_token(cluster: str, jobs: Iterable[int], occasion: str, nodes: Iterable[str], attempt: int) -> str:
+    """A token that is the same exactly when everything given is the same; order does not matter.
+
+    `occasion` tells one start of the jobs from the next (restart count and start time), `attempt` one place tried
+    from the next. EC2 allows 64 ASCII characters.
+    """
+    parts = [cluster, sorted(set(jobs)), occasion, sorted(set(nodes)), attempt]
+    return "lb-" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:48]
