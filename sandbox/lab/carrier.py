@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from sandbox.lab import processes, shell
+from sandbox.lab import processes, shell, wheels
 from sandbox.lab.layout import Layout
 from sandbox.lab.packages import Cache
 
@@ -17,12 +17,15 @@ def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
     if current and note.exists() and note.read_text() == wanted:
         return
     stop(lab)
-    lab.wheels.mkdir(parents=True, exist_ok=True)
+    wheels.house(lab).mkdir(parents=True, exist_ok=True)
     log_path = lab.state / "relay.log"
     with log_path.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sandbox.lab.relay", lab.netns, str(lab.state), str(lab.wheels / "house")]
-            + [str(cache.port), *addresses],
+            [
+                *(sys.executable, "-m", "sandbox.lab.relay"),
+                *(lab.netns, str(lab.state), str(wheels.house(lab)), str(cache.port)),
+                *addresses,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

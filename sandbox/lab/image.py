@@ -20,10 +20,14 @@ from sandbox.lab.progress import Report, silent, step
 _FILES = files("sandbox.lab") / "files"
 _TUNING = ("tune-base.sh", "mount.nfs", "cgroup-v1.service", "cgroup-v1-writable")
 
-INCLUDED = tuple(
-    """systemd systemd-sysv dbus openssh-server python3 python3-apt python3-venv iproute2 iputils-ping ca-certificates
-    sudo kmod udev netbase less procps curl nftables fuse3 python3-fusepy libnfs14""".split()
+# fmt: off
+INCLUDED = (
+    "systemd", "systemd-sysv", "dbus", "openssh-server", "python3", "python3-apt", "python3-venv", "iproute2",
+    "iputils-ping", "ca-certificates", "sudo", "kmod", "udev", "netbase", "less", "procps", "curl", "nftables",
+    # The NFS stand-in's (files/mount.nfs).
+    "fuse3", "python3-fusepy", "libnfs14",
 )
+# fmt: on
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def call(name: str, work: Callable[[], T]) -> T:
                     code = ctypes.get_errno()
                     raise OSError(code, os.strerror(code), str(FOLDER / name))
             result.append(work())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  handed to the caller's thread
             failure.append(error)
 
     thread = threading.Thread(target=enter, name=f"netns-{name}")

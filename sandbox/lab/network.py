@@ -91,14 +91,22 @@ def unwire(lab: Layout, node: str) -> None:
         shell.run(["ip", "netns", "del", lab.node_netns(node)])
 
 
-def link_down(lab: Layout, node: str, index: int) -> None:
-    """Pull a node's cable: its interface keeps its address and loses its carrier."""
-    _batch(lab.netns, [f"link set {interface(node, index)} down"])
+def port(node: str, bridge: str, nics: Sequence[Nic]) -> str:
+    """The lab's end of the node's interface on that bridge: what `link_down` and `link_up` take."""
+    for index, nic in enumerate(nics):
+        if nic.bridge == bridge:
+            return interface(node, index)
+    raise LabError(f"node {node} has no interface on {bridge}")
 
 
-def link_up(lab: Layout, node: str, index: int) -> None:
-    """Put a node's cable back."""
-    _batch(lab.netns, [f"link set {interface(node, index)} up"])
+def link_down(lab: Layout, port: str) -> None:
+    """Pull a cable: the node's interface keeps its address and loses its carrier."""
+    _batch(lab.netns, [f"link set {port} down"])
+
+
+def link_up(lab: Layout, port: str) -> None:
+    """Put a cable back."""
+    _batch(lab.netns, [f"link set {port} up"])
 
 
 def down(lab: Layout) -> None:
