@@ -81,7 +81,9 @@ def _run(order: Order, folder: Path, answer: int) -> int:
 
     signal.signal(signal.SIGTERM, stop)
     while True:
-        machine = subprocess.Popen(_command(order), preexec_fn=lambda: _join(order["machine_groups"]))
+        # The keys of its own network namespace are a machine's to set; all others stay the host's.
+        settings = {**os.environ, "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network"}
+        machine = subprocess.Popen(_command(order), env=settings, preexec_fn=lambda: _join(order["machine_groups"]))
         _write_identity(folder / "nspawn.pid", machine.pid)
         if answer >= 0:
             os.write(answer, b"ready\n")
