@@ -1,0 +1,118 @@
+"""Asking the running lab cluster: what its users, its scheduler, its gateway and its tracking server say."""
+
+import json
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.lab import nodes, ssh
+from sandbox.lab.layout import Layout
+from sandbox.lab.node import load as node_record
+
+
+class ClusterError(Exception):
+    """A command in the cluster failed, or something did not become true in time."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The lab's nodes, as a person with a shell on each of them sees them."""
+
+    lab: Layout
+
+    def run(self, node: str, *command: str, user: str | None = None, timeout: float = 60) -> str:
+        """Run `command` on a node (as `user`, in that user's home) and return what it printed; ClusterError when it fails."""
+        words = list(command)
+        if user:
+            words = ["runuser", "-l", user, "-c", shlex.join(command)]
+        done = nodes.exec(self.lab, node, [shlex.join(words)], timeout=timeout)
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip()[-1500:]
+            raise ClusterError(f"{node}: `{shlex.join(command)}` ended with {done.returncode}: {said}")
+        return str(done.stdout)
+
+    def put(self, node: str, path: str, content: bytes, owner: str) -> None:
+        """Write a file on a node, belonging to `owner`; folders on the way are made."""
+        words = shlex.join(["install", "-D", "-o", owner, "-g", owner, "-m", "0644", "/dev/stdin", path])
+        command = [*ssh.command(self.lab, node_record(self.lab, node).address), words]
+        done = subprocess.run(command, input=content, capture_output=True, timeout=60, check=False)
+        if done.returncode != 0:
+            raise ClusterError(f"{node}: cannot write {path}: {done.stderr.decode(errors='replace').strip()}")
+
+    def json(self, node: str, *command: str, timeout: float = 60) -> dict[str, Any]:
+        """The same for a command that prints one JSON object."""
+        return dict(json.loads(self.run(node, *command, timeout=timeout)))
+
+
+def wait_for(what: str, ready: Callable[[], bool], seconds: float, every: float = 0.5) -> float:
+    """Seconds until `ready` said yes; ClusterError naming `what` when it did not within `seconds`."""
+    started = time.monotonic()
+    while not ready():
+        if time.monotonic() - started > seconds:
+            raise ClusterError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(every)
+    return time.monotonic() - started
+
+
+def submit(
+    cluster: Cluster, login: str, user: str, script: str, arguments: Sequence[str], options: Sequence[str] = ()
+) -> int:
+    """Submit a batch job as `user` on the login host; returns its id."""
+    said = cluster.run(login, "sbatch", "--parsable", *options, script, *arguments, user=user)
+    return int(said.strip().split(";")[0])
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job as Slurm's controller knows it."""
+
+    id: int
+    state: str
+    nodes: tuple[str, ...]
+    started: int
+    ended: int
+    restarts: int
+    reason: str
+    comment: str
+
+    @property
+    def over(self) -> bool:
+        return self.state in {
+            "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
+        }  # fmt: skip
+
+
+def job(cluster: Cluster, controller: str, number: int) -> Job:
+    """The job's present state; slurmctld remembers ended jobs for minutes, longer than a demonstration."""
+    from landbridge.hostlist import expand
+
+    found = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
+    hosts = found.get("nodes") or ""
+    return Job(
+        id=number,
+        state=found["job_state"][0],
+        nodes=tuple(expand(hosts)) if hosts else (),
+        started=int(found["start_time"]["number"]),
+        ended=int(found["end_time"]["number"]),
+        restarts=int(found.get("restart_cnt", 0)),
+        reason=str(found.get("state_reason", "")),
+        comment=str(found.get("comment", "")),
+    )
+
+
+def bgp_established(cluster: Cluster, gateway: str) -> bool:
+    """True when the gateway has at least one BGP session up."""
+    peers = cluster.json(gateway, "vtysh", "-c", "show bgp ipv4 unicast summary json").get("peers", {})
+    return any(peer.get("state") == "Established" for peer in peers.values())
+
+
+def bgp_routes(cluster: Cluster, gateway: str) -> set[str]:
+    """Prefixes the gateway's kernel routes because BGP said so."""
+    return {
+        prefix
+        for prefix, entries in cluster.json(gateway, "vtysh", "-c", "show ip route bgp json").items()
+        if any(entry.get("installed") for entry in entries)
+    }

@@ -1,0 +1,133 @@
+"""The full level: real nodes, real Slurm, a real tunnel, and a job that bursts over it."""
+
+from pathlib import Path
+
+import boto3
+
+from landbridge.economics import job_cost
+from landbridge.environment import Environment
+from sandbox.demo.bring_up import BringUp, bring_up
+from sandbox.demo.cluster import Job as SlurmJob
+from sandbox.demo.cluster import ClusterError, wait_for
+from sandbox.demo.report import DemoError, Job, Reality, Report
+from sandbox.demo.training import Researcher, Run
+from sandbox.session import ensure_cloud
+
+# Job 1 must still hold the on-prem GPUs when job 2 is submitted and while its nodes boot.
+FIRST_EPOCHS, FIRST_FLOOR = 12, 2.5
+SECOND_EPOCHS = 8
+GPUS_A_NODE = 8
+
+
+def run(path: Path, report: Report) -> int:
+    """Build the cluster, run both jobs, show what they left; 0 when everything that was to be shown was shown."""
+    try:
+        going = bring_up(path, report)
+        train_on_both_sites(going, report)
+        settle(going, report)
+    except ClusterError as error:
+        raise DemoError(str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything") from error
+    tell(going.environment, report)
+    return 0
+
+
+def train_on_both_sites(going: BringUp, report: Report) -> tuple[SlurmJob, SlurmJob]:
+    """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
+    user = Researcher(going.cluster, going.environment, going.environment.users[0].name)
+    user.bring_example()
+    with report.step("job 1: train on-prem") as step:
+        first = user.train("digits-1", ["--epochs", str(FIRST_EPOCHS), "--seconds-per-epoch-floor", str(FIRST_FLOOR)])
+        wait_for("job 1 to run", lambda: user.state(first).state == "RUNNING", 60)
+        step.result = f"job {first} runs on {', '.join(user.state(first).nodes)}"
+    with report.step("job 2: no room on-prem, so it bursts") as step:
+        second = user.train("digits-2", ["--epochs", str(SECOND_EPOCHS)])
+        ended = user.finish(second, 240)
+        step.result = f"job {second} ran on {', '.join(ended.nodes)}"
+    with report.step("job 1 ends") as step:
+        kept = user.finish(first, 240)
+        step.result = f"job {first} ran on {', '.join(kept.nodes)}"
+    with report.step("both runs in MLflow") as step:
+        for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
+            report.ran(describe(going.environment, name, done, user.run_of(number), _submitted(user, number)))
+        step.result = f"{len(user.runs())} runs, {stored(going)} objects in the bucket"
+    return kept, ended
+
+
+def describe(environment: Environment, name: str, done: SlurmJob, run: Run, submitted: int) -> Job:
+    """A job as the summary tells it."""
+    seconds = max(1, done.ended - done.started)
+    cost = job_cost(environment, done.nodes, seconds)
+    return Job(
+        name=name,
+        job_id=str(done.id),
+        site=run.tags.get("landbridge.site", "unknown"),
+        nodes=done.nodes,
+        gpus=GPUS_A_NODE * len(done.nodes),
+        state=done.state,
+        waited_seconds=max(0, done.started - submitted),
+        ran_seconds=seconds,
+        cost_usd=cost.usd,
+        cost_basis=cost.basis,
+        tracking_run=run.id,
+        metrics={key: run.metrics[key] for key in ("accuracy", "test_accuracy", "loss") if key in run.metrics},
+    )
+
+
+def _submitted(user: Researcher, number: int) -> int:
+    found = user.cluster.json(user.controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
+    return int(found["submit_time"]["number"])
+
+
+def clients(going: BringUp, service: str):  # type: ignore[no-untyped-def]
+    """A boto3 client at the emulated AWS with the operator's credentials."""
+    cloud = ensure_cloud(going.lab, going.environment)
+    session = boto3.Session(region_name=going.environment.region)
+    pair = dict(line.split(" = ") for line in cloud.operator_credentials.read_text().splitlines() if " = " in line)
+    return session.client(
+        service,
+        endpoint_url=cloud.endpoint,
+        aws_access_key_id=pair["aws_access_key_id"],
+        aws_secret_access_key=pair["aws_secret_access_key"],
+    )
+
+
+def stored(going: BringUp) -> int:
+    """Objects that MLflow has put into the hub."""
+    s3 = clients(going, "s3")
+    buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
+    return sum(s3.list_objects_v2(Bucket=name).get("KeyCount", 0) for name in buckets)
+
+
+def instances(going: BringUp) -> list[str]:
+    """Instances that AWS would bill now."""
+    pages = clients(going, "ec2").describe_instances(
+        Filters=[{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}]
+    )
+    return [one["InstanceId"] for group in pages["Reservations"] for one in group["Instances"]]
+
+
+def settle(going: BringUp, report: Report) -> None:
+    """Idle AWS nodes are given back."""
+    with report.step("idle AWS nodes are given back") as step:
+        step.note(f"{len(instances(going))} instances run; nodes go after {going.environment.aws.pools[0].suspend_after} s idle")
+        wait_for("the last instance to end", lambda: not instances(going), 120, every=1)
+        step.result = "no instance left"
+
+
+def tell(environment: Environment, report: Report) -> None:
+    """What was real, and what to do next."""
+    report.was(
+        Reality("Pulumi", "real", "its engine, state and diffs", "Pulumi's own AWS provider and language host"),
+        Reality("AWS", "simulated", "moto behind a stricter API; instances are lab nodes", "capacity, EFA, quotas, an invoice"),
+        Reality("Slurm", "real", "controller, database, accounting, power saving", "more nodes"),
+        Reality("GPUs", "simulated", "device nodes; training runs on the CPU", "NVIDIA silicon, drivers, NCCL"),
+        Reality("tunnel", "real", "IKEv2 and ESP in UDP by strongSwan, BGP by FRR", "AWS's end of it, the second tunnel"),
+        Reality("storage", "real", "NFS by Ganesha, the hub in S3's API", "kernel NFS, FSx for Lustre"),
+        Reality("MLflow", "real", "PostgreSQL, artifacts through the server, logins", "TLS in front"),
+    )
+    login = environment.onprem.services.login[0]
+    report.next_steps += [
+        "",
+        f"The cluster stays up: landbridge sandbox shell {login}, then `su - {environment.users[0].name}` and `sbatch`.",
+        "`make down` removes it.",
+    ]

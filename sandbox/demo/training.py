@@ -1,0 +1,116 @@
+"""The demonstration's jobs: the digits example submitted as a researcher would, followed to its end, and looked up in MLflow."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from landbridge.environment import Environment
+from sandbox.demo.cluster import Cluster, ClusterError, Job, job, submit, wait_for
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One MLflow run: parameters, last metrics, tags and the paths of its artifacts' root."""
+
+    id: str
+    status: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+    artifact_uri: str
+
+
+@dataclass(frozen=True)
+class Researcher:
+    """A user at the login host."""
+
+    cluster: Cluster
+    environment: Environment
+    name: str
+
+    @property
+    def login(self) -> str:
+        return self.environment.onprem.services.login[0]
+
+    @property
+    def controller(self) -> str:
+        return self.environment.onprem.services.controller[0]
+
+    @property
+    def folder(self) -> str:
+        return f"{self.environment.storage.home.mount}/{self.name}/digits"
+
+    def bring_example(self) -> None:
+        """Copy the example into the user's home."""
+        for path in sorted(EXAMPLE.iterdir()):
+            if path.suffix in {".py", ".sbatch"}:
+                self.cluster.put(self.login, f"{self.folder}/{path.name}", path.read_bytes(), self.name)
+        self.cluster.run(self.login, "chown", "-R", f"{self.name}:{self.name}", self.folder)
+
+    def train(self, name: str, arguments: Sequence[str] = (), options: Sequence[str] = ()) -> int:
+        """`sbatch digits.sbatch` from the example's folder; returns the job's id."""
+        chosen = ["--job-name", name, "--chdir", self.folder, *options]
+        return submit(self.cluster, self.login, self.name, f"{self.folder}/digits.sbatch", arguments, chosen)
+
+    def state(self, number: int) -> Job:
+        """The job as the controller sees it now."""
+        return job(self.cluster, self.controller, number)
+
+    def finish(self, number: int, seconds: float) -> Job:
+        """Wait until the job is over, and insist that it ended well."""
+        wait_for(f"job {number} to end", lambda: self.state(number).over, seconds, every=1)
+        ended = self.state(number)
+        if ended.state != "COMPLETED":
+            raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); it said:\n{self.output(number)}")
+        return ended
+
+    def output(self, number: int) -> str:
+        """The last lines of the job's output file, empty when there is none yet."""
+        return self.cluster.run(self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true")
+
+    def runs(self) -> list[Run]:
+        """All of MLflow's runs, newest first, asked with the user's own credentials."""
+        experiments = self._ask("experiments/search", {"max_results": 100}).get("experiments", [])
+        ids = [experiment["experiment_id"] for experiment in experiments]
+        found = self._ask("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
+        return [_run(one) for one in found]
+
+    def run_of(self, number: int) -> Run:
+        """The MLflow run of a Slurm job."""
+        for run in self.runs():
+            if run.tags.get("landbridge.job_id") == str(number):
+                return run
+        raise ClusterError(f"MLflow has no run of job {number}")
+
+    def _ask(self, call: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        # The user's own ~/.mlflow/credentials, read on the login host: they never travel in a command line.
+        program = f"""
+import base64, configparser, json, os, sys, urllib.request
+held = configparser.ConfigParser(); held.read(os.path.expanduser("~/.mlflow/credentials"))
+mine = held["mlflow"]
+pair = mine["mlflow_tracking_username"] + ":" + mine["mlflow_tracking_password"]
+body = base64.b64decode("{base64.b64encode(json.dumps(body).encode()).decode()}")
+request = urllib.request.Request(os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/{call}", body)
+request.add_header("Content-Type", "application/json")
+request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+sys.stdout.write(urllib.request.urlopen(request, timeout=30).read().decode())
+"""
+        return dict(json.loads(self.cluster.run(self.login, "python3", "-c", program, user=self.name)))
+
+
+def _run(raw: Mapping[str, Any]) -> Run:
+    info, data = raw["info"], raw.get("data", {})
+    return Run(
+        id=info["run_id"],
+        status=info["status"],
+        params={entry["key"]: entry["value"] for entry in data.get("params", [])},
+        metrics={entry["key"]: entry["value"] for entry in data.get("metrics", [])},
+        tags={entry["key"]: entry["value"] for entry in data.get("tags", [])},
+        artifact_uri=info.get("artifact_uri", ""),
+    )
+

@@ -1,0 +1,82 @@
+"""The emulated AWS of the lab as a lasting process: started once, found again by later commands, ended by `down`.
+
+It listens where each place expects its AWS (`aws.endpoints` of the environment file): on this machine's loopback for
+the operator, inside the lab's network namespace for both sites, and beside every instance for the metadata service.
+"""
+
+import json
+import os
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from landbridge.environment import Environment
+from sandbox.cloud.process import Cloud, start, wait_ready
+from sandbox.lab import processes
+from sandbox.lab.errors import LabError
+from sandbox.lab.layout import Layout
+from sandbox.lab.site import METADATA
+
+_PID_FILE = "cloud.pid"
+
+
+def cloud_state(lab: Layout) -> Path:
+    """Credentials, logs and the ready file of the lab's emulated AWS."""
+    return lab.state / "cloud"
+
+
+def running_cloud(lab: Layout) -> Cloud | None:
+    """The lab's emulated AWS when it runs, else None."""
+    process = processes.read_pid_file(lab.state / _PID_FILE)
+    ready = cloud_state(lab) / "ready.json"
+    if process is None or not ready.exists():
+        return None
+    content = json.loads(ready.read_text())
+    return Cloud(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
+
+
+def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = 1.0) -> Cloud:
+    """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
+    found = running_cloud(lab)
+    if found is not None:
+        return found
+    endpoints = environment.aws.endpoints
+    options = ["--launcher", "lab", "--require-credentials", "--netns", lab.netns, "--boot-delay", str(boot_delay)]
+    options += ["--imds", f"{METADATA}:80", "--reserve", str(environment.aws.cidr.network_address + 1)]
+    for flag, endpoint in (
+        ("--listen", endpoints.operator),
+        ("--listen-netns", endpoints.onprem),
+        ("--listen-netns", endpoints.cloud),
+    ):
+        if endpoint is None:
+            raise LabError("the environment's AWS is the real one", "the sandbox needs all three `aws.endpoints`")
+        options += [flag, urlsplit(str(endpoint)).netloc]
+    process = start(cloud_state(lab), options)
+    try:
+        cloud = wait_ready(process, cloud_state(lab))
+    except RuntimeError as error:
+        raise LabError(str(error), "end what listens there, or choose other `aws.endpoints`") from None
+    processes.write_pid_file(lab.state / _PID_FILE, cloud.pid)
+    return cloud
+
+
+def end_cloud(lab: Layout, grace: float = 30) -> None:
+    """End the emulated AWS; it ends the machines it launched first."""
+    processes.end(processes.read_pid_file(lab.state / _PID_FILE), grace)
+    (lab.state / _PID_FILE).unlink(missing_ok=True)
+
+
+def operator_variables(cloud: Cloud) -> Mapping[str, str]:
+    """What the operator's commands (Pulumi, boto3) need to reach this cloud: credentials by file, never by value."""
+    return {
+        **os.environ,
+        "AWS_SHARED_CREDENTIALS_FILE": str(cloud.operator_credentials),
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def cloud_report(cloud: Cloud) -> dict[str, object]:
+    """Counters and instances, as the control endpoint tells them."""
+    with urllib.request.urlopen(f"{cloud.endpoint}/_ctl", timeout=10) as answer:
+        return dict(json.load(answer))
