@@ -37,8 +37,12 @@ class Loaded:
 
     def reliable(self, finding: Finding) -> bool:
         """False when the finding concerns a value that is not what the file says."""
-        paths = [self.outcome.original(path) for path in (finding.path, *finding.related)]
-        return not any(self.outcome.is_tainted(path) for path in paths)
+        related = [self.outcome.original(path) for path in finding.related]
+        # A rule that looked at a whole part did not see what was repaired inside it.
+        return not (
+            self.outcome.is_tainted(self.outcome.original(finding.path))
+            or any(self.outcome.is_tainted(path) or self.outcome.holds_taint(path) for path in related)
+        )
 
     def place(self, finding: Finding) -> Finding:
         """A rule's finding, with paths and places of the file."""
@@ -96,6 +100,8 @@ def load_text(text: str | bytes, path: Path) -> Loaded:
         findings += [_located(source, finding) for finding in more]
         if body is not None:
             outcome = validate({**body, "name": _name(path), "region": region or "us-east-1"})
+            if region is None:
+                outcome.tainted.add(("region",))
             findings += [
                 _located(source, finding, ROOT, key=finding.rule in ("unknown-key", "missing-key"))
                 for finding in outcome.findings

@@ -28,8 +28,6 @@ class User(Model):
 
     name: UserName
     uid: Annotated[int, Field(ge=1000, le=2_000_000_000)]
-    gid: int | None = Field(default=None, ge=1000, le=2_000_000_000, description="none: the same number as the uid")
-    ssh_keys: tuple[Text, ...] = Field(default=(), description="public keys, for the login hosts")
 
 
 class AccountBudget(Model):

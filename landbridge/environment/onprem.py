@@ -55,9 +55,6 @@ class Access(Model):
     user: Text = Field(default="ansible", description="not root: privileges are asked for with sudo")
     port: Port = 22
     private_key: Text | None = Field(default=None, description="none: the keys that ssh would try by itself")
-    known_hosts: Text | None = Field(
-        default=None, description="none: a file of this environment's own, filled at first sight"
-    )
     proxy_command: Text | None = Field(default=None, description="ssh's ProxyCommand, for hosts behind something")
     known_hosts: Text | None = Field(
         default=None, description="none: the environment's own file, filled at first contact"

@@ -20,6 +20,8 @@ from landbridge.findings import DataPath, Finding, did_you_mean, path_text
 
 # Values for required keys that are missing or wrong; `*` is any key or position.
 STAND_INS: dict[DataPath, Any] = {
+    ("name",): "unnamed",
+    ("region",): "us-east-1",
     ("owner",): "nobody",
     ("onprem",): {"cidr": "10.20.0.0/16"},
     ("onprem", "cidr"): "10.20.0.0/16",
@@ -68,6 +70,10 @@ class Outcome:
     def is_tainted(self, path: DataPath) -> bool:
         """True when the path, or a part it belongs to, was repaired."""
         return any(path[: len(taint)] == taint for taint in self.tainted)
+
+    def holds_taint(self, path: DataPath) -> bool:
+        """True when something inside the part at `path` was repaired."""
+        return any(taint[: len(path)] == path for taint in self.tainted)
 
 
 def validate(data: Mapping[str, Any]) -> Outcome:

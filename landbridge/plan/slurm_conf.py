@@ -7,6 +7,7 @@ from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 from landbridge.plan.nodes import Nodes
+from landbridge.plan.pool import SRUN_PORTS
 from landbridge.plan.settings import merged, written
 
 BIN = "/opt/landbridge/bin"
@@ -113,6 +114,8 @@ def _robustness() -> dict[str, Scalar]:
         "UnkillableStepTimeout": 300,
         "KillWait": 60,
         "BatchStartTimeout": 60,
+        # The link's firewall and the pools' security groups let these through.
+        "SrunPortRange": f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}",
     }
 
 
