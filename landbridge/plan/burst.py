@@ -7,7 +7,7 @@ from landbridge.plan.outputs import StackOutputs
 
 #: Written by the `burst` role for Slurm's own user, and read by boto3's ordinary chain.
 CREDENTIALS_FILE = "/etc/landbridge/aws-credentials"
-LOG_FILE = "/var/log/landbridge/burst.log"
+LOG_FILE = "/var/lib/landbridge/burst.log"
 
 
 def node_prefix(pool: str) -> str:

@@ -4,14 +4,15 @@ burst programs, and runs job scripts as local processes, one for each node.
     from sandbox.embedded.slurm import Node, SimulatedSlurm
 
     nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
-    with SimulatedSlurm(directory, nodes, burst_config=burst_json, suspend_time=5) as slurm:
+    burst = {**burst_config(environment, outputs), "endpoint": cloud.endpoint, "credentials_file": str(cloud.launch_credentials)}
+    with SimulatedSlurm(directory, nodes, burst_config=burst, suspend_time=5) as slurm:
         job = slurm.submit(nodes=2, script=Path("train.sh"), name="digits", account="vision", environment={...})
-        job.wait(timeout=120)             # TimeoutError; the job goes on
+        slurm.wait(job, timeout=120)      # TimeoutError; the job goes on
         job.state                         # PENDING CONFIGURING RUNNING COMPLETED FAILED CANCELLED NODE_FAIL
         job.nodes                         # ("p5-1", "p5-2"): where it ran last
         job.output(rank=0)                # what the step on its first node printed
         slurm.wait_idle(timeout=60)       # until every cloud node is powered down again
-        slurm.node("p5-1").state          # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
+        slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
 What is real: landbridge.burst.shims are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
 JSON file that exists only while the program runs, a bare environment), `scontrol` and `squeue` on their PATH answer in
@@ -21,8 +22,283 @@ instance's tags, through the metadata service, and registers.
 
 What is not: no memory, cores, priorities, fairness, limits or security; a job has whole nodes. `script` is a file or
 text; it is run once for each node (as `srun` would), from the directory `workdir`, with SLURM_JOB_ID, SLURM_JOB_NAME,
-SLURM_JOB_ACCOUNT, SLURM_JOB_NODELIST, SLURM_JOB_NUM_NODES, SLURM_NNODES, SLURM_NTASKS, SLURM_PROCID, SLURM_NODEID, SLURM_LOCALID, SLURMD_NODENAME,
-SLURM_RESTART_COUNT, LANDBRIDGE_COORDINATOR (127.0.0.1 and a free port, the same for all ranks) and `environment`.
+SLURM_JOB_ACCOUNT, SLURM_JOB_NODELIST, SLURM_JOB_NUM_NODES, SLURM_NTASKS, SLURM_PROCID, SLURM_NODEID, SLURMD_NODENAME,
+SLURM_RESTART_COUNT and the like, LANDBRIDGE_COORDINATOR (127.0.0.1 and a free port, the same for all ranks) and `environment`.
 A job that asks for a partition gets only that partition's nodes: `gpu` (the default) has all, `onprem` those that are
 not cloud nodes, and each pool's prefix (`p5`) its own. On-prem nodes (low weight) are used first, and no job is spread over both sites.
 """
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from landbridge.hostlist import compress
+from sandbox.embedded.commands import install
+from sandbox.embedded.model import Job, Node
+from sandbox.embedded.power import Programs
+from sandbox.embedded.steps import Step
+from sandbox.embedded.wire import Server, socket_path
+
+__all__ = ["Job", "Node", "SimulatedSlurm", "socket_path"]
+
+TICK = 0.1
+REQUEUE_DELAY = 1.0
+
+
+class SimulatedSlurm:
+    """The controller. A thread of it looks every 0.1 s at what is to be done; everything else only changes state."""
+
+    def __init__(
+        self,
+        directory: Path,
+        nodes: Iterable[Node],
+        *,
+        burst_config: Mapping[str, Any],
+        suspend_time: float = 10.0,
+        resume_timeout: float = 60.0,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`environment` is added to that of the burst programs; `burst_config` is what /etc/landbridge/burst.json holds."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
+        self.nodes = {node.name: node for node in nodes}
+        self.jobs: dict[int, Job] = {}
+        self.lock = threading.RLock()
+        config = self.directory / "burst.json"
+        config.write_text(json.dumps({**burst_config, "log_file": str(self.directory / "burst.log")}))
+        variables = {"LANDBRIDGE_BURST_CONFIG": str(config), "AWS_EC2_METADATA_DISABLED": "true", **(environment or {})}
+        self.socket = socket_path(self.directory)
+        install(self.directory / "bin", self.socket)
+        self.programs = Programs(self.directory, self.directory / "bin", variables)
+        self._steps: dict[int, Step] = {}
+        self._prolog_done: set[tuple[int, int]] = set()
+        self._ended = threading.Event()
+        self._server: Server | None = None
+
+    def __enter__(self) -> "SimulatedSlurm":
+        self.socket.unlink(missing_ok=True)
+        self._server = Server(str(self.socket), self)
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        for step in self._steps.values():
+            step.kill()
+        self.programs.end()
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+        self.socket.unlink(missing_ok=True)
+
+    # What users do.
+
+    def submit(
+        self,
+        *,
+        nodes: int = 1,
+        script: Path | str,
+        name: str = "job",
+        partition: str = "gpu",
+        account: str = "",
+        user: str = "",
+        minutes: int = 60,
+        workdir: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Job:
+        """Queue a job and return at once; ValueError when it could never run."""
+        with self.lock:
+            number = len(self.jobs) + 1
+            directory = self.directory / f"job-{number}"
+            directory.mkdir(exist_ok=True)
+            if isinstance(script, str):
+                text, script = script, directory / "script.sh"
+                script.write_text(text)
+            job = Job(
+                id=number,
+                name=name,
+                size=nodes,
+                script=script.absolute(),
+                partition=partition,
+                account=account,
+                user=user,
+                minutes=minutes,
+                workdir=(workdir or directory).absolute(),
+                environment=dict(environment or {}),
+                directory=directory,
+            )
+            if not any(len(group) >= nodes for group in self._groups(partition)):
+                raise ValueError(f"partition {partition} has no site with {nodes} nodes")
+            job.become("PENDING")
+            self.jobs[number] = job
+        return job
+
+    def wait(self, job: Job, timeout: float = 60) -> Job:
+        """Until the job has ended; TimeoutError when it has not by then, and goes on."""
+        return self.wait_for(lambda: job.finished, timeout, f"job {job.id} is {job.state} {job.reason}") and job
+
+    def wait_idle(self, timeout: float = 60) -> None:
+        """Until no job is left and every cloud node is powered down."""
+
+        def idle() -> bool:
+            down = all("POWERED_DOWN" in node.flags for node in self.nodes.values() if node.cloud)
+            return down and all(job.finished for job in self.jobs.values())
+
+        self.wait_for(idle, timeout, "cloud nodes are still up")
+
+    def wait_for(self, condition: Any, timeout: float, what: str) -> bool:
+        """Until `condition()` is true; TimeoutError with `what` otherwise."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"after {timeout:.0f} s: {what}")
+            time.sleep(0.05)
+        return True
+
+    def cancel(self, job: Job) -> None:
+        with self.lock:
+            if not job.finished:
+                self._release(job)
+                job.become("CANCELLED")
+
+    def power_up(self, names: Iterable[str]) -> None:
+        """`scontrol update state=power_up`: start nodes that no job asked for."""
+        with self.lock:
+            chosen = [self.nodes[name] for name in names if "POWERED_DOWN" in self.nodes[name].flags]
+            self._power_up(chosen)
+        self.programs.resume([node.name for node in chosen], [])
+
+    # What the stand-ins of scontrol, and nodes, do. The lock is held.
+
+    def node_down(self, node: Node, reason: str) -> None:
+        node.state, node.reason = "DOWN", reason
+        if node.job is not None:
+            self._requeue(self.jobs[node.job], reason)
+
+    def power_down_force(self, node: Node, reason: str) -> None:
+        self.node_down(node, reason)
+        node.state = "IDLE"
+        self._power_down([node])
+
+    def node_resume(self, node: Node, _: str) -> None:
+        node.state, node.reason, node.idle_since = "IDLE", "", time.monotonic()
+
+    def registered(self, node: Node, address: str, instance: str) -> None:
+        node.flags -= {"POWERING_UP", "NOT_RESPONDING"}
+        node.address, node.instance, node.idle_since = address, instance, time.monotonic()
+
+    def lost(self, node: Node) -> None:
+        if not node.flags & {"POWERING_DOWN", "POWERED_DOWN", "POWERING_UP"}:
+            node.flags.add("NOT_RESPONDING")
+            self.node_down(node, "Not responding")
+
+    # The loop.
+
+    def _loop(self) -> None:
+        while not self._ended.wait(TICK):
+            with self.lock:
+                self._watch_steps()
+                self._watch_nodes()
+                allocated = self._schedule()
+                waiting = [(job, self._power_up([self.nodes[name] for name in job.nodes])) for job in allocated]
+            if any(names for _, names in waiting):
+                self.programs.resume([n for _, names in waiting for n in names], [pair for pair in waiting if pair[1]])
+            for job in allocated:
+                start = (job.id, job.restarts)
+                self.programs.prolog(job, lambda _, start=start: self._prolog_done.add(start))  # type: ignore[misc]
+
+    def _groups(self, partition: str) -> list[list[Node]]:
+        """Nodes a job of the partition may be spread over, the preferred site first."""
+        groups: dict[str, list[Node]] = {}
+        for node in self.nodes.values():
+            if partition in ("gpu", node.group):
+                groups.setdefault(node.group, []).append(node)
+        return sorted(groups.values(), key=lambda group: group[0].weight)
+
+    def _schedule(self) -> list[Job]:
+        allocated = []
+        for job in self.jobs.values():
+            if job.state != "PENDING" or time.time() < job.eligible:
+                continue
+            for group in self._groups(job.partition):
+                free = sorted((node for node in group if node.free), key=lambda node: "POWERED_DOWN" in node.flags)
+                if len(free) >= job.size:
+                    chosen = sorted(free[: job.size], key=lambda node: list(self.nodes).index(node.name))
+                    job.nodes, job.started = tuple(node.name for node in chosen), time.time()
+                    for node in chosen:
+                        node.state, node.job = "ALLOCATED", job.id
+                    job.become("CONFIGURING", compress(job.nodes))
+                    allocated.append(job)
+                    break
+            else:
+                job.reason = "Resources"
+        return allocated
+
+    def _power_up(self, nodes: list[Node]) -> list[str]:
+        started = [node for node in nodes if "POWERED_DOWN" in node.flags]
+        for node in started:
+            node.flags = (node.flags - {"POWERED_DOWN"}) | {"POWERING_UP"}
+            node.resume_by, node.reason = time.monotonic() + self.resume_timeout, ""
+        return [node.name for node in started]
+
+    def _power_down(self, nodes: list[Node]) -> None:
+        for node in nodes:
+            node.flags = (node.flags - {"POWERING_UP", "NOT_RESPONDING", "POWERED_DOWN"}) | {"POWERING_DOWN"}
+
+        def ended(_: int) -> None:
+            with self.lock:
+                for node in nodes:
+                    node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
+                    node.address, node.instance = node.name, ""
+
+        self.programs.suspend([node.name for node in nodes], ended)
+
+    def _watch_steps(self) -> None:
+        for job in [job for job in self.jobs.values() if not job.finished]:
+            ready = all(self.nodes[name].up for name in job.nodes) and (job.id, job.restarts) in self._prolog_done
+            if job.state == "CONFIGURING" and ready:
+                job.become("RUNNING")
+                self._steps[job.id] = Step(job, [self.nodes[name].gpus for name in job.nodes])
+            elif job.state == "RUNNING":
+                code = self._steps[job.id].poll()
+                if code is not None or time.time() > job.started + job.minutes * 60:
+                    self._release(job)
+                    job.exit_code = code
+                    job.become("TIMEOUT" if code is None else "FAILED" if code else "COMPLETED")
+
+    def _watch_nodes(self) -> None:
+        now = time.monotonic()
+        late = [n for n in self.nodes.values() if "POWERING_UP" in n.flags and n.state != "DOWN" and now > n.resume_by]
+        for node in late:
+            self.node_down(node, "ResumeTimeout reached")
+            node.flags = (node.flags - {"POWERING_UP"}) | {"POWERED_DOWN"}
+        if late:
+            self.programs.resume_fail([node.name for node in late])
+        idle = [
+            n for n in self.nodes.values() if n.cloud and n.up and n.free and now > n.idle_since + self.suspend_time
+        ]
+        idle = [node for node in idle if "POWERED_DOWN" not in node.flags]
+        if idle:
+            self._power_down(idle)
+
+    def _requeue(self, job: Job, reason: str) -> None:
+        self._release(job)
+        job.restarts, job.nodes, job.eligible = job.restarts + 1, (), time.time() + REQUEUE_DELAY
+        job.become("PENDING", reason)
+
+    def _release(self, job: Job) -> None:
+        """End the job's processes and free its nodes; it keeps its list of nodes."""
+        step = self._steps.pop(job.id, None)
+        if step:
+            step.kill()
+        for name in job.nodes:
+            node = self.nodes[name]
+            if node.job == job.id:
+                node.job, node.idle_since = None, time.monotonic()
+                node.state = "DOWN" if node.state == "DOWN" else "IDLE"

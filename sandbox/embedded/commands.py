@@ -1,0 +1,114 @@
+"""`scontrol` and `squeue` for the simulated Slurm: small programs that ask it over a unix socket."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from landbridge.hostlist import HostlistError, compress, expand
+
+_CLIENT = """#!{python} -ISE
+import json, os, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect({socket!r})
+s.sendall(json.dumps({{"command": os.path.basename(sys.argv[0]), "arguments": sys.argv[1:]}}).encode() + b"\\n")
+answer = json.loads(s.makefile().readline())
+sys.stdout.write(answer["stdout"])
+sys.stderr.write(answer["stderr"])
+sys.exit(answer["rc"])
+"""
+NAMES = ("scontrol", "squeue")
+Answer = dict[str, Any]
+
+
+def install(folder: Path, socket: Path) -> None:
+    """Write the programs into `folder`, to be put on somebody's PATH."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in NAMES:
+        path = folder / name
+        path.write_text(_CLIENT.format(python=sys.executable, socket=str(socket)))
+        path.chmod(0o755)
+
+
+class Refused(Exception):
+    """What a command says before it ends with 1."""
+
+
+class Commands:
+    """Answers the commands; `slurm` is the controller, whose lock the caller holds."""
+
+    def __init__(self, slurm: Any) -> None:
+        self._slurm = slurm
+
+    def answer(self, command: str, arguments: Sequence[str]) -> Answer:
+        words = [word for word in arguments if not word.startswith("-")]
+        options = [word for word in arguments if word.startswith("-")]
+        try:
+            return {"rc": 0, "stdout": self._dispatch(command, words, options), "stderr": ""}
+        except (Refused, HostlistError) as error:
+            return {"rc": 1, "stdout": "", "stderr": f"{command}: error: {error}\n"}
+
+    def _dispatch(self, command: str, words: list[str], options: list[str]) -> str:
+        if command == "squeue":
+            return self._squeue(options)
+        verb = words[0] if words else ""
+        verbs: dict[str, Callable[[list[str], list[str]], str]] = {"show": self._show, "update": self._update}
+        if verb not in verbs:
+            raise Refused(f"the simulated Slurm has no '{verb}'")
+        return verbs[verb](words[1:], options)
+
+    def _squeue(self, options: list[str]) -> str:
+        if "--json" not in options:
+            raise Refused("the simulated Slurm answers in JSON only: add --json")
+        wanted = next((option.partition("=")[2] for option in options if option.startswith("--jobs=")), "")
+        ids = {int(word) for word in wanted.split(",") if word.isdigit()}
+        jobs = [job for job in self._slurm.jobs.values() if (job.id in ids if ids else not job.finished)]
+        return json.dumps({"jobs": [job.show() for job in jobs], "errors": [], "warnings": []}) + "\n"
+
+    def _show(self, words: list[str], options: list[str]) -> str:
+        entity, names = (words[0] if words else ""), words[1:]
+        if entity in ("hostnames", "hostname"):
+            return "".join(f"{host}\n" for host in expand(names[0]))
+        if entity == "hostlist":
+            return compress(names[0].split(",")) + "\n"
+        if "--json" not in options:
+            raise Refused("the simulated Slurm answers in JSON only: add --json")
+        if entity in ("node", "nodes"):
+            chosen = expand(names[0]) if names else list(self._slurm.nodes)
+            return json.dumps({"nodes": [self._node(name).show() for name in chosen], "errors": []}) + "\n"
+        if entity in ("job", "jobs"):
+            jobs = [job for job in self._slurm.jobs.values() if not names or str(job.id) in names]
+            if names and not jobs:
+                raise Refused("Invalid job id specified")
+            return json.dumps({"jobs": [job.show() for job in jobs], "errors": []}) + "\n"
+        raise Refused(f"the simulated Slurm cannot show '{entity}'")
+
+    def _update(self, words: list[str], _: list[str]) -> str:
+        fields = {key.lower(): value for key, _, value in (word.partition("=") for word in words)}
+        if "nodename" not in fields:
+            raise Refused("the simulated Slurm updates nodes only")
+        nodes = [self._node(name) for name in expand(fields.pop("nodename"))]
+        addresses, state, reason = (fields.pop(key, "") for key in ("nodeaddr", "state", "reason"))
+        if fields:
+            raise Refused(f"unknown: {', '.join(fields)}")
+        if addresses and len(addresses.split(",")) != len(nodes):
+            raise Refused("as many addresses as nodes are needed")
+        for node, address in zip(nodes, addresses.split(",") if addresses else [], strict=False):
+            node.address = address
+        actions = {
+            "down": self._slurm.node_down,
+            "power_down_force": self._slurm.power_down_force,
+            "resume": self._slurm.node_resume,
+        }
+        if state:
+            if state.lower() not in actions:
+                raise Refused(f"the simulated Slurm has no state '{state}'")
+            for node in nodes:
+                actions[state.lower()](node, reason)
+        return ""
+
+    def _node(self, name: str) -> Any:
+        if name not in self._slurm.nodes:
+            raise Refused(f"Invalid node name specified: {name}")
+        return self._slurm.nodes[name]

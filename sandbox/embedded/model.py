@@ -1,0 +1,128 @@
+"""Nodes and jobs of the simulated Slurm, and how Slurm's JSON shows them."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from landbridge.hostlist import compress, expand
+
+FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT")
+
+
+@dataclass
+class Node:
+    """One node. `group` says which nodes a job may be spread over: its site, and its pool."""
+
+    name: str
+    gpus: int = 0
+    cpus: int = 2
+    weight: int = 1
+    cloud: bool = False
+    state: str = "IDLE"
+    flags: set[str] = field(default_factory=set)
+    address: str = ""
+    instance: str = ""
+    reason: str = ""
+    job: int | None = None
+    idle_since: float = 0.0
+    resume_by: float = 0.0
+
+    @classmethod
+    def many(cls, hosts: str, *, gpus: int = 0, cpus: int = 2, weight: int = 1, cloud: bool = False) -> list["Node"]:
+        """Equal nodes from a host list; cloud nodes begin powered down."""
+        flags = {"CLOUD", "POWERED_DOWN"} if cloud else set()
+        return [
+            cls(name, gpus, cpus, weight, cloud, flags=set(flags), address=name, idle_since=time.monotonic())
+            for name in expand(hosts)
+        ]
+
+    @property
+    def group(self) -> str:
+        return self.name.rpartition("-")[0] if self.cloud else "onprem"
+
+    @property
+    def up(self) -> bool:
+        away = {"POWERED_DOWN", "POWERING_UP", "POWERING_DOWN", "NOT_RESPONDING"}
+        return self.state != "DOWN" and not self.flags & away
+
+    @property
+    def free(self) -> bool:
+        return self.job is None and self.state == "IDLE" and not self.flags & {"POWERING_DOWN", "POWERING_UP"}
+
+    def show(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "hostname": self.name,
+            "address": self.address,
+            "instance_id": self.instance,
+            "state": [self.state, *sorted(self.flags)],
+            "reason": self.reason,
+            "cpus": self.cpus,
+            "weight": self.weight,
+            "gres": f"gpu:{self.gpus}" if self.gpus else "",
+        }
+
+
+@dataclass
+class Job:
+    """One job. Times are seconds since the epoch, 0 while not reached; `history` has every change of state."""
+
+    id: int
+    name: str
+    size: int
+    script: Path
+    partition: str
+    account: str
+    user: str
+    minutes: int
+    workdir: Path
+    environment: dict[str, str]
+    directory: Path
+    state: str = "PENDING"
+    reason: str = ""
+    restarts: int = 0
+    nodes: tuple[str, ...] = ()
+    submitted: float = field(default_factory=time.time)
+    started: float = 0.0
+    ended: float = 0.0
+    exit_code: int | None = None
+    eligible: float = 0.0
+    history: list[tuple[float, str, str]] = field(default_factory=list)
+
+    def become(self, state: str, reason: str = "") -> None:
+        self.state, self.reason = state, reason
+        self.history.append((time.time(), state, reason))
+        if state in FINISHED:
+            self.ended = time.time()
+
+    @property
+    def finished(self) -> bool:
+        return self.state in FINISHED
+
+    def output(self, rank: int = 0) -> str:
+        """What the step on the job's node number `rank` printed, in all its starts."""
+        path = self.directory / f"rank-{rank}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def show(self) -> dict[str, Any]:
+        return {
+            "job_id": self.id,
+            "name": self.name,
+            "account": self.account,
+            "user_name": self.user,
+            "partition": self.partition,
+            "job_state": [self.state],
+            "state_reason": self.reason or "None",
+            "restart_cnt": self.restarts,
+            "node_count": _number(self.size),
+            "nodes": compress(self.nodes) if self.nodes else "",
+            "submit_time": _number(int(self.submitted)),
+            "start_time": _number(int(self.started)),
+            "end_time": _number(int(self.ended)),
+            "time_limit": _number(self.minutes),
+        }
+
+
+def _number(value: int) -> dict[str, Any]:
+    return {"set": True, "infinite": False, "number": value}

@@ -1,0 +1,90 @@
+"""Running the burst programs as slurmctld does: node list last, a resume file while they run, a bare environment."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from landbridge.hostlist import compress
+from sandbox.embedded.model import Job
+
+RESUME = ("-m", "landbridge.burst.shims", "resume")
+SUSPEND = ("-m", "landbridge.burst.shims", "suspend")
+RESUME_FAIL = ("-m", "landbridge.burst.shims", "resume-fail")
+PROLOG = ("-m", "landbridge.burst.prolog_wait")
+
+
+class Programs:
+    """Starts programs in the background and calls back with their exit code."""
+
+    def __init__(self, directory: Path, bin_folder: Path, environment: Mapping[str, str]) -> None:
+        self._directory = directory
+        self._environment = {"PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin", **environment}
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def resume(self, nodes: Iterable[str], jobs: Sequence[tuple[Job, Sequence[str]]]) -> None:
+        """ResumeProgram for `nodes`; each job comes with those of its nodes that have to be started."""
+        names = compress(nodes)
+        entries = [
+            {
+                "job_id": job.id,
+                "nodes_alloc": compress(job.nodes),
+                "nodes_resume": compress(waiting),
+                "partition": job.partition,
+                "oversubscribe": "NO",
+                "features": None,
+                "extra": None,
+                "reservation": None,
+            }
+            for job, waiting in jobs
+        ]
+        with self._lock:
+            self._count += 1
+            file = self._directory / f"resume-{self._count}.json"
+        file.write_text(json.dumps({"jobs": entries, "all_nodes_resume": names}))
+        self._run(RESUME, [names], {"SLURM_RESUME_FILE": str(file)}, lambda _: file.unlink(missing_ok=True))
+
+    def suspend(self, nodes: Iterable[str], ended: Callable[[int], None]) -> None:
+        self._run(SUSPEND, [compress(nodes)], {}, ended)
+
+    def resume_fail(self, nodes: Iterable[str]) -> None:
+        self._run(RESUME_FAIL, [compress(nodes)], {}, lambda _: None)
+
+    def prolog(self, job: Job, ended: Callable[[int], None]) -> None:
+        variables = {"SLURM_JOB_ID": str(job.id), "SLURM_JOB_NODELIST": compress(job.nodes)}
+        self._run(PROLOG, [], variables, ended)
+
+    def end(self) -> None:
+        """End what still runs, and wait for it."""
+        with self._lock:
+            running = list(self._running)
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait(timeout=10)
+
+    def _run(
+        self, program: Sequence[str], arguments: list[str], variables: Mapping[str, str], ended: Callable[[int], None]
+    ) -> None:
+        with (self._directory / "programs.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, *program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**self._environment, **variables},
+            )
+        with self._lock:
+            self._running.add(process)
+
+        def wait() -> None:
+            code = process.wait()
+            with self._lock:
+                self._running.discard(process)
+            ended(code)
+
+        threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,61 @@
+"""The unix socket of the simulated Slurm: its commands ask there, its nodes register there."""
+
+import contextlib
+import hashlib
+import json
+import os
+import socketserver
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.embedded.commands import Commands
+
+
+def socket_path(directory: Path) -> Path:
+    """Where the simulated Slurm in `directory` listens; known before it is started."""
+    path = directory.absolute() / "slurm.sock"
+    # A unix socket's path holds 107 characters.
+    return (
+        path
+        if len(str(path)) < 100
+        else Path(tempfile.gettempdir()) / f"slurm-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}.sock"
+    )
+
+
+class Server(socketserver.ThreadingUnixStreamServer):
+    """Answers the stand-in commands, and keeps the connections of nodes."""
+
+    daemon_threads = True
+
+    def __init__(self, path: str, slurm: Any) -> None:
+        self.slurm, self.commands = slurm, Commands(slurm)
+        super().__init__(path, Handler)
+        os.chmod(path, 0o600)
+
+
+class Handler(socketserver.StreamRequestHandler):
+    """One connection: one command, or one node for as long as it lives."""
+
+    server: Server
+
+    def handle(self) -> None:
+        line = self.rfile.readline()
+        request = json.loads(line) if line else {}
+        if "command" in request:
+            with self.server.slurm.lock:
+                answer = self.server.commands.answer(request["command"], request["arguments"])
+            self.wfile.write(json.dumps(answer).encode() + b"\n")
+        elif request.get("register") in self.server.slurm.nodes:
+            self._keep(request)
+
+    def _keep(self, request: Mapping[str, str]) -> None:
+        slurm, node = self.server.slurm, self.server.slurm.nodes[request["register"]]
+        with slurm.lock:
+            slurm.registered(node, request["address"], request["instance"])
+        with contextlib.suppress(OSError):
+            self.rfile.read()  # returns when the other side is gone
+        with slurm.lock:
+            if node.instance == request["instance"]:
+                slurm.lost(node)
