@@ -1,0 +1,34 @@
+"""Where Pulumi keeps an environment's state: a folder of the operator's, encrypted with a passphrase made once."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from landbridge.paths import state_dir
+
+
+def passphrase_file(environment: str) -> Path:
+    """Return the file with the passphrase of the stack's secrets, made on first use and readable by its owner alone."""
+    path = state_dir(environment) / "passphrase"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path
+    with os.fdopen(handle, "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    return path
+
+
+def backend_variables(environment: str) -> Mapping[str, str]:
+    """Return Pulumi's variables for the state of an environment; what the caller's own environment says goes first.
+
+    An organisation that keeps its state in Pulumi Cloud or in a bucket, with a key of its own, sets these itself.
+    """
+    folder = state_dir(environment) / "pulumi"
+    folder.mkdir(exist_ok=True)
+    chosen = {"PULUMI_BACKEND_URL": os.environ.get("PULUMI_BACKEND_URL", f"file://{folder}")}
+    if "PULUMI_CONFIG_PASSPHRASE" not in os.environ:
+        own = os.environ.get("PULUMI_CONFIG_PASSPHRASE_FILE")
+        chosen["PULUMI_CONFIG_PASSPHRASE_FILE"] = own or str(passphrase_file(environment))
+    return chosen

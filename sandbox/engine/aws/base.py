@@ -1,0 +1,138 @@
+"""What every resource kind of the stand-in is made of."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from ipaddress import ip_address
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+Bag = dict[str, Any]
+
+
+class Refused(Exception):
+    """The stand-in will not do this; the message is for the person who ran Pulumi."""
+
+
+class Cloud:
+    """The emulated AWS behind one endpoint of this machine. Never the real one: its credentials are no one's."""
+
+    def __init__(self, endpoint: str, region: str) -> None:
+        host = urlsplit(endpoint).hostname or ""
+        if not _local(host):
+            raise Refused(f"the stand-in provider talks to an emulated AWS on this machine only, not to {endpoint}")
+        self.endpoint, self.region = endpoint, region
+        self._clients: dict[str, Any] = {}
+
+    def client(self, service: str) -> Any:
+        """Return the boto3 client of a service."""
+        if service not in self._clients:
+            # One try: an action that the emulator lacks answers 500, and a retry would only be slower.
+            config = Config(retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"})
+            self._clients[service] = boto3.client(
+                service,
+                endpoint_url=self.endpoint,
+                region_name=self.region,
+                aws_access_key_id="sandbox",
+                aws_secret_access_key="sandbox",
+                config=config,
+            )
+        return self._clients[service]
+
+    @cached_property
+    def account(self) -> str:
+        """The emulated account's number."""
+        return str(self.client("sts").get_caller_identity()["Account"])
+
+    def arn(self, service: str, rest: str) -> str:
+        """Return the ARN of something of this account and region."""
+        return f"arn:aws:{service}:{self.region}:{self.account}:{rest}"
+
+
+def _local(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+class Kind(ABC):
+    """One resource type: how it is made, looked at, changed and removed."""
+
+    token: ClassVar[str]
+    #: Inputs that AWS cannot change in place.
+    replaces: ClassVar[frozenset[str]] = frozenset()
+    #: The input that is the name, where Pulumi makes one up if there is none.
+    autoname: ClassVar[str | None] = None
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    @property
+    def ec2(self) -> Any:
+        """Shorthand: most kinds are EC2's."""
+        return self.cloud.client("ec2")
+
+    @abstractmethod
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        """Make it; return its id and what AWS adds to the inputs."""
+
+    @abstractmethod
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        """Return the properties that can be seen from outside, or None where it is gone."""
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        """Change it in place; return what AWS changed besides. Kinds that can do this say so."""
+        raise Refused(f"{self.token}: the sandbox cannot change {', '.join(sorted(changed))} in place")
+
+    @abstractmethod
+    def delete(self, id_: str, state: Bag) -> None:
+        """Remove it; already gone is fine."""
+
+
+def error_code(error: ClientError) -> str:
+    """Return AWS's error code."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def missing(error: ClientError) -> bool:
+    """Tell whether AWS says that the thing is not there."""
+    code = error_code(error)
+    named = ("NoSuchEntity", "NoSuchBucket", "NotFoundException", "ResourceNotFoundException", "404", "InvalidPlacementGroup.Unknown")
+    return "NotFound" in code or code.startswith("NoSuch") or code in named
+
+
+def found(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
+    """Call a describe and return the one thing in it, or None where there is none."""
+    try:
+        answer = call(**arguments)[key]
+    except ClientError as error:
+        if missing(error):
+            return None
+        raise
+    return answer[0] if answer else None
+
+
+def gone(call: Callable[..., Any], **arguments: Any) -> None:
+    """Call a delete; that it is already gone is what was wanted."""
+    try:
+        call(**arguments)
+    except ClientError as error:
+        if not missing(error):
+            raise
+
+
+def tag_list(tags: Mapping[str, str] | None) -> list[dict[str, str]]:
+    """Tags as AWS writes them."""
+    return [{"Key": key, "Value": value} for key, value in (tags or {}).items()]
+
+
+def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str] | None:
+    """Tags as Pulumi writes them; none at all is None, as in an input that was not given."""
+    return {tag["Key"]: tag["Value"] for tag in tags or [] if not tag["Key"].startswith("aws:")} or None

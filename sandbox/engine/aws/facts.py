@@ -1,0 +1,33 @@
+"""The stand-in's facts, read from `facts.yaml`."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class VpnFacts(_Facts):
+    """What AWS chooses for a VPN connection."""
+
+    outside_offsets: tuple[int, int]
+    inside_cidrs: tuple[str, str]
+    bgp_holdtime: int
+
+
+class Facts(_Facts):
+    """All of them."""
+
+    vpn: VpnFacts
+    words: Mapping[str, Mapping[str, str | tuple[str, ...]]]
+
+
+@cache
+def facts() -> Facts:
+    """Read the file, once."""
+    return Facts.model_validate(YAML(typ="safe").load(Path(__file__).with_name("facts.yaml").read_text()))
