@@ -1,0 +1,107 @@
+"""What commands share: how an environment is named, loaded and refused."""
+
+import json
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from landbridge.environment import Environment, Loaded, find_environment, load_environment
+from landbridge.findings import Finding, FindingsError, Severity, has_errors
+
+Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
+File = Annotated[Path | None, typer.Option("-f", "--file", help="Its file, where it is not stacks/Pulumi.ENV.yaml.")]
+
+# These mean that there was nothing to judge.
+UNREADABLE = frozenset({"unreadable-file", "bad-yaml", "no-environment", "no-project"})
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def environment_path(stack: str | None, file: Path | None) -> Path:
+    """The file that `-s` or `--file` means; a usage error when neither was given."""
+    if file is not None:
+        return file
+    if stack is None:
+        raise typer.BadParameter("which environment? give -s ENV or --file FILE", param_hint="-s")
+    return find_environment(stack)
+
+
+def load(stack: str | None, file: Path | None) -> Loaded:
+    """Load the environment that `-s` or `--file` means; what is wrong with it is in `.findings`."""
+    return load_environment(environment_path(stack, file))
+
+
+def require(stack: str | None, file: Path | None) -> Environment:
+    """The environment, fully checked. When there are errors, they are printed and the program ends with status 1."""
+    from landbridge.rules import check
+
+    loaded = load(stack, file)
+    findings = check(loaded)
+    if has_errors(findings) or loaded.environment is None:
+        print_findings(findings)
+        raise typer.Exit(exit_code(findings))
+    return loaded.environment
+
+
+def exit_code(findings: Iterable[Finding]) -> int:
+    """0 when nothing is wrong (warnings are no errors), 1 for errors, 2 when there was nothing to judge."""
+    found = tuple(findings)
+    if any(finding.rule in UNREADABLE for finding in found):
+        return 2
+    return 1 if has_errors(found) else 0
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Findings as a person reads them, on standard error; colours only on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    styles = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+    for finding in findings:
+        where = [_shown(finding.file), finding.line, finding.column]
+        place = ":".join(str(part) for part in where if part is not None)
+        line = Text(f"{place}: " if place else "")
+        line.append(finding.severity.value, style=styles[finding.severity])
+        line.append(f": {finding.message} ")
+        line.append(f"[{finding.rule}]", style="dim")
+        console.print(line)
+        if finding.fix:
+            console.print(Text(f"    {finding.fix}", style="green"))
+
+
+def print_json(data: object) -> None:
+    """Data for programs, on standard output."""
+    json.dump(data, sys.stdout, indent=2, ensure_ascii=False, default=str)
+    sys.stdout.write("\n")
+
+
+def _shown(file: str | None) -> str | None:
+    """A path as short as the reader's folder allows."""
+    if file is None:
+        return None
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else file
+
+
+__all__ = [
+    "File",
+    "FindingsError",
+    "Format",
+    "Stack",
+    "environment_path",
+    "exit_code",
+    "load",
+    "print_findings",
+    "print_json",
+    "require",
+]

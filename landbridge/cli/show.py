@@ -1,0 +1,45 @@
+"""`landbridge show`: what an environment says, and what was chosen for what it does not say."""
+
+from typing import Annotated
+
+import typer
+
+from landbridge.cli.common import File, Stack, load, require
+
+Expanded = Annotated[bool, typer.Option("--expanded", help="Every default made visible, as a file that loads again.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(show)
+
+
+def show(stack: Stack = None, file: File = None, expanded: Expanded = False) -> None:
+    """Show an environment: a summary, or the whole of it with every default."""
+    environment = require(stack, file)
+    if expanded:
+        from landbridge.environment.expanded import expanded as written
+
+        typer.echo(written(load(stack, file)), nl=False)
+        return
+    from landbridge.plan.nodes import cloud_nodes, onprem_nodes
+    from landbridge.plan.partitions import partition_names
+
+    typer.echo(f"environment  {environment.name} in {environment.region}, owned by {environment.owner}")
+    typer.echo(f"on-prem      {environment.onprem.cidr}")
+    for group in onprem_nodes(environment):
+        typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {group.gpus.count} {group.gpus.type}, {group.switch}")
+    for name, address in environment.onprem.addresses.items():
+        typer.echo(f"  {name:<14} {address}")
+    typer.echo(f"AWS          {environment.aws.cidr}")
+    for group, pool in zip(cloud_nodes(environment), environment.aws.pools, strict=True):
+        kinds = ", then ".join(capacity.kind for capacity in pool.capacity)
+        size = f"up to {pool.max_nodes} x {group.gpus.count} {group.gpus.type}"
+        typer.echo(f"  {group.hostlist:<14} {size} ({pool.instance}), {kinds}")
+    link = environment.link
+    typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")
+    typer.echo(f"queues       {', '.join(partition_names(environment))}")
+    accounts = [f"{name} ({account.data_class})" for name, account in environment.scheduler.accounts.items()]
+    typer.echo(f"accounts     {', '.join(accounts) or 'none'}")
+    for name, data_class in environment.data_classes.items():
+        typer.echo(f"data         {name}: {', '.join(data_class.sites)}")

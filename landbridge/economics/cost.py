@@ -1,0 +1,82 @@
+"""Prices of node hours and jobs. Pure; a price that is not known is None, never a guess."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from landbridge import hostlist
+from landbridge.catalog import OnPremRates, platforms, prices
+from landbridge.environment import CapacityBlock, Environment, OnDemand, Pool
+from landbridge.plan.nodes import pool_node_names
+
+_HOURS_A_YEAR = 8760
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A price for one hour of one node, and where it is from, in a few words."""
+
+    usd: float | None
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobCost:
+    """What a job would have cost; `usd` is None when the price of one of its nodes is not known."""
+
+    usd: float | None
+    basis: str
+
+
+def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> float:
+    """An hour of a node one owns, used or idle: the machine and its share of the fabric over its years, upkeep, room,
+    power and staff. Its residual value counts as nothing.
+    """
+    machine = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_A_YEAR)
+    upkeep = price_usd * rates.maintenance_share / _HOURS_A_YEAR
+    room = rates.colocation_usd_month * 12 / _HOURS_A_YEAR
+    power = power_kw * rates.pue * rates.usd_kwh
+    staff = rates.staff_per_node * rates.staff_usd_year / _HOURS_A_YEAR
+    return machine + upkeep + room + power + staff
+
+
+def node_hour_usd(environment: Environment, node: str) -> Rate:
+    """The rate of one node, by its Slurm name. An unknown node has no rate."""
+    for group in environment.onprem.nodes:
+        if node in hostlist.expand(group.hosts):
+            return _onprem_rate(group.platform)
+    for pool in environment.aws.pools:
+        if node in pool_node_names(pool):
+            return _pool_rate(pool, environment.region)
+    return Rate(None, f"{node} is no node of {environment.name}")
+
+
+def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: float) -> JobCost:
+    """What `nodes` (names, or a host list) cost for `seconds`. Whole nodes are counted, as AWS does."""
+    names = hostlist.expand(nodes) if isinstance(nodes, str) else list(nodes)
+    rates = [node_hour_usd(environment, name) for name in names]
+    known = [rate.usd for rate in rates if rate.usd is not None]
+    basis = "; ".join(dict.fromkeys(rate.basis for rate in rates))
+    return JobCost(sum(known) * seconds / 3600 if len(known) == len(rates) else None, basis)
+
+
+def _onprem_rate(platform: str) -> Rate:
+    facts = platforms().get(platform)
+    if facts is None or facts.price_usd is None:
+        return Rate(None, f"no price known for {platform}")
+    usd = onprem_node_hour(facts.price_usd, facts.power_kw, prices().onprem)
+    return Rate(usd, f"owned {platform} at ${usd:,.2f} a node-hour, prices of {prices().date}")
+
+
+def _pool_rate(pool: Pool, region: str) -> Rate:
+    """By the pool's first capacity that has a list price: reservations cost what on-demand does, used or not."""
+    first = pool.capacity[0]
+    listed = prices()
+    if isinstance(first, CapacityBlock):
+        usd, how = listed.capacity_block.get(pool.instance), "Capacity Block"
+    elif isinstance(first, OnDemand) or first.kind in ("reservation", "reservation_group"):
+        usd, how = listed.on_demand.get(region, {}).get(pool.instance), "on demand"
+    else:
+        return Rate(None, f"{pool.instance} as spot: its price is known at launch only")
+    if usd is None:
+        return Rate(None, f"no {how} price known for {pool.instance} in {region}")
+    return Rate(usd, f"{pool.instance} {how} at ${usd:,.2f} an hour, prices of {listed.date}")
