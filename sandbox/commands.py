@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,6 +42,7 @@ def up(stack: Stack = "sandbox") -> None:
 @app.command()
 def down(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the nodes' disks for the next `up`.")] = False,
+    images: Annotated[bool, typer.Option("--images", help="Remove the caches of images and packages as well.")] = False,
 ) -> None:
     """End the lab and remove it: no process, mount, namespace or control group stays, also after a crash."""
     from sandbox.lab import cleanup
@@ -51,6 +51,8 @@ def down(
 
     try:
         cleanup.down(layout(), _say, keep_nodes=keep)
+        if images:
+            cleanup.remove_caches(layout())
     except LabError as error:
         raise _fail(error) from None
     typer.echo("the lab is down")
@@ -81,6 +83,8 @@ def status(format: Annotated[str, typer.Option(help="text or json")] = "text") -
     if format == "json":
         typer.echo(json.dumps([row.__dict__ for row in rows], indent=1))
         return
+    if not rows:
+        typer.echo("there are no nodes; `landbridge sandbox up` boots them")
     for row in rows:
         memory = f"{row.memory_mib:5d} MiB" if row.memory_mib is not None else "        -"
         typer.echo(f"{row.name:20} {'running' if row.running else 'stopped':8} {row.address:16} {memory}  {row.image}")
@@ -112,10 +116,3 @@ def _replace_with_ssh(name: str, command: list[str], *extra: str) -> None:
         raise _fail(error) from None
     # ssh joins its words with blanks and hands them to a shell: quote them so that they arrive as they were typed.
     os.execvp(words[0], [*words, *([shlex.join(command)] if command else [])])
-
-
-def environment_file(stack: str) -> Path:
-    """The file of the environment called `stack`."""
-    from sandbox.lab import from_environment
-
-    return from_environment.find(stack)

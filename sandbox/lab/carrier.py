@@ -4,7 +4,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from sandbox.lab import processes, shell, wheels
+from sandbox.lab import processes, wheels
+from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout
 from sandbox.lab.packages import Cache
 
@@ -34,7 +35,11 @@ def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
         )
     answer = process.stdout.readline().strip() if process.stdout else ""
     if answer != "ready":
-        raise shell.failure(["relay"], process.wait(), log_path.read_text())
+        process.wait()
+        raise LabError(
+            f"the relay into the lab did not start: {log_path.read_text().strip()}",
+            "end what listens there, or start over: `landbridge sandbox down`, then `up`",
+        )
     note.write_text(wanted)
 
 

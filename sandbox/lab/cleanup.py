@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sandbox.lab import cgroups, netns, network, nodes, packages, processes, shell
 from sandbox.lab.errors import LabError
-from sandbox.lab.layout import Layout
+from sandbox.lab.layout import DEFAULT_LAB, Layout
 from sandbox.lab.node import names
 from sandbox.lab.progress import Report, silent, step
 
@@ -37,6 +37,15 @@ def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> N
     found = leftovers(lab)
     if found:
         raise LabError("the lab left something behind: " + "; ".join(found), "run `landbridge sandbox down` again")
+
+
+def remove_caches(lab: Layout) -> None:
+    """Remove images, downloaded packages and wheels; refused while another lab of this machine may stand on them."""
+    others = sorted(path.name for path in netns.FOLDER.glob(f"{DEFAULT_LAB}*") if "." not in path.name)
+    if others:
+        raise LabError(f"the caches are in use by {', '.join(others)}", "take those labs down first (LANDBRIDGE_LAB)")
+    for folder in (lab.images, lab.apt, lab.wheels):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def leftovers(lab: Layout) -> list[str]:

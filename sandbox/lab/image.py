@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -85,6 +86,47 @@ def tag(lab: Layout, name: str, own: str) -> None:
     temporary = folder / f".{name}.new"
     temporary.write_text(own)
     temporary.replace(folder / name)
+
+
+def remove(lab: Layout, name: str) -> None:
+    """Take a tag away, and the image with it unless something else needs it."""
+    with locked(lab.images / "lock"):
+        image = find(lab, name)
+        (lab.images / "tags" / name).unlink(missing_ok=True)
+        if image and image.id not in _needed(lab):
+            shutil.rmtree(lab.images / image.id)
+
+
+def prune(lab: Layout, unused_for: float = 86_400) -> list[str]:
+    """Remove images that nothing needs and that no node has booted from for so many seconds; returns their ids.
+
+    The grace is for nodes that cannot be seen from here, under another state folder.
+    """
+    with locked(lab.images / "lock"):
+        kept = _needed(lab)
+        limit = time.time() - unused_for
+        doomed = [
+            record.parent
+            for record in lab.images.glob("*/image.json")
+            if record.parent.name not in kept and record.stat().st_mtime <= limit
+        ]
+        for path in doomed:
+            shutil.rmtree(path)
+    return [path.name for path in doomed]
+
+
+def _needed(lab: Layout) -> set[str]:
+    """What a tag points to, what a node of this user's labs was made from, and what is below those."""
+    roots = {path.read_text().strip() for path in (lab.images / "tags").glob("[!.]*")}
+    roots |= {json.loads(path.read_text())["image"] for path in lab.state.parent.glob("*/nodes/*/node.json")}
+    images = [image for image in (find(lab, name) for name in roots) if image]
+    return {layer.parent.name for image in images for layer in image.layers}
+
+
+def touch(image: Image) -> None:
+    """Note that the image is in use now."""
+    for layer in image.layers:
+        (layer.parent / "image.json").touch()
 
 
 def base_id(found: Archives) -> str:

@@ -2,7 +2,7 @@
 
 import os
 
-from sandbox.lab import carrier, cloud_node, host_packages, image, network, nodes, packages, ssh, wheels
+from sandbox.lab import carrier, cloud_node, host_packages, image, network, nodes, packages, shell, ssh, wheels
 from sandbox.lab import from_environment as environments
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout
@@ -19,22 +19,33 @@ def check_host() -> None:
             raise LabError(f"this kernel has no {kind} namespaces", "use another machine or the embedded level")
 
 
-def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
-    """Network, package cache, base image, nodes; repeatable, and gentle with what runs. Returns the nodes it booted."""
+def prepare(lab: Layout, site: Site, report: Report = silent) -> packages.Cache:
+    """Host packages, the lab's key, its networks, the package cache: all that nodes and the emulated AWS stand on."""
     check_host()
     host_packages.install(report)
-    lab.state.mkdir(parents=True, exist_ok=True)
-    lab.state.chmod(0o700)
-    ssh.ensure_key(lab)
-    network.up(lab, site.bridges)
-    cache = packages.start(lab)
-    image.ensure_base(lab, cache, report)
-    wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
-    carrier.start(lab, cache, site.operators)
-    cloud_node.remember(lab, site)
-    for node in site.nodes:
-        nodes.create(lab, node)
-    with step(report, f"booting {len(site.nodes)} nodes"):
-        booted = nodes.boot_all(lab, [node.name for node in site.nodes])
-        nodes.wait_ssh(lab, [node.name for node in site.nodes])
+    with shell.explained():
+        lab.state.mkdir(parents=True, exist_ok=True)
+        lab.state.chmod(0o700)
+        ssh.ensure_key(lab)
+        network.up(lab, site.bridges)
+        cloud_node.remember(lab, site)
+        return packages.start(lab)
+
+
+def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
+    """Everything: `prepare`, base image, wheelhouse, relay, nodes. Repeatable, and gentle with what runs.
+
+    Returns the nodes it booted; those that ran before are not touched.
+    """
+    cache = prepare(lab, site, report)
+    with shell.explained():
+        image.ensure_base(lab, cache, report)
+        wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
+        carrier.start(lab, cache, site.operators)
+        for node in site.nodes:
+            nodes.create(lab, node)
+        image.prune(lab)
+        with step(report, f"booting {len(site.nodes)} nodes"):
+            booted = nodes.boot_all(lab, [node.name for node in site.nodes])
+            nodes.wait_ssh(lab, [node.name for node in site.nodes])
     return booted

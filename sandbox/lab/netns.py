@@ -20,6 +20,14 @@ def exists(name: str) -> bool:
     return (FOLDER / name).exists()
 
 
+def identity(name: str) -> int | None:
+    """A number that no other living namespace has; None when there is none of that name."""
+    try:
+        return (FOLDER / name).stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
 def call(name: str, work: Callable[[], T]) -> T:
     """Run `work` in the namespace; what it returns or raises comes back. Sockets it makes stay in the namespace."""
     result: list[T] = []

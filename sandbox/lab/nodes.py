@@ -22,7 +22,7 @@ from sandbox.lab.locks import locked
 from sandbox.lab.node import Node, load, names, save
 
 __all__ = [
-    "alive", "boot", "boot_all", "commit", "create", "destroy", "exec", "exists", "names", "power_cut", "stop",
+    "alive", "boot", "boot_all", "commit", "create", "destroy", "exec", "exists", "load", "names", "power_cut", "stop",
     "stop_all", "wait_ssh",
 ]  # fmt: skip
 
@@ -148,7 +148,11 @@ def destroy(lab: Layout, name: str) -> None:
 
 
 def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.Image:
-    """Stop the node and make what it changed an image of id `own` on top of the node's own image."""
+    """Stop the node and make what it changed an image of id `own` on top of the node's own image.
+
+    An id stands for one content: when it is taken, the image that has it is kept. An image without a tag that no
+    node stands on is removed some day.
+    """
     stop(lab, name)
     node = load(lab, name)
     below = image.need(lab, node.image)
@@ -208,7 +212,9 @@ def _end_leftovers(lab: Layout, name: str) -> None:
 
 def _order(lab: Layout, node: Node) -> supervisor_program.Order:
     folder = lab.node(node.name)
-    layers = ":".join(str(layer) for layer in image.need(lab, node.image).layers)
+    stack = image.need(lab, node.image)
+    image.touch(stack)
+    layers = ":".join(str(layer) for layer in stack.layers)
     program = find_program("systemd-nspawn")
     if program is None:
         raise LabError("the program 'systemd-nspawn' is missing", "run `landbridge sandbox up` as root to install it")

@@ -26,7 +26,10 @@ def listener(namespace: str, address: str, port: int) -> socket.socket:
     """A listening socket at an address of the lab."""
     sock = netns.socket_in(namespace, socket.AF_INET, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind((address, port))
+    try:
+        sock.bind((address, port))
+    except OSError as error:
+        sys.exit(f"cannot listen on {address}:{port} in namespace {namespace}: {error.strerror}")
     sock.listen(64)
     return sock
 
@@ -74,7 +77,9 @@ async def _forward(port: int, reader: asyncio.StreamReader, writer: asyncio.Stre
 
 async def _serve(namespace: str, sockets: list[socket.socket], port: int) -> None:
     servers = [await asyncio.start_server(partial(_forward, port), sock=sock) for sock in sockets]
-    while netns.exists(namespace):
+    # The namespace itself, not one of the same name that a later lab made.
+    identity = netns.identity(namespace)
+    while netns.identity(namespace) == identity:
         await asyncio.sleep(2)
     for server in servers:
         server.close()

@@ -2,7 +2,8 @@
 
 import errno
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.lab.errors import LabError
@@ -49,5 +50,12 @@ def disk_full(when: str) -> LabError:
     )
 
 
-def is_disk_full(error: OSError) -> bool:
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what the operating system says about a full disk into a LabError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_full(f"while writing {error.filename}" if error.filename else "while writing") from error
+        raise

@@ -34,7 +34,8 @@ fi
 for unit in systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
   systemd-resolved.service systemd-udevd.service systemd-udev-trigger.service console-getty.service getty@.service \
   serial-getty@.service systemd-journal-flush.service systemd-pstore.service apt-daily.timer apt-daily-upgrade.timer \
-  dpkg-db-backup.timer e2scrub_all.timer fstrim.timer; do
+  dpkg-db-backup.timer e2scrub_all.timer fstrim.timer \
+  run-rpc_pipefs.mount proc-fs-nfsd.mount; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
 ln -sf /lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
