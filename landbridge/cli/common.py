@@ -62,6 +62,9 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 def print_findings(findings: Iterable[Finding]) -> None:
     """Findings as a person reads them, on standard error; colours only on a terminal."""
+    findings = tuple(findings)
+    if not findings:
+        return
     from rich.console import Console
     from rich.text import Text
 

@@ -1,78 +1,96 @@
 """An environment written out with every default, as a stack's file that loads to the same environment."""
 
-from collections.abc import Mapping
-from io import StringIO
+import json
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from landbridge.environment.load import KEY, Loaded
 from landbridge.environment.model import Environment
 
+# Text that every YAML reader, whatever its version, takes for text without quotes.
+_PLAIN = re.compile(r"[A-Za-z~/][A-Za-z0-9_./@~%+-]*(:[A-Za-z0-9_./-]+)*|\d+\.\d+\.\d+\.\d+(/\d+)?")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "~"})
+_WIDTH = 100
+
 
 def expanded(loaded: Loaded) -> str:
-    """The whole file with every default in its place, each marked with why it was chosen.
+    """The whole file with every default in its place, each marked with what it is for or why it was chosen.
 
-    Everything beside the environment (region, encrypted keys) is kept. Needs a loaded environment without errors.
+    Everything beside the environment (region, encrypted keys) is kept. Raises ValueError for a file with errors.
     """
     if loaded.environment is None:
         raise ValueError(f"{loaded.path} has errors")
     whole: dict[str, Any] = dict(loaded.source.data)
-    config = dict(whole["config"])
-    config[KEY] = _environment(loaded.environment)
-    whole["config"] = config
-    yaml = YAML()
-    yaml.width = 10_000
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    out = StringIO()
-    yaml.dump(_plain(whole), out)
-    return out.getvalue()
+    whole["config"] = {**whole["config"], KEY: loaded.environment}
+    return "".join(f"{line}\n" for line in _mapping(whole, "", inherited=False))
 
 
-def _environment(environment: Environment) -> CommentedMap:
-    # Its name is the file's, its region has a key of its own.
-    found = _model(environment, inherited=False)
-    del found["name"], found["region"]
-    return found
+def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: bool) -> Iterator[str]:
+    """`inherited`: the part as a whole is a default, so nobody wrote anything in it."""
+    for key, value, default, why in _items(data, inherited=inherited):
+        comment = f"  # default{f': {why}' if why else ''}" if default and not isinstance(value, BaseModel) else ""
+        flow = _flow(value)
+        if flow is not None and len(flow) <= _WIDTH:
+            yield f"{indent}{_scalar(key)}: {flow}{comment}"
+            continue
+        yield f"{indent}{_scalar(key)}:{comment}"
+        if isinstance(value, (tuple, list)):
+            yield from _sequence(value, indent + "  ", inherited=default)
+        else:
+            yield from _mapping(value, indent + "  ", inherited=default)
 
 
-def _model(model: BaseModel, *, inherited: bool) -> CommentedMap:
-    """`inherited`: the model as a whole is a default, so nothing in it was written by a person."""
-    found = CommentedMap()
-    for name, field in type(model).model_fields.items():
-        is_default = inherited or name not in model.model_fields_set
-        value = _value(getattr(model, name), inherited=is_default)
-        found[name] = value
-        if is_default and name != "kind" and not isinstance(getattr(model, name), BaseModel):
-            comment = f"default: {field.description}" if field.description else "default"
-            # After a value that takes several lines, a comment would land behind the first of them: it goes above.
-            if isinstance(value, (CommentedMap, CommentedSeq)) and len(value):
-                found.yaml_set_comment_before_after_key(name, before=comment, indent=0)
-            else:
-                found.yaml_add_eol_comment(comment, name)
-    return found
+def _sequence(items: tuple[Any, ...] | list[Any], indent: str, *, inherited: bool) -> Iterator[str]:
+    for item in items:
+        flow = _flow(item)
+        if flow is not None:
+            yield f"{indent}- {flow}"
+        elif isinstance(item, (tuple, list)):
+            yield f"{indent}-"
+            yield from _sequence(item, indent + "  ", inherited=inherited)
+        else:
+            lines = _mapping(item, indent + "  ", inherited=inherited)
+            yield f"{indent}- {next(lines).lstrip()}"
+            yield from lines
 
 
-def _value(value: Any, *, inherited: bool) -> Any:
-    if isinstance(value, BaseModel):
-        return _model(value, inherited=inherited)
+def _items(data: Mapping[str, Any] | BaseModel, *, inherited: bool) -> Iterator[tuple[str, Any, bool, str | None]]:
+    """Key, value, whether nobody wrote it, and why it is so."""
+    if isinstance(data, BaseModel):
+        for name, field in type(data).model_fields.items():
+            # An environment's name is its file's, and its region has a key of its own. A kind is never a default.
+            if not (isinstance(data, Environment) and name in ("name", "region")):
+                default = name != "kind" and (inherited or name not in data.model_fields_set)
+                yield name, getattr(data, name), default, field.description
+    else:
+        for key, value in data.items():
+            yield key, value, inherited, None
+
+
+def _flow(value: Any) -> str | None:
+    """A value that fits on its key's line: a scalar, or a list or mapping of scalars."""
+    if isinstance(value, BaseModel) or (isinstance(value, Mapping) and len(value) > 1):
+        return None
     if isinstance(value, Mapping):
-        return CommentedMap({key: _value(item, inherited=inherited) for key, item in value.items()})
+        pairs = [(_scalar(key), _flow(item)) for key, item in value.items()]
+        return None if any(item is None for _, item in pairs) else f"{{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
     if isinstance(value, (tuple, list)):
-        return CommentedSeq([_value(item, inherited=inherited) for item in value])
-    return value if value is None or isinstance(value, (bool, int, float, str)) else _text(value)
+        items = [_flow(item) for item in value]
+        return None if any(item is None for item in items) else f"[{', '.join(str(item) for item in items)}]"
+    return _scalar(value)
 
 
-def _text(value: Any) -> str:
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _plain(data: Any) -> Any:
-    """Flow style for empty collections is ruamel's own choice; everything else goes out as blocks."""
-    if isinstance(data, CommentedMap):
-        return data
-    if isinstance(data, dict):
-        return CommentedMap({key: _plain(value) for key, value in data.items()})
-    return data
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
+    # JSON's text is YAML's double-quoted text.
+    return text if plain else json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")

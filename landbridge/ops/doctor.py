@@ -1,0 +1,163 @@
+"""What the operator's machine can do: every command's needs, probed. Nothing is installed or changed."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from landbridge.paths import cache_dir
+
+Kind = Literal["python", "program", "module", "root", "namespaces", "memory_mib", "disk_mib", "engine", "go"]
+# Debian puts these outside an ordinary user's PATH.
+_SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin"
+
+
+class Need(BaseModel):
+    """One thing that a command needs, and what to do where it is missing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Kind
+    value: str | int = ""
+    fix: str
+
+
+class _Needs(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source: str
+    date: object
+    commands: Mapping[str, tuple[Need, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One need of a command, and whether this machine has it."""
+
+    command: str
+    need: str
+    met: bool
+    found: str
+    fix: str
+
+
+def diagnose() -> tuple[Diagnosis, ...]:
+    """Every need of every command, probed; takes about a second."""
+    text = files("landbridge.ops").joinpath("doctor.yaml").read_text(encoding="utf-8")
+    needs = _Needs.model_validate(YAML(typ="safe", pure=True).load(text))
+    return tuple(_probe(command, need) for command, listed in needs.commands.items() for need in listed)
+
+
+def _probe(command: str, need: Need) -> Diagnosis:
+    met, found = _PROBES[need.kind](str(need.value))
+    return Diagnosis(
+        command, f"{need.kind} {need.value}".strip().replace("_", " "), met, found, "" if met else need.fix
+    )
+
+
+def _python(least: str) -> tuple[bool, str]:
+    return sys.version_info >= _numbers(least), ".".join(str(part) for part in sys.version_info[:3])
+
+
+def _program(name: str) -> tuple[bool, str]:
+    # A program of the environment that runs us counts, whatever PATH says.
+    beside = Path(sys.executable).parent / name
+    path = str(beside) if beside.is_file() else shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
+    return path is not None, path or "not found"
+
+
+def _module(name: str) -> tuple[bool, str]:
+    found = importlib.util.find_spec(name) is not None
+    return found, "importable" if found else "not installed"
+
+
+def _root(_: str) -> tuple[bool, str]:
+    return os.geteuid() == 0, f"uid {os.geteuid()}"
+
+
+@cache
+def _namespaces(_: str) -> tuple[bool, str]:
+    unshare = shutil.which("unshare", path=_SYSTEM_PATH)
+    if unshare is None:
+        return False, "no unshare program"
+    made = _run([unshare, "--net", "--mount", "--pid", "--fork", "true"])
+    return made[0], "can be made" if made[0] else made[1]
+
+
+def _memory(least: str) -> tuple[bool, str]:
+    available = _available_mib()
+    return available >= int(least), f"{available} MiB available"
+
+
+def _available_mib() -> int:
+    """Memory that can be had now, cut to the control group's limit where there is one."""
+    match = re.search(r"^MemAvailable:\s+(\d+)", _text("/proc/meminfo"), re.MULTILINE)
+    available = int(match[1]) // 1024 if match else 0
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        limit = _text(path).strip()
+        if limit.isdigit():
+            available = min(available, int(limit) // 2**20)
+    return available
+
+
+def _disk(least: str) -> tuple[bool, str]:
+    free = shutil.disk_usage(Path.home()).free // 2**20
+    return free >= int(least), f"{free} MiB free in {Path.home()}"
+
+
+def _engine(_: str) -> tuple[bool, str]:
+    built = sorted(cache_dir("engine").glob("*/bin/pulumi"))
+    path = shutil.which("pulumi") or (str(built[-1]) if built else None)
+    return path is not None, path or "neither on PATH nor in the cache"
+
+
+@cache
+def _go(least: str) -> tuple[bool, str]:
+    go = shutil.which("go") or shutil.which("go", path=_SYSTEM_PATH)
+    if go is None:
+        return False, "not found"
+    ran, said = _run([go, "version"])
+    match = re.search(r"go(\d+(?:\.\d+)+)", said)
+    return ran and match is not None and _numbers(match[1]) >= _numbers(least), match[1] if match else said
+
+
+def _run(command: list[str]) -> tuple[bool, str]:
+    """Whether a harmless command succeeds within five seconds, and what it said."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return False, str(error)
+    return done.returncode == 0, (done.stdout or done.stderr).strip()
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+_PROBES: Mapping[Kind, Callable[[str], tuple[bool, str]]] = {
+    "python": _python,
+    "program": _program,
+    "module": _module,
+    "root": _root,
+    "namespaces": _namespaces,
+    "memory_mib": _memory,
+    "disk_mib": _disk,
+    "engine": _engine,
+    "go": _go,
+}
