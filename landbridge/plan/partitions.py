@@ -1,5 +1,6 @@
 """Slurm's queues: `gpu` over both sites, `onprem`, one for each pool, and the site's own."""
 
+import math
 from collections.abc import Sequence
 
 from landbridge import hostlist
@@ -42,6 +43,20 @@ def allowed_accounts(environment: Environment, sites: frozenset[Site]) -> tuple[
     )
 
 
+def seconds(limit: str) -> float:
+    """A time limit as Slurm writes it (`90`, `4:00:00`, `7-00:00:00`), in seconds; unlimited is infinite."""
+    if limit in ("INFINITE", "UNLIMITED"):
+        return math.inf
+    days, dash, rest = limit.rpartition("-")
+    parts = [int(part) for part in rest.split(":")]
+    if dash:
+        parts += [0] * (3 - len(parts))
+    elif len(parts) == 1:
+        parts = [0, parts[0], 0]
+    hours, minutes, left = ([0] * (3 - len(parts))) + parts
+    return int(days or 0) * 86_400 + hours * 3600 + minutes * 60 + left
+
+
 def _line(
     environment: Environment, name: str, partition: Partition, members: list[str], nodes: Sequence[Nodes], default: bool
 ) -> str:
@@ -51,7 +66,7 @@ def _line(
         "Nodes": hostlist.compress(members),
         "Default": "YES" if default else "NO",
         "MaxTime": partition.max_time,
-        "DefaultTime": "1:00:00",
+        "DefaultTime": partition.max_time if seconds(partition.max_time) < 3600 else "1:00:00",
         # A GPU brings its share of the smallest node's processors and memory, so that eight jobs of one GPU fit.
         "DefCpuPerGPU": min(group.cpus // group.gpus.count for group in groups),
         "DefMemPerGPU": min(group.memory_mib // group.gpus.count for group in groups),
