@@ -176,7 +176,7 @@ def main(argv: list[str] | None = None) -> int:
                 "mlflow.source.name": "examples/digits/train.py",
                 "mlflow.user": getpass.getuser(),
             }
-            tracker = Tracker(options.experiment, run_name, tags, say)
+            tracker = Tracker(options.experiment, f"{place.job_name} ({run_name})", tags, say)
             tracker.tags(tags)
             tracker.params(
                 {

@@ -23,6 +23,7 @@ class World:
     hostname: str
     site: str
     job_id: str
+    job_name: str
     cluster: str
     restarts: int
 
@@ -52,6 +53,7 @@ def read_world(environ: Mapping[str, str] = os.environ) -> World:
         hostname=environ.get("SLURMD_NODENAME") or socket.gethostname(),
         site=environ.get("LANDBRIDGE_SITE", "unknown"),
         job_id=environ.get("SLURM_JOB_ID") or environ.get("LANDBRIDGE_JOB_ID", ""),
+        job_name=environ.get("SLURM_JOB_NAME", "digits"),
         cluster=environ.get("SLURM_CLUSTER_NAME") or environ.get("LANDBRIDGE_CLUSTER", "local"),
         restarts=int(environ.get("SLURM_RESTART_COUNT", "0")),
     )

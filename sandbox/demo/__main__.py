@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
     signal.signal(signal.SIGTERM, _stop)
     report = Report("Landbridge demonstration")
-    status = 1
+    status, where = 1, options.json or _default_json(options.stack)
     try:
         from landbridge.environment import find_environment
 
@@ -78,16 +78,23 @@ def main(argv: list[str] | None = None) -> int:
         if error.fix:
             report.console.print(f"  fix: {error.fix}", markup=False)
         status = 1 if report.level else 2
+    except Exception as error:  # noqa: BLE001 - the summary of what did work is worth printing, whatever failed
+        report.console.print(f"\nerror: {type(error).__name__}: {error}", markup=False, style="red")
+        if os.environ.get("LANDBRIDGE_DEBUG"):
+            report.console.print_exception()
+        else:
+            report.console.print("  LANDBRIDGE_DEBUG=1 shows where; `make down` removes what is left", markup=False)
     except KeyboardInterrupt:
         report.console.print("\nstopped; `make down` removes what is left", markup=False)
         status = STOPPED
     if report.level:
         report.summary()
-        report.save(options.json or _default_json(options.stack))
+        report.save(where)
     return status
 
 
 def _default_json(stack: str) -> Path:
+    """Found before the level starts: it may keep its state elsewhere."""
     from landbridge.paths import state_dir
 
     return state_dir(stack) / "demo.json"

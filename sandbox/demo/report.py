@@ -170,7 +170,9 @@ class Report:
         self.console.print(f"{self.title}: {self.level} level, {self.seconds():.0f} s in all", style="bold")
         for table in (_steps(self.steps), _resources(self.resources), _jobs(self.jobs), _realities(self.realities)):
             if table.row_count:
-                self.console.print()
+                # A table's own title would be folded at the width of a narrow table.
+                self.console.print(f"\n{table.title}", style="bold")
+                table.title = None
                 self.console.print(table)
         for line in self.next_steps:
             self.console.print(line)
@@ -181,7 +183,7 @@ class Report:
 
 
 def _table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(title=title, box=None, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     return table

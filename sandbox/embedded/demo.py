@@ -1,0 +1,245 @@
+"""The embedded level: no privileges, no nodes. The check, the graph, the burst programs and the training are the real
+ones; Slurm, the machines and the tunnel are not, and the summary says so."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from landbridge.economics import job_cost
+from landbridge.environment import Environment, load_environment
+from landbridge.findings import has_errors
+from landbridge.paths import state_dir
+from landbridge.plan.burst import burst_config
+from landbridge.plan.nodes import Nodes, cloud_nodes, onprem_nodes
+from landbridge.rules import check
+from sandbox.cloud.process import Cloud, running
+from sandbox.demo.report import DemoError, Job, Reality, Report
+from sandbox.embedded.slurm import Job as SlurmJob
+from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
+from sandbox.embedded.stack import ROOT, Built, Stack
+from sandbox.embedded.tracking import Tracking, serving
+
+TRAIN = ROOT / "examples" / "digits" / "train.py"
+# Job 1 must still hold the on-prem nodes when job 2 is submitted and while its nodes start.
+FIRST, SECOND = ("--epochs", "8", "--seconds-per-epoch-floor", "2"), ("--epochs", "8")
+JOB_SECONDS = 240
+IDLE_SECONDS = 3
+SIZE = 2
+
+
+def run(path: Path, report: Report) -> int:
+    """Show the line end to end; 0 when every job ran where it should have and nothing is left."""
+    folder = state_dir("embedded")
+    if folder.exists():
+        shutil.rmtree(folder)
+    # The emulated AWS forgets everything when it ends, so this stack's state is made anew and kept apart from the lab's.
+    os.environ["XDG_STATE_HOME"] = str(folder / "state")
+    with ExitStack() as stack:
+        level = Level(path, report, folder, stack)
+        level.check()
+        level.start()
+        level.build()
+        level.train()
+        level.settle()
+    level.tell()
+    return 0
+
+
+@dataclass
+class Level:
+    """The steps, in order; each uses what the ones before it made."""
+
+    path: Path
+    report: Report
+    folder: Path
+    ending: ExitStack
+    environment: Environment = field(init=False)
+    cloud: Cloud = field(init=False)
+    tracking: Tracking = field(init=False)
+    pulumi: Stack = field(init=False)
+    built: Built = field(init=False)
+    slurm: SimulatedSlurm = field(init=False)
+
+    def check(self) -> None:
+        """The environment file, as `landbridge check` does it."""
+        with self.report.step("check the environment file") as step:
+            loaded = load_environment(self.path)
+            findings = check(loaded)
+            for finding in findings:
+                step.note(str(finding))
+            if loaded.environment is None or has_errors(findings):
+                raise DemoError(f"{self.path.name} has errors", "mend what is listed above")
+            self.environment = loaded.environment
+            step.result = f"{self.path.name}: {len(findings)} findings"
+
+    def start(self) -> None:
+        """The servers that stand for AWS and for the mlops host."""
+        slurm = self.folder / "slurm"
+        node = f"{sys.executable} -m sandbox.embedded.node {socket_path(slurm)}"
+        with self.report.step("emulated AWS") as step:
+            # The server of MLflow takes its time: it starts meanwhile, and is waited for where it is needed.
+            self.tracking = self.ending.enter_context(serving(self.folder / "mlflow"))
+            options = (
+                "--launcher",
+                "process",
+                "--process-command",
+                node,
+                "--imds",
+                "127.0.0.1:0",
+                "--require-credentials",
+            )
+            self.cloud = self.ending.enter_context(running(self.folder / "cloud", *options, "--boot-delay", "1"))
+            step.result = self.cloud.endpoint
+
+    def build(self) -> None:
+        """AWS, as `landbridge up` builds it."""
+        self.pulumi = Stack.of(self.path, self.environment, self.folder / "project", self.cloud)
+        with self.report.step("pulumi up" if self.pulumi.engine else "apply the graph (no engine)") as step:
+            self.built = self.pulumi.up(step.note)
+            self.report.made(self.built.resources)
+            step.result = f"{sum(self.built.resources.values())} resources"
+
+    def train(self) -> None:
+        """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
+        with self.report.step("MLflow") as step:
+            self.tracking.wait()
+            step.result = f"{self.tracking.uri}, on SQLite"
+        self.slurm = self.ending.enter_context(self._slurm())
+        with self.report.step("job 1: train on-prem") as step:
+            first = self._submit("digits-1", FIRST)
+            self.slurm.wait_for(lambda: first.state == "RUNNING" or first.finished, 60, "job 1 does not start")
+            step.result = f"runs on {', '.join(first.nodes)}"
+        with self.report.step("job 2: no room on-prem, so it bursts") as step:
+            second = self._finish(self._submit("digits-2", SECOND), "aws")
+            step.result = f"ran on {', '.join(second.nodes)}, {_running_since(second) - second.submitted:.1f} s after its submission"
+        with self.report.step("job 1 ends") as step:
+            self._finish(first, "onprem")
+            if first.ended < second.started:
+                raise DemoError(
+                    "job 1 ended before job 2 began: nothing made job 2 burst", "run it again on a quieter machine"
+                )
+            step.result = f"ran on {', '.join(first.nodes)}"
+        with self.report.step("both runs in MLflow") as step:
+            runs = self.tracking.runs("digits")
+            for job in (first, second):
+                self.report.ran(self._told(job))
+            step.result = ", ".join(
+                f"{run.tags['mlflow.runName']}: {len(run.artifacts)} checkpoints" for run in runs.values()
+            )
+
+    def settle(self) -> None:
+        """Idle AWS nodes are given back; then the stack is removed, and nothing may be left."""
+        with self.report.step("idle AWS nodes are given back") as step:
+            self.slurm.wait_idle(timeout=60)
+            step.result = "no instance left"
+            if alive := self._instances():
+                raise DemoError(
+                    f"{len(alive)} instances still run: {', '.join(alive)}",
+                    f"the burst log: {self.slurm.directory}/burst.log",
+                )
+        with self.report.step("pulumi destroy" if self.pulumi.engine else "remove the graph") as step:
+            changes = self.pulumi.destroy(step.note)
+            step.result = ", ".join(f"{count} {what}" for what, count in changes.items())
+
+    def tell(self) -> None:
+        """What was real, and what a fuller machine would add."""
+        engine = self.pulumi.engine
+        self.report.was(
+            Reality("environment file, plan, checks", "real", "the product's own code", ""),
+            Reality("Pulumi", "real" if engine else "simulated", f"engine {engine.version}; provider and language host are stand-ins" if engine else "the same program, its graph applied without an engine: no previews, no refresh", "Pulumi's own provider, against a real account"),
+            Reality("AWS", "simulated", "moto behind a stricter API; an instance is a local process", "the lab: an instance is a machine built by the same roles"),
+            Reality("burst programs", "real", "launch, tags, registration, termination, as Slurm calls them", ""),
+            Reality("Slurm", "simulated", "a queue of 300 lines", "the lab: real slurmctld, slurmd, slurmdbd, cgroups"),
+            Reality("training", "real", "JAX, data-parallel over local processes, on CPUs", "GPUs, NCCL, EFA"),
+            Reality("MLflow", "real", "server on loopback, SQLite, artifacts on disk", "the lab: PostgreSQL, login, artifacts in S3"),
+            Reality("tunnel, BGP, NFS, Ansible", "absent", "need machines of their own", "the lab: strongSwan, FRR, Ganesha, all roles"),
+        )  # fmt: skip
+        self.report.next_steps += [
+            "",
+            "Everything that was started has ended. The full level needs root, namespaces and about 6 GB of memory.",
+        ]
+
+    def _slurm(self) -> SimulatedSlurm:
+        groups = (*onprem_nodes(self.environment), *cloud_nodes(self.environment))
+        config = {
+            **burst_config(self.environment, self.built.outputs),
+            "endpoint": self.cloud.endpoint,
+            "credentials_file": str(self.cloud.launch_credentials),
+        }
+        nodes = [node for group in groups for node in _nodes(group)]
+        return SimulatedSlurm(self.folder / "slurm", nodes, burst_config=config, suspend_time=IDLE_SECONDS)
+
+    def _submit(self, name: str, options: Sequence[str]) -> SlurmJob:
+        onprem = " ".join(name for group in onprem_nodes(self.environment) for name in group.names)
+        script = (
+            f'case " {onprem} " in *" $SLURMD_NODENAME "*) site=onprem;; *) site=aws;; esac\n'
+            f'LANDBRIDGE_SITE=$site exec "{sys.executable}" "{TRAIN}" {" ".join(options)}\n'
+        )
+        variables = {
+            "MLFLOW_TRACKING_URI": self.tracking.uri,
+            "LANDBRIDGE_CLUSTER": self.environment.name,
+            "JAX_PLATFORMS": "cpu",
+            "OMP_NUM_THREADS": "1",
+        }
+        account = next(iter(self.environment.scheduler.accounts), "")
+        return self.slurm.submit(nodes=SIZE, script=script, name=name, account=account, environment=variables)
+
+    def _finish(self, job: SlurmJob, site: str) -> SlurmJob:
+        try:
+            self.slurm.wait(job, JOB_SECONDS)
+        except TimeoutError as error:
+            raise DemoError(str(error), f"its output: {job.directory}") from None
+        if job.state != "COMPLETED":
+            raise DemoError(
+                f"{job.name} is {job.state} on {', '.join(job.nodes)}:\n{job.output()[-1500:]}",
+                f"its output: {job.directory}",
+            )
+        where = {
+            name: group.site
+            for group in (*onprem_nodes(self.environment), *cloud_nodes(self.environment))
+            for name in group.names
+        }
+        if {where[name] for name in job.nodes} != {site}:
+            raise DemoError(f"{job.name} ran on {', '.join(job.nodes)}, not at site {site}")
+        return job
+
+    def _told(self, job: SlurmJob) -> Job:
+        run = self.tracking.runs("digits").get(str(job.id))
+        if run is None or run.status != "FINISHED" or not run.artifacts:
+            raise DemoError(f"MLflow does not have the whole run of {job.name}: {run}", f"its output: {job.directory}")
+        # Nodes are paid for from their allocation, which is before the job runs.
+        cost = job_cost(self.environment, job.nodes, job.ended - job.started)
+        running_since = _running_since(job)
+        return Job(
+            name=job.name,
+            job_id=str(job.id),
+            site=run.tags["landbridge.site"],
+            nodes=job.nodes,
+            gpus=sum(self.slurm.nodes[name].gpus for name in job.nodes),
+            state=job.state,
+            waited_seconds=running_since - job.submitted,
+            ran_seconds=job.ended - running_since,
+            cost_usd=cost.usd,
+            cost_basis=cost.basis,
+            tracking_run=run.id,
+            metrics={name: run.metrics[name] for name in ("test_accuracy", "loss")},
+        )
+
+    def _instances(self) -> list[str]:
+        return [
+            one["id"]
+            for one in self.cloud.control()["instances"]
+            if one["state"] not in ("terminated", "shutting-down")
+        ]
+
+
+def _nodes(group: Nodes) -> list[Node]:
+    return Node.many(group.hostlist, gpus=group.gpus.count, weight=group.weight, cloud=group.site == "aws")
+
+
+def _running_since(job: SlurmJob) -> float:
+    return max(when for when, state, _ in job.history if state == "RUNNING")
