@@ -70,8 +70,20 @@ def _end_strays(lab: Layout) -> None:
 
 
 def _mounts(lab: Layout) -> list[str]:
+    """Mounts below the lab's folder, and those of image builders that are dead: their folders end in their pid."""
     points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-    return [point for point in points if point.startswith((f"{lab.state}/", f"{lab.images}/."))]
+    own = [point for point in points if point.startswith(f"{lab.state}/")]
+    builds = [(point, Path(point).relative_to(lab.images).parts[0]) for point in points if _below(point, lab.images)]
+    return own + [point for point, folder in builds if not _builds(folder)]
+
+
+def _below(point: str, folder: Path) -> bool:
+    return point.startswith(f"{folder}/.")
+
+
+def _builds(folder: str) -> bool:
+    pid = folder.rpartition(".")[2]
+    return pid.isdigit() and processes.start_time(int(pid)) is not None
 
 
 def _unmount(lab: Layout) -> None:
