@@ -53,9 +53,10 @@ class VpcAttachment(Ec2Kind):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         made = self.ec2.create_transit_gateway_vpc_attachment(
-            TransitGatewayId=news["transitGatewayId"], VpcId=news["vpcId"], SubnetIds=news["subnetIds"], **self.tagging(news)
+            TransitGatewayId=news["transitGatewayId"], VpcId=news["vpcId"], SubnetIds=news["subnetIds"]
         )["TransitGatewayVpcAttachment"]
         id_ = made["TransitGatewayAttachmentId"]
+        self.retag(id_, {}, news)  # moto 5.2 forgets the tags of the call itself
         return id_, {"arn": self.arn_of(id_), "vpcOwnerId": self.cloud.account}
 
     def observed(self, item: Any) -> Bag:

@@ -1,0 +1,105 @@
+"""`landbridge up|preview|refresh|destroy|outputs`: the AWS half, through Pulumi."""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.realise.pulumi import Result
+
+T = TypeVar("T")
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without it the changes are shown first.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (up, preview, refresh, destroy, outputs):
+        app.command()(command)
+
+
+def up(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
+    """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller."""
+    if not yes:
+        _needs_a_person("up")
+        _report(_operate("preview", stack, file, form), Format.TEXT)
+        typer.confirm("Build this?", abort=True, err=True)
+    _report(_operate("up", stack, file, form), form)
+
+
+def preview(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Show what `up` would change, and change nothing."""
+    _report(_operate("preview", stack, file, form), form)
+
+
+def refresh(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Compare what Pulumi remembers with what is in AWS."""
+    _report(_operate("refresh", stack, file, form), form)
+
+
+def destroy(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
+    """Remove everything that `up` has built. Buckets, keys and secrets stay where aws.protect is on: then it refuses."""
+    if not yes:
+        _needs_a_person("destroy")
+        typer.confirm(f"Remove everything of {stack or file} in AWS?", abort=True, err=True)
+    _report(_operate("destroy", stack, file, form), form)
+
+
+def outputs(stack: Stack = None, file: File = None) -> None:
+    """Print the stack's outputs as JSON; secrets are not among them."""
+    from landbridge.realise import pulumi
+
+    environment = require(stack, file)
+    found = _guarded(lambda: pulumi.outputs(environment, environment_path(stack, file)))
+    if found is None:
+        typer.echo(f"{environment.name}: nothing has been built", err=True)
+        raise typer.Exit(1)
+    print_json(found.public())
+
+
+def _operate(operation: str, stack: str | None, file: Any, form: Format) -> "Result":
+    from landbridge.cli.stack_display import StackDisplay
+    from landbridge.realise import pulumi
+
+    environment = require(stack, file)
+    display: AbstractContextManager[Any] = StackDisplay(operation, environment.name)
+    with display as show:
+        act = getattr(pulumi, operation)
+        return _guarded(lambda: act(environment, environment_path(stack, file), show))
+
+
+def _guarded(act: Callable[[], T]) -> T:
+    from landbridge.realise.pulumi import PulumiFailed
+
+    try:
+        return act()
+    except PulumiFailed as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _needs_a_person(operation: str) -> None:
+    if not sys.stdin.isatty():
+        typer.echo(f"{operation} changes things: say --yes where nobody can be asked", err=True)
+        raise typer.Exit(2)
+
+
+def _report(result: "Result", form: Format) -> None:
+    if form is Format.JSON:
+        print_json(
+            {
+                "operation": result.operation,
+                "environment": result.environment,
+                "changes": dict(result.changes),
+                "seconds": round(result.seconds, 1),
+                "outputs": result.outputs.public() if result.outputs else None,
+            }
+        )
+        return
+    counts = ", ".join(f"{count} {operation}" for operation, count in sorted(result.changes.items()))
+    typer.echo(f"{result.operation} {result.environment}: {counts or 'nothing'} ({result.seconds:.0f} s)")

@@ -1,0 +1,65 @@
+"""A Pulumi project beside the tree: it runs the tree's own program, and what Pulumi writes stays out of the tree.
+
+Pulumi appends to the stack file whatever it needs (a salt, values it reformats). An environment file is something people
+review, so Pulumi gets a copy, and what it appended is kept from one run to the next.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from landbridge.findings import Finding, FindingsError
+from landbridge.paths import state_dir
+
+#: What Pulumi appends to a stack file, by the beginning of the line.
+_APPENDED = ("encryptionsalt:", "secretsprovider:", "encryptedkey:")
+
+
+def project_root(environment_file: Path) -> Path:
+    """Return the folder of the nearest Pulumi.yaml, upward from the environment file, then from here."""
+    for start in (environment_file.resolve().parent, Path.cwd()):
+        for folder in (start, *start.parents):
+            if (folder / "Pulumi.yaml").is_file():
+                return folder
+    raise FindingsError(
+        [
+            Finding(
+                rule="no-project",
+                message=f"no Pulumi.yaml above {environment_file}",
+                fix="run this in a checkout of Landbridge or of a fork",
+            )
+        ]
+    )
+
+
+def write_project(environment: str, environment_file: Path) -> Path:
+    """Make the project's folder for one environment, or bring it up to date, and return it."""
+    root = project_root(environment_file)
+    folder = state_dir(environment) / "project"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / "Pulumi.yaml").write_text(
+        "name: landbridge\n"
+        f"main: {_quoted(root / 'stacks')}\n"
+        "runtime:\n"
+        "  name: python\n"
+        f"  options: {{toolchain: pip, virtualenv: {_quoted(Path(sys.prefix))}}}\n"
+    )
+    copy = folder / f"Pulumi.{environment}.yaml"
+    kept = _appended(copy)
+    shutil.copyfile(environment_file, copy)
+    missing = [line for key, line in kept.items() if key not in _appended(copy)]
+    if missing:
+        with copy.open("a") as file:
+            file.write("\n" + "".join(f"{line}\n" for line in missing))
+    return folder
+
+
+def _appended(file: Path) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    lines = file.read_text().splitlines()
+    return {key: line for line in lines for key in _APPENDED if line.startswith(key)}
+
+
+def _quoted(path: Path) -> str:
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,79 @@
+"""What Pulumi's engine reports, as a few plain events that a display or a test can use."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pulumi.automation import DiagnosticEvent, EngineEvent, OpType, StepEventMetadata
+
+Phase = Literal["started", "done", "failed"]
+
+#: The stand-ins of the sandbox are found on PATH, which is how it is meant to be.
+_NOISE = re.compile(r"^using pulumi-\S+ from \$PATH at ")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something happens to a resource."""
+
+    phase: Phase
+    operation: str
+    type: str
+    name: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether the resource itself is touched."""
+        return self.operation not in ("same", "read", "refresh")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something the engine, the program or the provider says."""
+
+    severity: str
+    text: str
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How many resources were touched, by operation."""
+
+    changes: dict[str, int]
+
+
+Event = Step | Message | Summary
+
+
+def translate(event: EngineEvent) -> Event | None:
+    """Return what an engine event says, or None where nobody needs to know."""
+    if event.resource_pre_event is not None:
+        return _step("started", event.resource_pre_event.metadata)
+    if event.res_outputs_event is not None:
+        return _step("done", event.res_outputs_event.metadata)
+    if event.res_op_failed_event is not None:
+        return _step("failed", event.res_op_failed_event.metadata)
+    if event.diagnostic_event is not None:
+        return _message(event.diagnostic_event)
+    if event.summary_event is not None:
+        changes = event.summary_event.resource_changes or {}
+        return Summary({_word(operation): count for operation, count in changes.items()})
+    return None
+
+
+def _step(phase: Phase, metadata: StepEventMetadata) -> Step:
+    token, name = metadata.urn.split("::")[2:4]
+    return Step(phase, _word(metadata.op), token.rsplit("$", 1)[-1], name)
+
+
+def _message(event: DiagnosticEvent) -> Message | None:
+    text = re.sub(r"<\{%.*?%\}>", "", event.message).strip()
+    if event.ephemeral or not text or _NOISE.match(text) or event.severity not in ("error", "warning"):
+        return None
+    resource = event.urn.rsplit("::", 1)[-1] if event.urn else ""
+    return Message(event.severity, text, resource)
+
+
+def _word(operation: OpType | str) -> str:
+    return operation.value if isinstance(operation, OpType) else str(operation)
