@@ -45,7 +45,7 @@ def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report
     base = image.need(lab, "base")
     variables = dict(inventory(environment)["all"]["vars"])
     own = f"node-{_digest(playbook, variables, base.id)}"
-    with locked(lab.images / f"{tag}.lock"):
+    with locked(lab.images / "locks" / tag):
         if image.find(lab, own) is not None:
             image.tag(lab, tag, own)
             return False
@@ -153,11 +153,18 @@ def run_playbook(
     log = folder / f"{playbook.stem}.log"
     log.write_text(done.stdout + done.stderr)
     if done.returncode != 0:
-        failed = [line for line in done.stdout.splitlines() if line.startswith(("fatal:", "failed:", "TASK", "ERROR"))]
-        at = next((index for index, line in enumerate(failed) if not line.startswith("TASK")), len(failed))
-        said = "\n  ".join(failed[max(at - 1, 0) : at + 3] or [done.stderr.strip()[-1500:]])
+        said = "\n  ".join(_failure(done.stdout.splitlines()) or [done.stderr.strip()[-1500:]])
         raise LabError(f"{playbook} failed:\n  {said}", f"its whole output is {log}")
     report(next((line for line in reversed(done.stdout.splitlines()) if "changed=" in line), ""))
+
+
+def _failure(lines: list[str]) -> list[str]:
+    """Ansible's output from the failing task's name on, as far as a person wants to read at once."""
+    at = next((index for index, line in enumerate(lines) if line.startswith(("fatal:", "failed:"))), None)
+    if at is None:
+        return []
+    task = next((line for line in reversed(lines[:at]) if line.startswith("TASK")), "")
+    return [task.rstrip("* "), *lines[at : at + 12]]
 
 
 def _ssh_options() -> list[str]:

@@ -74,7 +74,7 @@ def test_the_system_saying_that_the_disk_is_full_is_translated() -> None:
         handle.write("x")
     with pytest.raises(LabError, match="the disk is full"):
         shell.run(["sh", "-c", "LC_ALL=C; export LC_ALL; cat /proc/version > /dev/full"])
-    with pytest.raises(LabError, match="needs .* MiB in .*, and .* MiB are free"):
+    with pytest.raises(LabError, match=r"needs .* MiB in .*, and .* MiB are free"):
         disk.need(Path.home(), 2**40, "a test")
 
 
