@@ -2,7 +2,6 @@
 
 import json
 import os
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +9,12 @@ from pathlib import Path
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import outputs_file, secrets_dir, state_dir
 from sandbox.demo.cluster import Cluster, bgp_established, wait_for
-from sandbox.demo.report import DemoError, Report, Step
+from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
-from sandbox.lab import from_environment, lab, network, nodes
+from sandbox.lab import from_environment, lab
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout, layout
+from sandbox.lab.node import load as node_record
 from sandbox.session import ensure_cloud, operator_variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,16 +63,18 @@ class BringUp:
 
     def variables(self) -> Mapping[str, str]:
         """Environment variables of the operator's commands: the engine and its stand-ins, and where AWS is."""
-        from sandbox.engine.environment import variables
+        from sandbox.engine.environment import sandbox_variables
+        from sandbox.engine.find import Engine, find_engine
 
+        found = find_engine()
         cloud = ensure_cloud(self.lab, self.environment)
-        return {**operator_variables(cloud), **variables(self.name)}
+        return {**operator_variables(cloud), **sandbox_variables(self.name, found if isinstance(found, Engine) else None)}
 
     def stack(self) -> None:
         """AWS, as `landbridge up` builds it."""
         with self.report.step("pulumi up") as step:
-            done = self._landbridge(step, "up", "-s", self.name, "--yes", "--format", "json", env=self.variables())
-            result = json.loads(done[done.index("{") :])
+            said = self._landbridge("up", "-s", self.name, "--yes", "--format", "json")
+            result = json.loads(said[said.index("{") :])
             self.report.made(result.get("resources", {}))
             step.result = ", ".join(f"{count} {what}" for what, count in result.get("changes", {}).items())
 
@@ -84,7 +86,7 @@ class BringUp:
 
     def far_side(self) -> None:
         """AWS's VPN endpoint: what Amazon does behind the API, done by a lab node with our own gateway role."""
-        with self.report.step("AWS's end of the tunnel") as step:
+        with self.report.step("AWS's end of the tunnel"):
             link = self.environment.link
             facts = {
                 "landbridge_outputs": json.loads(outputs_file(self.name).read_text()),
@@ -92,13 +94,13 @@ class BringUp:
                 "landbridge_onprem_cidrs": [str(self.environment.onprem.cidr)],
                 "landbridge_onprem_asn": getattr(link, "onprem_asn", None),
             }
-            inventory = self._inventory({"awsgw": nodes.load(self.lab, "awsgw").address})
-            self._ansible(step, "sandbox/lab/aws_side.yml", inventory, facts)
+            inventory = self._inventory({"awsgw": node_record(self.lab, "awsgw").address})
+            self._ansible("sandbox/lab/aws_side.yml", inventory, facts)
 
     def configure(self) -> None:
         """The on-prem site, as `landbridge configure` does it."""
-        with self.report.step("configure the on-prem machines") as step:
-            self._landbridge(step, "configure", "-s", self.name, env=self.variables(), timeout=1500)
+        with self.report.step("configure the on-prem machines"):
+            self._landbridge("configure", "-s", self.name, timeout=1500)
 
     def image(self) -> None:
         """The cloud nodes' image, from the roles that configure the on-prem nodes."""
@@ -116,9 +118,9 @@ class BringUp:
             seconds = wait_for("a BGP session with AWS", lambda: bgp_established(self.cluster, gateway), 60)
             step.result = f"established after {seconds:.0f} s of waiting"
 
-    def _landbridge(self, step: Step, *words: str, env: Mapping[str, str], timeout: float = 900) -> str:
+    def _landbridge(self, *words: str, timeout: float = 900) -> str:
         log = self.logs / f"{words[0]}.log"
-        return command([program("landbridge"), *words], env=env, cwd=ROOT, log=log, timeout=timeout)
+        return command([program("landbridge"), *words], env=self.variables(), cwd=ROOT, log=log, timeout=timeout)
 
     def _inventory(self, hosts: Mapping[str, str]) -> Path:
         access = self.environment.onprem.access
@@ -135,7 +137,7 @@ class BringUp:
         path.write_text(json.dumps(listed))
         return path
 
-    def _ansible(self, step: Step, playbook: str, inventory: Path, facts: Mapping[str, object]) -> None:
+    def _ansible(self, playbook: str, inventory: Path, facts: Mapping[str, object]) -> None:
         extra = inventory.with_suffix(".vars.json")
         extra.write_text(json.dumps(facts))
         words = [program("ansible-playbook"), "-i", str(inventory), "-e", f"@{extra}", playbook]

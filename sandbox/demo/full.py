@@ -7,8 +7,8 @@ import boto3
 from landbridge.economics import job_cost
 from landbridge.environment import Environment
 from sandbox.demo.bring_up import BringUp, bring_up
-from sandbox.demo.cluster import Job as SlurmJob
 from sandbox.demo.cluster import ClusterError, wait_for
+from sandbox.demo.cluster import Job as SlurmJob
 from sandbox.demo.report import DemoError, Job, Reality, Report
 from sandbox.demo.training import Researcher, Run
 from sandbox.session import ensure_cloud

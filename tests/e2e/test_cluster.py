@@ -1,0 +1,162 @@
+"""The whole line, end to end: the demonstration's assertions on the cluster that the demonstration builds.
+
+A cluster that stands already is used and left standing; one that this file brought up is taken down by its last test.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import find_environment
+from sandbox.demo.bring_up import BringUp, bring_up
+from sandbox.demo.cluster import Job, bgp_routes, wait_for
+from sandbox.demo.full import clients, instances, train_on_both_sites
+from sandbox.demo.report import Report
+from sandbox.demo.training import Researcher
+from sandbox.demo.work import command, program
+from sandbox.lab import capture, cleanup, network, nodes
+from sandbox.lab.layout import layout
+from sandbox.lab.site import INTERNET
+from sandbox.session import ensure_cloud, running_cloud
+
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The demonstration's two jobs, and what crossed the internet bridge meanwhile."""
+
+    first: Job
+    second: Job
+    seen: capture.Capture
+    report: Report
+
+
+@pytest.fixture(scope="module")
+def stood_before() -> bool:
+    return running_cloud(layout()) is not None
+
+
+@pytest.fixture(scope="module")
+def going(stood_before: bool) -> Iterator[BringUp]:
+    up = bring_up(find_environment("sandbox"), Report("end to end"))
+    yield up
+    ensure_cloud(up.lab, up.environment).control(reset=True)
+
+
+@pytest.fixture(scope="module")
+def user(going: BringUp) -> Researcher:
+    researcher = Researcher(going.cluster, going.environment, going.environment.users[0].name)
+    researcher.bring_example()
+    return researcher
+
+
+@pytest.fixture(scope="module")
+def shown(going: BringUp) -> Shown:
+    report = Report("jobs")
+    with capture.capture(going.lab, INTERNET) as seen:
+        first, second = train_on_both_sites(going, report)
+    return Shown(first, second, seen, report)
+
+
+def test_job_1_ran_on_prem_and_job_2_in_aws(shown: Shown) -> None:
+    assert sorted(shown.first.nodes) == ["dgx01", "dgx02"]
+    assert len(shown.second.nodes) == 2
+    assert all(name.startswith("p5-") for name in shown.second.nodes)
+    assert shown.second.started < shown.first.ended, "job 2 was to run while job 1 held the on-prem nodes"
+    assert (shown.first.restarts, shown.second.restarts) == (0, 0)
+
+
+def test_sites_speak_only_inside_the_tunnel(shown: Shown) -> None:
+    assert shown.seen.dropped == 0
+    assert shown.seen.packets["udp/4500 esp"] > 100
+    allowed = {"udp/4500 esp", "udp/4500 ike", "udp/4500 keepalive", "udp/500", "arp"}
+    others = {kind: count for kind, count in shown.seen.packets.items() if kind not in allowed}
+    # A bridge port that comes up announces its own IPv6 link address; nothing addressed to the other site may be there.
+    assert set(others) <= {"ipv6"}, others
+
+
+def test_bgp_carries_the_routes_both_ways(going: BringUp) -> None:
+    environment = going.environment
+    assert str(environment.aws.cidr) in bgp_routes(going.cluster, environment.onprem.services.gateway)
+    assert str(environment.onprem.cidr) in bgp_routes(going.cluster, "awsgw")
+
+
+def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(going: BringUp, user: Researcher, shown: Shown) -> None:
+    runs = [user.run_of(job.id) for job in (shown.first, shown.second)]
+    assert [run.status for run in runs] == ["FINISHED", "FINISHED"]
+    assert [run.tags["landbridge.site"] for run in runs] == ["onprem", "aws"]
+    s3 = clients(going, "s3")
+    for run in runs:
+        assert run.params and run.metrics
+        held = [
+            entry["Key"]
+            for bucket in s3.list_buckets()["Buckets"]
+            for entry in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", [])
+            if run.id in entry["Key"]
+        ]
+        assert any(key.endswith("manifest.json") for key in held), held
+
+
+def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:
+    wait_for("every instance to end", lambda: not instances(going), 120, every=1)
+    found = going.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+    cloud = {node["name"]: node["state"] for node in found if node["name"].startswith("p5-")}
+    assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
+
+
+def test_a_second_up_and_a_second_configure_change_nothing(going: BringUp) -> None:
+    said = command([program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=going.variables())
+    changes = json.loads(said[said.index("{") :])["changes"]
+    assert set(changes) == {"same"}, changes
+    said = command(
+        [program("landbridge"), "configure", "-s", "sandbox", "--format", "json"], env=going.variables(), timeout=1200
+    )
+    hosts = json.loads(said[said.index("{") :])["hosts"]
+    assert len(hosts) == 8
+    assert {name: host["changed"] for name, host in hosts.items() if host["changed"] or host["failed"]} == {}
+
+
+def test_without_capacity_the_nodes_say_why_and_the_job_waits(going: BringUp, user: Researcher) -> None:
+    cloud = ensure_cloud(going.lab, going.environment)
+    cloud.control(pool={"p5.48xlarge/*": 0})
+    number = user.train("drought", ["--epochs", "1"], ["--partition", "p5", "--nodes", "2"])
+    controller = user.controller
+
+    def told() -> bool:
+        found = going.cluster.json(controller, "scontrol", "show", "nodes", "--json")["nodes"]
+        return any("InsufficientInstanceCapacity" in node.get("reason", "") for node in found)
+
+    wait_for("a node to say why", told, 60)
+    wait_for("the job to be back in the queue", lambda: user.state(number).state == "PENDING", 60)
+    assert not instances(going)
+    cloud.control(pool={"p5.48xlarge/*": 100})
+    going.cluster.run(user.login, "scancel", str(number), user=user.name)
+    going.cluster.run(controller, "scontrol", "update", "nodename=p5-[1-4]", "state=resume")
+
+
+def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researcher) -> None:
+    number = user.train("cut", ["--epochs", "10", "--seconds-per-epoch-floor", "4"], ["--partition", "p5"])
+    wait_for("the job to run in AWS", lambda: "epoch" in user.output(number), 120, every=1)
+    port = network.interface("awsgw", 1)
+    network.link_down(going.lab, port)
+    time.sleep(20)
+    network.link_up(going.lab, port)
+    ended = user.finish(number, 180)
+    assert ended.restarts == 0
+    assert user.run_of(number).status == "FINISHED"
+
+
+def test_down_leaves_nothing(going: BringUp, stood_before: bool) -> None:
+    if stood_before:
+        assert nodes.alive(going.lab, "ctl01"), "the cluster that stood before is left standing"
+        return
+    cloud = ensure_cloud(going.lab, going.environment)
+    command([program("landbridge"), "sandbox", "down"], timeout=180)
+    assert cleanup.leftovers(going.lab) == []
+    assert not Path(f"/proc/{cloud.pid}").exists()
+
