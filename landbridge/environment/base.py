@@ -15,7 +15,9 @@ SITES: tuple[Site, ...] = ("onprem", "aws")
 class Model(BaseModel):
     """Frozen, closed to unknown keys, strict about types: `"4"` is not a number and `26.05` is not a version."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True
+    )
 
 
 def _host_range(text: str) -> str:

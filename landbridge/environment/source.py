@@ -175,6 +175,8 @@ def _first_line(error: BaseException) -> str:
 
 
 def _line_column(text: str | bytes, position: object) -> tuple[int, int]:
-    if not isinstance(position, int) or isinstance(text, bytes):
+    if not isinstance(position, int):
         return (1, 1)
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig", "replace")
     return (text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network
+from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
@@ -105,17 +105,22 @@ def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetail
         path, rest = data_path(work, error["loc"])
         here = (*path, *rest[:1]) if error["type"] == "missing" else path
         places.setdefault(here, []).append((error, rest))
-    # From the back, so that dropping an item of a list does not move the ones still to be repaired.
-    going_on = True
     for path, found in places.items():
         # A list is not "too short" when it is its wrong items that do not count.
         spoilt = any(other != path and other[: len(path)] == path for other in places)
         spoilt = spoilt or outcome.original(path) in outcome._dropped
         if not (spoilt and found[0][0]["type"] == "too_short"):
             outcome.findings.append(_finding(outcome, work, path, [error for error, _ in found]))
+    # From the back, so that dropping an item of a list does not move the ones still to be repaired.
+    gone: set[DataPath] = set()
     for path in sorted(places, key=_sort_key, reverse=True):
-        going_on = _repair(outcome, work, path) and going_on
-    return going_on
+        if any(path[: len(part)] == part for part in gone):
+            continue
+        repaired = _repair(outcome, work, path)
+        if repaired is None:
+            return False
+        gone.add(repaired)
+    return True
 
 
 def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:
@@ -142,8 +147,11 @@ def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) 
         outcome._renamed[(*outcome.original(parent), meant)] = str(original[-1])
 
 
-def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> bool:
-    """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to."""
+def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> DataPath | None:
+    """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to.
+
+    Returns the path that was dropped or replaced, None when nothing is left to be dropped.
+    """
     while path:
         outcome.tainted.add(outcome.original(path))
         parent, key = path[:-1], path[-1]
@@ -152,23 +160,18 @@ def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> bool:
             original = outcome.original(path)[-1]
             outcome._dropped.setdefault(outcome.original(parent), []).append(cast(int, original))
             del holder[key]
-            return True
-        if not isinstance(holder, dict):
-            path = parent
-            continue
-        model = model_at(Environment, work, parent)
-        if model is None or _optional(model, str(key)):
-            if key in holder:
+            return path
+        if isinstance(holder, dict):
+            model = model_at(Environment, work, parent)
+            if (model is None or _optional(model, str(key))) and key in holder:
                 del holder[key]
-                return True
-            path = parent
-            continue
-        stand_in = _stand_in(path)
-        if stand_in is not None and holder.get(key) != stand_in:
-            holder[key] = deepcopy(stand_in)
-            return True
+                return path
+            stand_in = _stand_in(path) if model is not None and not _optional(model, str(key)) else None
+            if stand_in is not None and holder.get(key) != stand_in:
+                holder[key] = deepcopy(stand_in)
+                return path
         path = parent
-    return False
+    return None
 
 
 def _optional(model: type[BaseModel], key: str) -> bool:
@@ -214,15 +217,19 @@ def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDeta
         return Finding("wrong-type", f"{name} must be {' or '.join(wanted)}, not {got}", original, fix)
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
         return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
-    if kind in ("too_short", "too_long", "string_too_short", "string_too_long"):
+    if kind in ("too_short", "too_long"):
+        least = kind == "too_short"
+        bound = f"at least {context['min_length']}" if least else f"at most {context['max_length']}"
+        return Finding("out-of-range", f"{name} has {context['actual_length']} items; {bound} needed", original)
+    if kind in ("string_too_short", "string_too_long"):
         return Finding("out-of-range", f"{name}: {_plain(error['msg'])}", original)
     if kind == "string_pattern_mismatch":
         return Finding("wrong-format", f"{name}: {got} does not have the form {context.get('pattern')}", original)
     if "/" in str(error["input"]) and (around := _network_around(str(error["input"]))):
         message = f"{name}: {got} is an address inside a range, not the range itself"
         return Finding("wrong-format", message, original, f"the range is {around}")
-    if kind.startswith("ip_v4"):
-        return Finding("wrong-format", f"{name}: {got} is not {_address_kind(kind)}", original)
+    if isinstance(context.get("error"), (AddressValueError, NetmaskValueError)):
+        return Finding("wrong-format", f"{name}: {got} is no IPv4 address or range", original, str(context["error"]))
     return Finding("wrong-format", f"{name}: {_plain(error['msg'])}", original)
 
 
@@ -255,10 +262,6 @@ def _bound(error: ErrorDetails) -> str:
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     found = [f"{word} {context[key]} is possible" for key, word in words.items() if key in context]
     return found[0] if found else "a finite number is needed"
-
-
-def _address_kind(kind: str) -> str:
-    return "an IPv4 range such as 10.20.0.0/16" if kind.startswith("ip_v4_network") else "an IPv4 address"
 
 
 def _network_around(text: str) -> str | None:
