@@ -19,7 +19,7 @@ class Refused(Exception):
 
 
 class Cloud:
-    """The emulated AWS behind one endpoint of this machine. Never the real one: its credentials are no one's."""
+    """The emulated AWS behind one endpoint of this machine, never the real one; credentials as boto3 finds them."""
 
     def __init__(self, endpoint: str, region: str) -> None:
         host = urlsplit(endpoint).hostname or ""
@@ -37,8 +37,6 @@ class Cloud:
                 service,
                 endpoint_url=self.endpoint,
                 region_name=self.region,
-                aws_access_key_id="sandbox",
-                aws_secret_access_key="sandbox",
                 config=config,
             )
         return self._clients[service]
