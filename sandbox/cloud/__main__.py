@@ -23,6 +23,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--require-credentials", action="store_true", help="refuse access keys nobody was given")
     parser.add_argument("--reserve", action="append", default=[], metavar="ADDRESS", help="never given to an instance")
+    parser.add_argument("--managed-policies", action="store_true", help="AWS's 1,500 own policies; a second slower")
     parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="credentials, logs, ready.json")
     arguments = parser.parse_args()
     if not arguments.listen:
@@ -36,9 +37,21 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = _arguments()
-    # moto reads these when it is imported. 1,300 images nobody asks for cost two seconds; managed policies are attached by name.
+    # Ports first: what is wrong with them is said at once, moto takes two seconds to import.
+    from sandbox.cloud.listen import ListenError, listen, parse
+
+    try:
+        api = [listen(address) for address in arguments.listen]
+        api += [listen(address, arguments.netns) for address in arguments.listen_netns]
+        imds = listen(arguments.imds, arguments.netns) if arguments.imds else None
+        reserved = [*arguments.reserve, *(parse(address)[0] for address in arguments.listen_netns)]
+    except ListenError as error:
+        print(f"emulated AWS: {error}", file=sys.stderr)
+        return 2
+
+    # moto reads these when it is imported. 1,300 images that nobody asks for cost two seconds.
     os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
-    os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
+    os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", str(arguments.managed_policies).lower())
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     from sandbox.cloud.account import mark
@@ -49,18 +62,8 @@ def main() -> int:
     from sandbox.cloud.imds import Metadata
     from sandbox.cloud.launcher import make_launcher
     from sandbox.cloud.lifecycle import Lifecycle
-    from sandbox.cloud.listen import ListenError, listen, parse
     from sandbox.cloud.server import ApiHandler, MetadataHandler, serve
     from sandbox.cloud.world import World
-
-    try:
-        api = [listen(address) for address in arguments.listen]
-        api += [listen(address, arguments.netns) for address in arguments.listen_netns]
-        imds = listen(arguments.imds, arguments.netns) if arguments.imds else None
-        reserved = [*arguments.reserve, *(parse(address)[0] for address in arguments.listen_netns)]
-    except ListenError as error:
-        print(f"emulated AWS: {error}", file=sys.stderr)
-        return 2
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
     metadata = "{}:{}".format(*imds.getsockname()) if imds else None

@@ -31,6 +31,10 @@ class AddressBook:
             "InsufficientFreeAddressesInSubnet", f"There are not enough free addresses in subnet {subnet}."
         )
 
+    def forget(self) -> None:
+        """Begin at the first address of every subnet again."""
+        self._last.clear()
+
     @staticmethod
     def _usable(subnet: IPv4Network, address: IPv4Address) -> bool:
         return int(subnet.network_address) + 4 <= int(address) < int(subnet.broadcast_address)

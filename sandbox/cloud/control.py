@@ -55,6 +55,7 @@ def _wipe(world: World, value: Any) -> None:
             with world.lock:
                 terminate(world, backend, alive, "Server.Wipe")
     world.placement_groups.clear()
+    world.addresses.forget()
     BackendDict.reset()
     world.reset()
 

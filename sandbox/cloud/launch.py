@@ -1,10 +1,12 @@
 """Launching instances in moto with everything their launch template says, which moto itself drops."""
 
 import base64
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from moto.backends import get_backend
 from moto.core.types import Base64EncodedString
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 from moto.ec2.models.instances import InstanceState
@@ -38,9 +40,21 @@ def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     template = backend.get_launch_template(template_id) if template_id else backend.get_launch_template_by_name(name)
     version = template.get_version(reference.get("Version") or "$Default")
     launch = merge_launch(version.data, rest)
+    launch["ImageId"] = _image(backend, str(launch.get("ImageId") or ""))
     own = {"aws:ec2launchtemplate:id": template.id, "aws:ec2launchtemplate:version": str(version.number)}
     tags = {"ResourceType": "instance", "Tags": [{"Key": k, "Value": v} for k, v in own.items()]}
     return launch | {"TagSpecifications": [*launch["TagSpecifications"], tags]}
+
+
+def _image(backend: Any, image: str) -> str:
+    """An image id; `resolve:ssm:NAME` in a template is looked up at every launch."""
+    name = image.removeprefix("resolve:ssm:")
+    if name == image:
+        return image
+    parameter = get_backend("ssm")[backend.account_id][backend.region_name].get_parameter(name)
+    if parameter is None:
+        raise CloudError("InvalidAMIID.NotFound", f"No parameter '{name}' in the parameter store.")
+    return str(parameter.value)
 
 
 def place(backend: Any, launch: Mapping[str, Any]) -> Place:
@@ -48,7 +62,7 @@ def place(backend: Any, launch: Mapping[str, Any]) -> Place:
     image, kind = launch.get("ImageId"), launch.get("InstanceType")
     if not image:
         raise CloudError("MissingParameter", "The request must contain the parameter ImageId")
-    if not str(image).startswith("ami-"):
+    if not re.fullmatch(r"ami-[0-9a-f]{8}([0-9a-f]{9})?", str(image)):
         raise CloudError("InvalidAMIID.Malformed", f'Invalid id: "{image}"')
     if not kind:
         raise CloudError("MissingParameter", "The request must contain the parameter InstanceType")
@@ -134,6 +148,7 @@ def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: Place, count: i
     )
     for instance in reservation.instances:
         instance.placement.group_name = (launch.get("Placement") or {}).get("GroupName", "")
+        instance.placement.availability_zone_id = where.zone_id
         instance._state = InstanceState(*PENDING)
         if profile:
             backend.associate_iam_instance_profile(

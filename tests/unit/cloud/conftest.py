@@ -1,0 +1,131 @@
+"""An emulated AWS on a free loopback port, with a network and a launch template in it."""
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from sandbox.cloud.process import Cloud, running
+
+IMAGE = "ami-0a11ce5a9db0c5000"
+ZONES = ("use1-az4", "use1-az6")
+ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=3, read_timeout=20)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the tests' Pulumi would have made."""
+
+    vpc: str
+    subnets: tuple[str, str]
+    group: str
+    template: str
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0"]
+    with running(tmp_path_factory.mktemp("cloud"), *options) as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def cloud(emulator: Cloud) -> Cloud:
+    """The session's emulator, emptied."""
+    emulator.control(wipe=True, boot=0)
+    return emulator
+
+
+@functools.cache
+def client_of(cloud: Cloud, service: str, credentials: Path | None = None) -> Any:
+    """A boto3 client that does not retry, with the operator's keys. Kept: making one takes half a second."""
+    lines = (credentials or cloud.operator_credentials).read_text().splitlines()
+    values = dict(line.split(" = ") for line in lines if " = " in line)
+    session = boto3.session.Session(region_name="us-east-1", **values)
+    return session.client(service, endpoint_url=cloud.endpoint, config=ONCE)
+
+
+@pytest.fixture
+def ec2(cloud: Cloud) -> Any:
+    return client_of(cloud, "ec2")
+
+
+def build(ec2: Any, profile: str | None = None) -> Stack:
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    subnets = tuple(
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.60.{64 * i}.0/18", AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        for i, zone in enumerate(ZONES)
+    )
+    group = ec2.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
+    nics = [{"DeviceIndex": min(card, 1), "NetworkCardIndex": card, "Groups": [group]} for card in range(32)]
+    data: dict[str, Any] = {
+        "ImageId": IMAGE,
+        "InstanceType": "p5.48xlarge",
+        "UserData": "aGVsbG8=",
+        "NetworkInterfaces": nics,
+        "MetadataOptions": {"HttpTokens": "required", "InstanceMetadataTags": "enabled"},
+        "InstanceInitiatedShutdownBehavior": "terminate",
+        "TagSpecifications": [{"ResourceType": "instance", "Tags": [{"Key": "from", "Value": "template"}]}],
+    }
+    if profile:
+        data["IamInstanceProfile"] = {"Name": profile}
+    template = ec2.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
+    return Stack(vpc, (subnets[0], subnets[1]), group, template["LaunchTemplate"]["LaunchTemplateId"])
+
+
+@pytest.fixture
+def stack(ec2: Any) -> Stack:
+    return build(ec2)
+
+
+@pytest.fixture
+def fleet(ec2: Any, stack: Stack) -> Callable[..., Any]:
+    """CreateFleet with this stack's template; keyword arguments replace parts of the call."""
+
+    def create(count: int = 2, minimum: int | None = None, subnets: tuple[str, ...] | None = None, **more: Any) -> Any:
+        overrides = [{"InstanceType": "p5.48xlarge", "SubnetId": subnet} for subnet in subnets or stack.subnets]
+        options = {"SingleAvailabilityZone": True, "SingleInstanceType": True}
+        call: dict[str, Any] = {
+            "Type": "instant",
+            "LaunchTemplateConfigs": [
+                {
+                    "LaunchTemplateSpecification": {"LaunchTemplateId": stack.template, "Version": "1"},
+                    "Overrides": overrides,
+                }
+            ],
+            "TargetCapacitySpecification": {"TotalTargetCapacity": count, "DefaultTargetCapacityType": "on-demand"},
+            "OnDemandOptions": {**options, "MinTargetCapacity": count if minimum is None else minimum},
+        }
+        return ec2.create_fleet(**{**call, **more})
+
+    return create
+
+
+@pytest.fixture
+def burst(cloud: Cloud, stack: Stack) -> dict[str, Any]:
+    """The content of burst.json for this stack: one pool, p5, of four nodes in two zones."""
+    pool = {
+        "node_prefix": "p5-",
+        "max_nodes": 4,
+        "instance_type": "p5.48xlarge",
+        "market": "on-demand",
+        "launch_template_id": stack.template,
+        "launch_template_version": "1",
+        "subnets": [{"id": subnet, "zone": zone} for subnet, zone in zip(stack.subnets, ZONES, strict=True)],
+    }
+    return {
+        "cluster": "sandbox",
+        "region": "us-east-1",
+        "endpoint": cloud.endpoint,
+        "credentials_file": str(cloud.launch_credentials),
+        "log_file": "burst.log",
+        "lease_minutes": 30,
+        "slurm_key_secret": "sandbox/slurm-key",
+        "accounts": {},
+        "pools": {"p5": pool},
+    }

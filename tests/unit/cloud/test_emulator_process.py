@@ -1,0 +1,89 @@
+"""The emulated AWS as a program: who may call it, what it says when it cannot start, what it leaves behind."""
+
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from sandbox.cloud.process import Cloud, running
+
+from .conftest import ONCE, build, client_of
+
+
+def test_port_in_use_is_said_clearly(cloud: Cloud, tmp_path: Path) -> None:
+    taken = cloud.endpoint.removeprefix("http://")
+    command = [sys.executable, "-m", "sandbox.cloud", "--listen", taken, "--state", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2
+    assert taken in done.stderr
+    assert "another program listens there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_missing_namespace_is_said_clearly(tmp_path: Path) -> None:
+    options = ["--listen", "127.0.0.1:0", "--netns", "nobody-made-it", "--listen-netns", "10.60.0.254:4580"]
+    command = [sys.executable, "-m", "sandbox.cloud", *options, "--state", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, "nobody-made-it" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("service", "call", "code"), [
+    ("ec2", "describe_vpcs", "AuthFailure"),
+    ("sts", "get_caller_identity", "InvalidClientTokenId"),
+    ("secretsmanager", "list_secrets", "InvalidClientTokenId"),
+    ("s3", "list_buckets", "InvalidAccessKeyId"),
+])  # fmt: skip
+def test_unknown_key_is_refused(cloud: Cloud, service: str, call: str, code: str) -> None:
+    session = boto3.session.Session("AKIAUNKNOWNUNKNOWNXX", "secret", region_name="us-east-1")
+    with pytest.raises(ClientError) as caught:
+        getattr(session.client(service, endpoint_url=cloud.endpoint, config=ONCE), call)()
+    assert caught.value.response["Error"]["Code"] == code
+
+
+def test_both_minted_keys_work_and_are_private(cloud: Cloud) -> None:
+    for path in (cloud.operator_credentials, cloud.launch_credentials):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert "Vpcs" in client_of(cloud, "ec2", path).describe_vpcs()
+
+
+def test_control_names_what_it_does_not_know(cloud: Cloud) -> None:
+    with pytest.raises(OSError, match="400"):
+        cloud.control(capacity={"p5.48xlarge/*": 1})
+
+
+def test_end_of_the_cloud_ends_its_machines(tmp_path: Path) -> None:
+    options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 600"]
+    with running(tmp_path, *options) as cloud:
+        ec2 = client_of(cloud, "ec2")
+        stack = build(ec2)
+        nic = [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}]
+        started: Any = ec2.run_instances(
+            LaunchTemplate={"LaunchTemplateId": stack.template}, MinCount=2, MaxCount=2, NetworkInterfaces=nic
+        )
+        ids = [instance["InstanceId"] for instance in started["Instances"]]
+        assert _wait_for(lambda: len(_children(cloud.pid)) == 2)
+        ec2.terminate_instances(InstanceIds=ids[:1])
+        assert _wait_for(lambda: len(_children(cloud.pid)) == 1)
+        left = _children(cloud.pid)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in left)
+    assert not (tmp_path / "ready.json").exists()
+
+
+def _children(pid: int) -> list[int]:
+    text = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(word) for word in text.split()]
+
+
+def _wait_for(condition: Any, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
