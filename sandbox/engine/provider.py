@@ -5,13 +5,13 @@ import re
 import threading
 from typing import Any
 
-from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2 as pb, provider_pb2_grpc
-
 import grpc
 import pulumi_aws
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2 as pb
 
 from sandbox.engine import bags, wire
 from sandbox.engine.aws import KINDS, Cloud, Kind, Refused

@@ -1,5 +1,6 @@
 """What every resource kind of the stand-in is made of."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -19,7 +20,10 @@ class Refused(Exception):
 
 
 class Cloud:
-    """The emulated AWS behind one endpoint of this machine, never the real one; credentials as boto3 finds them."""
+    """The emulated AWS behind one endpoint of this machine, never the real one.
+
+    Credentials are those that boto3 finds; where it finds none, made-up ones do, unless the emulator insists on its own.
+    """
 
     def __init__(self, endpoint: str, region: str) -> None:
         host = urlsplit(endpoint).hostname or ""
@@ -27,17 +31,18 @@ class Cloud:
             raise Refused(f"the stand-in provider talks to an emulated AWS on this machine only, not to {endpoint}")
         self.endpoint, self.region = endpoint, region
         self._clients: dict[str, Any] = {}
+        os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # a machine's own role is nothing for an emulator
+        self._session = boto3.Session(region_name=region)
+        keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
+        self._keys = keys if self._session.get_credentials() is None else {}
 
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
             # One try: an action that the emulator lacks answers 500, and a retry would only be slower.
             config = Config(retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"})
-            self._clients[service] = boto3.client(
-                service,
-                endpoint_url=self.endpoint,
-                region_name=self.region,
-                config=config,
+            self._clients[service] = self._session.client(
+                service, endpoint_url=self.endpoint, config=config, **self._keys
             )
         return self._clients[service]
 

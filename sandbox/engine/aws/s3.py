@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from sandbox.engine.aws.base import Bag, Kind, Refused, found, gone, missing, tag_list, tag_map
 from sandbox.engine.aws.iam import same_document
-from botocore.exceptions import ClientError
 
 
 class _S3Kind(Kind):

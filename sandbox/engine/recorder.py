@@ -1,0 +1,96 @@
+"""Apply an environment's graph to the emulated AWS in this process, for machines that cannot have Pulumi's engine.
+
+The same program, the same checks and the same provider code as under the engine; what is missing is the engine's memory:
+there is no preview of a change, no refresh and no second `up`, only applying once and taking everything down again.
+"""
+
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from landbridge.plan.outputs import StackOutputs
+from landbridge.realise.project import project_root
+from sandbox.engine import bags
+from sandbox.engine.aws import KINDS, Cloud, Refused
+from sandbox.engine.aws.invokes import invoke
+from sandbox.engine.aws.words import word_problems
+from sandbox.engine.graph import Graph, record
+from sandbox.engine.wire import Bag
+
+
+@dataclass
+class CloudBacking:
+    """Creates for real in the emulated AWS, and remembers what, to take it down again."""
+
+    cloud: Cloud
+    tell: Callable[[str, str], None]
+    made: list[tuple[str, str, Bag]] = field(default_factory=list)
+
+    def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
+        """Check a resource as the provider does, make it, and return its state."""
+        check(token, name, inputs)
+        id_, outputs = KINDS[token](self.cloud).create(inputs)
+        state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
+        self.made.append((token, id_, state))
+        self.tell(token, name)
+        return id_, state
+
+    def invoke(self, token: str, arguments: Bag) -> Bag:
+        """Answer as the provider does."""
+        return invoke(self.cloud, token, arguments)
+
+    def destroy(self) -> int:
+        """Remove everything, last made first; return how much there was."""
+        count = len(self.made)
+        while self.made:
+            token, id_, state = self.made.pop()
+            KINDS[token](self.cloud).delete(id_, state)
+        return count
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was made."""
+
+    graph: Graph
+    outputs: StackOutputs
+    backing: CloudBacking
+
+    def destroy(self) -> int:
+        """Take it all down again."""
+        return self.backing.destroy()
+
+
+def check(token: str, name: str, inputs: Bag) -> None:
+    """Raise Refused with every problem of a property bag, each with its path."""
+    if token not in KINDS:
+        raise Refused(f"{name}: the sandbox has no resource type {token}")
+    found = [*bags.problems(token, inputs), *word_problems(token, inputs)]
+    if found:
+        raise Refused("; ".join(f"{name}: {bags.spell(path)}: {reason}" for path, reason in found))
+
+
+def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
+    """Return the program that `pulumi up` would run for an environment file, the stack's name, and its configuration."""
+    entry = project_root(environment_file) / "stacks"
+    stack = environment_file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    config = YAML(typ="safe").load(environment_file.read_text())["config"]
+    return (lambda: runpy.run_path(str(entry), run_name="__main__")), stack, dict(config)
+
+
+def apply(
+    environment_file: Path, endpoint: str, region: str, tell: Callable[[str, str], None] = lambda token, name: None
+) -> Applied:
+    """Apply an environment to the emulated AWS; `tell` hears each resource's type and name as it is made."""
+    program, stack, config = program_of(environment_file)
+    backing = CloudBacking(Cloud(endpoint, region), tell)
+    try:
+        graph = record(program, stack=stack, config=config, backing=backing)
+    except BaseException:
+        backing.destroy()
+        raise
+    return Applied(graph, StackOutputs.model_validate(graph.outputs), backing)
