@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from landbridge.findings import FindingsError
 from sandbox.demo import machine
 from sandbox.demo.report import DemoError, Report
 
@@ -73,10 +74,10 @@ def main(argv: list[str] | None = None) -> int:
             if not full and options.level is None:
                 report.console.print(f"Embedded level, because: {refusal or engine_refusal}", markup=False)
             status = level.run(path, report)
-    except DemoError as error:
+    except (DemoError, FindingsError) as error:
         report.console.print(f"\nerror: {error}", markup=False, style="red")
-        if error.fix:
-            report.console.print(f"  fix: {error.fix}", markup=False)
+        if fix := getattr(error, "fix", ""):
+            report.console.print(f"  fix: {fix}", markup=False)
         status = 1 if report.level else 2
     except Exception as error:  # noqa: BLE001 - the summary of what did work is worth printing, whatever failed
         report.console.print(f"\nerror: {type(error).__name__}: {error}", markup=False, style="red")

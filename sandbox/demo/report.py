@@ -197,9 +197,15 @@ def _steps(steps: list[Step]) -> Table:
 
 
 def _resources(resources: Counter[str]) -> Table:
-    table = _table(f"Resources made: {sum(resources.values())}", "count", "kind", right=("count",))
-    for kind, count in resources.most_common():
-        table.add_row(str(count), kind)
+    """One row a service: fifty rows of one resource each tell a person nothing."""
+    table = _table(f"Resources made: {sum(resources.values())}", "count", "service", "kinds", right=("count",))
+    services: dict[str, Counter[str]] = {}
+    for token, count in resources.items():
+        service, _, kind = token.rpartition(":")
+        services.setdefault(service.partition("/")[0], Counter())[kind] += count
+    for service, kinds in sorted(services.items(), key=lambda item: -sum(item[1].values())):
+        words = [kind if count == 1 else f"{kind} {count}" for kind, count in kinds.most_common()]
+        table.add_row(str(sum(kinds.values())), service, ", ".join(words))
     return table
 
 

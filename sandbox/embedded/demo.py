@@ -20,10 +20,10 @@ from sandbox.cloud.process import Cloud, running
 from sandbox.demo.report import DemoError, Job, Reality, Report
 from sandbox.embedded.slurm import Job as SlurmJob
 from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
-from sandbox.embedded.stack import ROOT, Built, Stack
+from sandbox.embedded.stack import Built, Stack
 from sandbox.embedded.tracking import Tracking, serving
 
-TRAIN = ROOT / "examples" / "digits" / "train.py"
+TRAIN = Path(__file__).resolve().parents[2] / "examples" / "digits" / "train.py"
 # Job 1 must still hold the on-prem nodes when job 2 is submitted and while its nodes start.
 FIRST, SECOND = ("--epochs", "8", "--seconds-per-epoch-floor", "2"), ("--epochs", "8")
 JOB_SECONDS = 240
@@ -90,7 +90,6 @@ class Level:
                 node,
                 "--imds",
                 "127.0.0.1:0",
-                "--require-credentials",
             )
             self.cloud = self.ending.enter_context(running(self.folder / "cloud", *options, "--boot-delay", "1"))
             step.result = self.cloud.endpoint
@@ -98,7 +97,7 @@ class Level:
     def build(self) -> None:
         """AWS, as `landbridge up` builds it."""
         self.pulumi = Stack.of(self.path, self.environment, self.folder / "project", self.cloud)
-        with self.report.step("pulumi up" if self.pulumi.engine else "apply the graph (no engine)") as step:
+        with self.report.step("pulumi up") as step:
             self.built = self.pulumi.up(step.note)
             self.report.made(self.built.resources)
             step.result = f"{sum(self.built.resources.values())} resources"
@@ -141,9 +140,8 @@ class Level:
                     f"{len(alive)} instances still run: {', '.join(alive)}",
                     f"the burst log: {self.slurm.directory}/burst.log",
                 )
-        with self.report.step("pulumi destroy" if self.pulumi.engine else "remove the graph") as step:
-            changes = self.pulumi.destroy(step.note)
-            step.result = ", ".join(f"{count} {what}" for what, count in changes.items())
+        with self.report.step("pulumi destroy") as step:
+            step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
     def tell(self) -> None:
         """What was real, and what a fuller machine would add."""

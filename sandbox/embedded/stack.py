@@ -1,80 +1,102 @@
 """Build and remove the environment's AWS half in the emulated AWS, with the Pulumi engine where there is one."""
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from landbridge.environment import Environment
-from landbridge.paths import outputs_file, state_dir
+from landbridge.environment import Environment, load_environment
 from landbridge.plan.outputs import StackOutputs
+from landbridge.realise import pulumi
+from landbridge.realise.steps import Event, Message, Step
 from sandbox.cloud.process import Cloud
 from sandbox.demo.report import DemoError
-from sandbox.demo.work import command, program
 from sandbox.engine.environment import sandbox_variables
 from sandbox.engine.find import Engine, find_engine
 
-ROOT = Path(__file__).resolve().parents[2]
+Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Built:
-    """What `up` gave: outputs, and how many resources of which kind."""
+    """What `up` gave: outputs, and how many resources of which type."""
 
     outputs: StackOutputs
     resources: Mapping[str, int]
-    changes: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Stack:
-    """One environment's stack; `engine` is None where there is no way to one, and then the graph is recorded."""
+    """One environment's stack, of a copy of the project whose AWS is `cloud`."""
 
-    environment: str
-    project: Path
+    environment: Environment
+    file: Path
     cloud: Cloud
-    engine: Engine | None
+    engine: Engine
 
     @classmethod
-    def of(cls, path: Path, environment: Environment, project: Path, cloud: Cloud) -> "Stack":
-        """The stack of a copy of the project, in `project`, whose AWS is `cloud`: the checkout stays as it is, and a
-        lab with the same environment may run beside it.
-        """
+    def of(cls, file: Path, environment: Environment, project: Path, cloud: Cloud) -> "Stack":
+        """Copy the project to `project`: the checkout stays as it is, and a lab of the same environment may run beside it."""
         found = find_engine()
-        _copy(path, environment, project, cloud.endpoint)
-        return cls(environment.name, project, cloud, found if isinstance(found, Engine) else None)
+        if not isinstance(found, Engine):
+            raise DemoError(str(found), "install Pulumi, or Go 1.25 with a way to its module proxy")
+        copy = _copy(file, environment, project, cloud.endpoint)
+        loaded = load_environment(copy)
+        if loaded.environment is None:
+            raise DemoError(f"{copy} cannot be loaded: {'; '.join(map(str, loaded.findings))}")
+        return cls(loaded.environment, copy, cloud, found)
 
-    def up(self, note: Callable[[str], None]) -> Built:
-        """Build it; DemoError with the last lines when it fails."""
-        result = self._landbridge("up", note)
-        outputs = StackOutputs.model_validate_json(outputs_file(self.environment).read_text())
-        return Built(outputs, result.get("resources", {}), result.get("changes", {}))
+    def up(self, note: Note) -> Built:
+        """Build it; DemoError with Pulumi's words when that fails."""
+        with self._variables():
+            done = _told(lambda tell: pulumi.up(self.environment, self.file, tell), note)
+            outputs = pulumi.outputs(self.environment, self.file)
+        if outputs is None:
+            raise DemoError("the stack has no outputs")
+        return Built(outputs, Counter(step.type for step in done.steps if step.operation == "create"))
 
-    def destroy(self, note: Callable[[str], None]) -> Mapping[str, int]:
-        """Remove it; returns the changes."""
-        return dict(self._landbridge("destroy", note).get("changes", {}))
+    def destroy(self, note: Note) -> int:
+        """Remove it; returns how many resources that were."""
+        with self._variables():
+            return _told(lambda tell: pulumi.destroy(self.environment, self.file, tell), note).changed
 
-    def _landbridge(self, verb: str, note: Callable[[str], None]) -> dict[str, dict[str, int]]:
-        words = [program("landbridge"), verb, "-s", self.environment, "--yes", "--format", "json"]
-        variables = {**os.environ, **self.cloud.environment(), **sandbox_variables(self.environment, self.engine)}
-        said = command(
-            words,
-            env=variables,
-            cwd=self.project,
-            log=state_dir(self.environment) / "logs" / f"{verb}.log",
-            timeout=600,
-        )
-        return dict(json.loads(said[said.index("{") :]))
+    @contextmanager
+    def _variables(self) -> Iterator[None]:
+        """The product finds Pulumi and AWS by the process's variables, as it would at a person's shell."""
+        before = dict(os.environ)
+        os.environ.update({**self.cloud.environment(), **sandbox_variables(self.environment.name, self.engine)})
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
-def _copy(path: Path, environment: Environment, project: Path, endpoint: str) -> None:
+def _told(run: Callable[[Callable[[Event], None]], pulumi.Result], note: Note) -> pulumi.Result:
+    def tell(event: Event) -> None:
+        match event:
+            case Message():
+                note(f"{event.severity}: {event.resource} {event.text}")
+            case Step(phase="failed"):
+                note(f"failed: {event.operation} {event.type} {event.name}")
+
+    try:
+        return run(tell)
+    except pulumi.PulumiFailed as error:
+        raise DemoError(f"pulumi {error.operation} failed: {error}") from None
+
+
+def _copy(file: Path, environment: Environment, project: Path, endpoint: str) -> Path:
     own = environment.aws.endpoints.operator
     if own is None:
-        raise DemoError(f"{path.name} names no aws.endpoints: its AWS is the real one", "use -s sandbox")
-    stacks = project / path.parent.name
+        raise DemoError(f"{file.name} names no aws.endpoints: its AWS is the real one", "use -s sandbox")
+    stacks = project / file.parent.name
     stacks.mkdir(parents=True)
-    shutil.copy(path.parent.parent / "Pulumi.yaml", project)
-    shutil.copy(path.parent / "__main__.py", stacks)
-    (stacks / path.name).write_text(path.read_text().replace(str(own), endpoint))
+    shutil.copy(file.parent.parent / "Pulumi.yaml", project)
+    shutil.copy(file.parent / "__main__.py", stacks)
+    copy = stacks / file.name
+    copy.write_text(file.read_text().replace(str(own), endpoint))
+    return copy

@@ -1,0 +1,83 @@
+"""The embedded level of the demonstration as a whole, in a state of its own, beside whatever else runs here."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple["subprocess.CompletedProcess[str]", dict, Path]:
+    folder = tmp_path_factory.mktemp("embedded")
+    command = [sys.executable, "-m", "sandbox.demo", "--level", "embedded", "--json", str(folder / "report.json")]
+    environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=560)
+    report = folder / "report.json"
+    return done, json.loads(report.read_text()) if report.exists() else {}, folder
+
+
+def test_it_succeeds_and_every_step_is_done(demonstration) -> None:
+    done, report, _ = demonstration
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert report["level"] == "embedded"
+    assert [step["state"] for step in report["steps"]] == ["done"] * len(report["steps"])
+
+
+def test_job_1_ran_on_prem_and_job_2_in_aws(demonstration) -> None:
+    _, report, _ = demonstration
+    first, second = report["jobs"]
+    assert (first["site"], first["nodes"], first["state"]) == ("onprem", ["dgx01", "dgx02"], "COMPLETED")
+    assert (second["site"], second["nodes"], second["state"]) == ("aws", ["p5-1", "p5-2"], "COMPLETED")
+    assert first["gpus"] == second["gpus"] == 16
+
+
+def test_both_learned_and_are_priced(demonstration) -> None:
+    _, report, _ = demonstration
+    for job in report["jobs"]:
+        assert job["metrics"]["test_accuracy"] > 0.85 and job["tracking_run"]
+        assert job["cost_usd"] > 0 and job["cost_basis"]
+    aws = report["jobs"][1]
+    assert "p5.48xlarge" in aws["cost_basis"]
+
+
+def test_the_graph_was_built_and_removed(demonstration) -> None:
+    _, report, _ = demonstration
+    assert report["resources"]["aws:ec2/launchTemplate:LaunchTemplate"] == 1
+    assert report["resources"]["aws:ec2/vpnConnection:VpnConnection"] == 1
+    removed = next(step for step in report["steps"] if "removed" in step["result"])
+    assert removed["result"].startswith(str(sum(report["resources"].values())))
+
+
+def test_what_was_simulated_is_said(demonstration) -> None:
+    done, report, _ = demonstration
+    kinds = {row["part"]: row["kind"] for row in report["realities"]}
+    assert kinds["Slurm"] == "simulated" and kinds["training"] == "real"
+    assert "What was real" in done.stdout and "simulated" in done.stdout
+
+
+def test_nothing_is_left(demonstration) -> None:
+    _, report, folder = demonstration
+    for address in (step["result"] for step in report["steps"] if step["name"] == "emulated AWS"):
+        host, port = address.removeprefix("http://").split(":")
+        with socket.socket() as probe:
+            assert probe.connect_ex((host, int(port))) != 0
+    left = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder).encode() in entry.read_bytes():
+                left.append(entry.parent.name)
+        except OSError:
+            continue
+    assert left == []
+
+
+def test_the_checkout_is_untouched(demonstration) -> None:
+    """Pulumi appends to the stack file it is given: that has to be a copy."""
+    assert "encryptionsalt" not in (ROOT / "stacks" / "Pulumi.sandbox.yaml").read_text()
