@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from landbridge.environment import Environment
+from landbridge.paths import secrets_dir
 from sandbox.cloud.process import Cloud, start, wait_ready
 from sandbox.lab import processes
 from sandbox.lab.errors import LabError
@@ -40,6 +41,7 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = 1.0)
     """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
     found = running_cloud(lab)
     if found is not None:
+        give_credentials(found, environment)
         return found
     endpoints = environment.aws.endpoints
     options = ["--launcher", "lab", "--require-credentials", "--netns", lab.netns, "--boot-delay", str(boot_delay)]
@@ -58,7 +60,18 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = 1.0)
     except RuntimeError as error:
         raise LabError(str(error), "end what listens there, or choose other `aws.endpoints`") from None
     processes.write_pid_file(lab.state / _PID_FILE, cloud.pid)
+    give_credentials(cloud, environment)
     return cloud
+
+
+def give_credentials(cloud: Cloud, environment: Environment) -> None:
+    """Do what an operator does for on-prem services: leave their AWS credentials where Ansible takes secrets from."""
+    for service in ("burst", "mlflow"):
+        target = secrets_dir(environment.name) / f"aws-credentials-{service}"
+        content = cloud.launch_credentials.read_text()
+        if not target.exists() or target.read_text() != content:
+            with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(content)
 
 
 def end_cloud(lab: Layout, grace: float = 30) -> None:

@@ -10,6 +10,7 @@ from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome, Vpn
 from landbridge.plan.burst import burst_config
 from landbridge.plan.hosts import GROUPS, Host, hosts
+from landbridge.plan.identity import identity_args
 from landbridge.plan.link import link_cipher
 from landbridge.plan.mlops import artifact_class, tracking_uri
 from landbridge.plan.outputs import StackOutputs
@@ -22,7 +23,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     """Groups, hosts and variables. What only AWS can say is there once there are outputs."""
     found = hosts(environment)
     data: dict[str, Any] = {
-        "all": {"children": ["onprem"], "vars": _common(environment, outputs)},
+        "all": {"children": ["onprem"], "vars": _common(environment)},
         "onprem": {"hosts": [host.name for host in found], "children": [g for g in GROUPS if g != "onprem"]},
     }
     variables = {
@@ -47,7 +48,7 @@ def _host(environment: Environment, host: Host) -> Variables:
     return found
 
 
-def _common(environment: Environment, outputs: StackOutputs | None) -> Variables:
+def _common(environment: Environment) -> Variables:
     """What several roles need, and what a node image is built with on a host that is in no group."""
     services, packages = environment.onprem.services, environment.onprem.packages
     slurm = environment.scheduler.slurm
@@ -75,9 +76,11 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "training_runtime_find_links": links,
         "cloud_identity_region": environment.region,
         "cloud_identity_endpoint": environment.aws.endpoints.cloud or "",
+        # Known before the stack is built, so that an image does not have to wait for it.
+        "cloud_identity_key_secret": identity_args(environment).secret_name,
     }
-    if outputs is not None:
-        found["cloud_identity_key_secret"] = outputs.secrets.slurm_key
+    if environment.scheduler.auth == "slurm":
+        found |= {"cloud_identity_key_file": "/etc/slurm/slurm.key", "cloud_identity_key_owner": "slurm"}
     return found
 
 

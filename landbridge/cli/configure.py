@@ -1,0 +1,63 @@
+"""`landbridge configure`: the on-prem site, through Ansible."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.realise.configure import Result
+
+Limit = Annotated[str | None, typer.Option("--limit", "-l", help="Only these hosts or groups, as Ansible writes them.")]
+Tags = Annotated[str | None, typer.Option("--tags", "-t", help="Only tasks with these tags, separated by commas.")]
+Check = Annotated[bool, typer.Option("--check", help="Say what would change, and change nothing.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(configure)
+
+
+def configure(
+    stack: Stack = None,
+    file: File = None,
+    limit: Limit = None,
+    tags: Tags = None,
+    check: Check = False,
+    form: Form = Format.TEXT,
+) -> None:
+    """Bring the site's machines into the state that the environment describes. A second run changes nothing."""
+    from landbridge.cli.configure_display import ConfigureDisplay
+    from landbridge.realise import configure as realise
+
+    environment = require(stack, file)
+    started = time.monotonic()
+    with ConfigureDisplay(environment.name) as show:
+        result = realise.configure(
+            environment, environment_path(stack, file), show, limit=limit, tags=tags, check=check
+        )
+    _report(result, time.monotonic() - started, form)
+
+
+def _report(result: "Result", seconds: float, form: Format) -> None:
+    from dataclasses import asdict
+
+    if form is Format.JSON:
+        failures = [{"host": one.host, "task": one.task.name, "message": one.message} for one in result.failures]
+        hosts = {host: asdict(counts) for host, counts in result.hosts.items()}
+        print_json({"status": result.status, "seconds": round(seconds, 1), "hosts": hosts, "failures": failures})
+    else:
+        typer.echo(f"{'host':<20} {'ok':>5} {'changed':>8} {'failed':>7} {'unreachable':>12}")
+        for host, counts in result.hosts.items():
+            mark = "  <--" if counts.bad else ""
+            typer.echo(
+                f"{host:<20} {counts.ok:>5} {counts.changed:>8} {counts.failed:>7} {counts.unreachable:>12}{mark}"
+            )
+        typer.echo(f"{seconds:.0f} s; Ansible's own output: {result.log}")
+    if not result.successful:
+        if not result.hosts:
+            typer.echo(f"Ansible ended ({result.status}) before it reached a host: see {result.log}", err=True)
+        raise typer.Exit(1)

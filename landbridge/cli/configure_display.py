@@ -1,0 +1,82 @@
+"""Progress of a configuration run: the task in hand on a terminal, one line for each change elsewhere."""
+
+from collections import Counter
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from landbridge.realise.configure import Event, Task
+
+_STYLES = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
+
+
+class ConfigureDisplay:
+    """Shows events while the block runs; of what was as it should be, only the task's name passes by."""
+
+    def __init__(self, environment: str, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._title = f"configure {environment}"
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._bar = self._progress.add_task(self._title, total=None)
+        self._play, self._seen = "", Counter[str]()
+        self._pending: dict[str, list[str]] = {}
+        self._current: Task | None = None
+
+    def __enter__(self) -> "ConfigureDisplay":
+        if self._console.is_terminal:
+            self._progress.start()
+        else:
+            self._console.print(f"{self._title} ...")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._flush()
+        if self._console.is_terminal:
+            self._progress.stop()
+
+    def __call__(self, event: "Event") -> None:
+        """Show one event."""
+        from landbridge.realise.configure import Task
+
+        if isinstance(event, Task):
+            self._begin(event)
+            return
+        self._seen[event.state] += 1
+        if event.state != "ok":
+            self._pending.setdefault(event.state, []).append(event.host)
+        if event.message:
+            self._flush()
+            text = "\n".join("      " + line for line in event.message.splitlines())
+            self._console.print(text, style="red", markup=False)
+        self._describe()
+
+    def _begin(self, task: "Task") -> None:
+        self._flush()
+        self._current = task
+        if task.play != self._play:
+            self._play = task.play
+            self._console.print(self._play, style="bold", markup=False)
+        self._describe()
+
+    def _describe(self) -> None:
+        name = self._current.name if self._current else ""
+        counts = ", ".join(f"{self._seen[state]} {state}" for state in ("ok", "changed", "failed") if self._seen[state])
+        self._progress.update(self._bar, description=f"{name}  ({counts})" if counts else name)
+
+    def _flush(self) -> None:
+        """One line for a task that changed something, with the hosts where it did."""
+        from landbridge.hostlist import compress
+
+        for state, hosts in self._pending.items():
+            name = self._current.name if self._current else ""
+            self._console.print(f"  {state:11} {name}  [{compress(hosts)}]", style=_STYLES[state], markup=False)
+        self._pending = {}

@@ -1,0 +1,171 @@
+"""Runs Ansible's playbooks for an environment through ansible-runner, and tells what happens as plain events."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.findings import Finding, FindingsError
+from landbridge.paths import state_dir
+
+SITE = Path("ansible/site.yml")
+#: Runs whose artifacts are kept.
+KEPT = 10
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task that begins, for `hosts` hosts of `play`."""
+
+    play: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a task did on one host: ok, changed, failed or unreachable. `message` says why it failed."""
+
+    task: Task
+    host: str
+    state: str
+    message: str = ""
+
+
+Event = Task | Outcome
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One host's line of Ansible's recap."""
+
+    ok: int = 0
+    changed: int = 0
+    failed: int = 0
+    unreachable: int = 0
+
+    @property
+    def bad(self) -> bool:
+        """Whether the host is not as it should be."""
+        return bool(self.failed or self.unreachable)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to. `log` is Ansible's whole output."""
+
+    hosts: Mapping[str, Counts]
+    failures: tuple[Outcome, ...]
+    status: str
+    log: Path
+
+    @property
+    def successful(self) -> bool:
+        """True when Ansible ended well and no host failed."""
+        return self.status == "successful" and not any(counts.bad for counts in self.hosts.values())
+
+
+@dataclass
+class _Listener:
+    """Turns ansible-runner's events into ours."""
+
+    on_event: OnEvent
+    task: Task = field(default_factory=lambda: Task("", ""))
+    failures: list[Outcome] = field(default_factory=list)
+
+    def __call__(self, event: Mapping[str, Any]) -> bool:
+        kind, data = str(event.get("event")), event.get("event_data") or {}
+        if kind in ("playbook_on_task_start", "playbook_on_handler_task_start"):
+            self.task = Task(str(data.get("play", "")), str(data.get("name") or data.get("task") or ""))
+            self.on_event(self.task)
+        elif kind in ("runner_on_ok", "runner_on_failed", "runner_on_unreachable"):
+            self._outcome(kind, data)
+        return True
+
+    def _outcome(self, kind: str, data: Mapping[str, Any]) -> None:
+        result = data.get("res") or {}
+        if kind == "runner_on_ok":
+            state = "changed" if result.get("changed") else "ok"
+        elif kind == "runner_on_failed":
+            if data.get("ignore_errors"):
+                return
+            state = "failed"
+        else:
+            state = "unreachable"
+        outcome = Outcome(self.task, str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result))
+        if outcome.message:
+            self.failures.append(outcome)
+        self.on_event(outcome)
+
+
+def configure(
+    environment: Environment,
+    path: Path,
+    on_event: OnEvent,
+    *,
+    playbook: Path = SITE,
+    limit: str | None = None,
+    tags: str | None = None,
+    check: bool = False,
+) -> Result:
+    """Run `playbook` on the hosts of the environment in `path`.
+
+    Raises FindingsError when there is no such playbook above the file, or no ansible-playbook beside this Python.
+    """
+    import ansible_runner
+
+    root = _project(path, playbook)
+    folder = state_dir(environment.name) / "ansible"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    listener = _Listener(on_event)
+    run = ansible_runner.run(
+        private_data_dir=str(folder),
+        playbook=str(root / playbook),
+        inventory=str(path.resolve()),
+        limit=limit,
+        tags=tags,
+        cmdline="--check --diff" if check else None,
+        envvars=_variables(root),
+        event_handler=listener,
+        quiet=True,
+        rotate_artifacts=KEPT,
+    )
+    log = Path(str(run.config.artifact_dir)) / "stdout"
+    return Result(_counts(run.stats), tuple(listener.failures), str(run.status), log)
+
+
+def _project(path: Path, playbook: Path) -> Path:
+    for folder in path.resolve().parents:
+        if (folder / playbook).is_file():
+            return folder
+    raise FindingsError([Finding("no-playbook", f"no {playbook} above {path}", fix="run it from a Landbridge checkout")])
+
+
+def _variables(root: Path) -> dict[str, str]:
+    """Ansible has to be this environment's own: the inventory plugin imports landbridge."""
+    programs = Path(sys.executable).parent
+    if not (programs / "ansible-playbook").exists():
+        found = Finding("no-ansible", f"no ansible-playbook in {programs}", fix="install landbridge with its dependencies")
+        raise FindingsError([found])
+    return {
+        "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
+        "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
+
+
+def _counts(stats: Mapping[str, Mapping[str, int]] | None) -> dict[str, Counts]:
+    """`stats` maps Ansible's words to hosts to numbers; there is none when Ansible did not get that far."""
+    stats = stats or {}
+    words = {"ok": "ok", "changed": "changed", "failed": "failures", "unreachable": "dark"}
+    hosts = sorted({host for word in ("ok", "changed", "failures", "dark") for host in stats.get(word, {})})
+    return {host: Counts(**{ours: stats.get(theirs, {}).get(host, 0) for ours, theirs in words.items()}) for host in hosts}
+
+
+def _reason(result: Mapping[str, Any]) -> str:
+    """Why a task failed, in Ansible's words and the program's own."""
+    parts = [str(result.get(key)).strip() for key in ("msg", "stderr") if result.get(key)]
+    parts += [_reason(item) for item in result.get("results", ()) if isinstance(item, dict) and item.get("failed")]
+    return "\n".join(dict.fromkeys(part for part in parts if part)) or str(result.get("censored", "failed"))
