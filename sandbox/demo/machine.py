@@ -1,65 +1,39 @@
 """What this machine can carry: the facts that choose the demonstration's level and the tests' tiers.
 
-Every probe is harmless and takes well under a second; none installs anything.
+`landbridge doctor` knows what each command needs; this adds whether what is missing would be installed, and tries one
+thing that only making it shows. Every probe is harmless and takes well under a second; none installs anything.
 """
 
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from sandbox.lab import host_packages
+from landbridge.ops.doctor import Diagnosis, diagnose
 
-#: What the lab of the sandbox's environment uses at its peak, with room to spare (MiB).
-LAB_MEMORY = 6000
-EMBEDDED_MEMORY = 2500
-LAB_DISK = 6000
+#: The command of `landbridge doctor` that stands for the lab.
+LAB = "sandbox up, make demo (full level)"
 
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing a machine can or cannot do; `why` says what is missing, `would` what having it adds."""
+    """One thing a machine can or cannot do; `why` says what is missing."""
 
     name: str
     able: bool
     why: str
-    would: str
 
 
-def memory_mib() -> int:
-    """Memory that can be had now: the kernel's estimate, cut to the control group's limit where there is one."""
-    available = _meminfo().get("MemAvailable", 0) // 1024
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            limit = int(Path(path).read_text())
-        except (OSError, ValueError):  # absent, or "max"
-            continue
-        available = min(available, limit // 2**20)
-    return available
-
-
-@cache
 def lab() -> Ability:
-    """Whether nodes can be booted here."""
-    reasons = []
-    if sys.platform != "linux":
-        reasons.append(f"this is {sys.platform}, not Linux")
-    elif os.geteuid() != 0:
-        reasons.append("not root")
-    elif (refusal := _namespaces()) is not None:
-        reasons.append(f"no namespaces here ({refusal})")
-    missing = [package.name for package in host_packages.missing()]
-    if missing and shutil.which("apt-get") is None:
-        reasons.append(f"no apt-get to install {', '.join(missing)}")
-    if memory_mib() < LAB_MEMORY:
-        reasons.append(f"{memory_mib()} MiB of memory free, {LAB_MEMORY} needed")
-    free = shutil.disk_usage(_existing(Path.home())).free // 2**20
-    if free < LAB_DISK:
-        reasons.append(f"{free} MiB of disk free in {Path.home()}, {LAB_DISK} needed")
-    return Ability("lab", not reasons, "; ".join(reasons), "real machines: systemd, Slurm, NFS, IPsec and BGP")
+    """Whether nodes can be booted here, once the set-up has installed what it may."""
+    needs = [need for need in diagnose() if need.command == LAB]
+    if not needs:
+        raise LookupError(f"landbridge doctor does not know {LAB!r}")
+    reasons = [f"{need.need}: {need.found}" for need in needs if not need.met and not _installed_on_the_way(need)]
+    if not reasons and (refusal := _overlay()):
+        reasons.append(f"no overlay file system in a namespace: {refusal}")
+    return Ability("lab", not reasons, "; ".join(reasons))
 
 
 def engine() -> Ability:
@@ -68,14 +42,18 @@ def engine() -> Ability:
 
     found = find_engine()
     able = isinstance(found, Engine)
-    return Ability("engine", able, "" if able else str(found), "the real Pulumi engine: preview, up, refresh, destroy")
+    return Ability("engine", able, "" if able else str(found))
 
 
-def _namespaces() -> str | None:
-    """None when a network, mount and PID namespace with an overlay in it can be made; else what refused."""
-    unshare = shutil.which("unshare", path="/usr/sbin:/usr/bin:/sbin:/bin")
-    if unshare is None:
-        return "no unshare program"
+def _installed_on_the_way(need: Diagnosis) -> bool:
+    """The lab installs Debian packages by itself, as root."""
+    return need.need.startswith("program ") and os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+@cache
+def _overlay() -> str:
+    """Empty when the lab's kind of namespace can be made, with an overlay in it; else what refused."""
+    unshare = shutil.which("unshare", path="/usr/sbin:/usr/bin:/sbin:/bin") or "unshare"
     script = (
         "set -e; d=$(mktemp -d); trap 'umount $d/m $d 2>/dev/null; rmdir $d' EXIT; mount -t tmpfs none $d; "
         "mkdir $d/l $d/u $d/w $d/m; mount -t overlay none $d/m -o lowerdir=$d/l,upperdir=$d/u,workdir=$d/w"
@@ -86,17 +64,5 @@ def _namespaces() -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode == 0:
-        return None
+        return ""
     return (done.stderr.strip().splitlines() or [f"unshare ended with {done.returncode}"])[-1]
-
-
-def _meminfo() -> dict[str, int]:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return {}
-    return {key: int(rest.split()[0]) for key, _, rest in (line.partition(":") for line in lines)}
-
-
-def _existing(path: Path) -> Path:
-    return path if path.exists() else _existing(path.parent)

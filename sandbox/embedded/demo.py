@@ -90,14 +90,15 @@ class Level:
                 node,
                 "--imds",
                 "127.0.0.1:0",
+                "--require-credentials",
             )
             self.cloud = self.ending.enter_context(running(self.folder / "cloud", *options, "--boot-delay", "1"))
             step.result = self.cloud.endpoint
 
     def build(self) -> None:
         """AWS, as `landbridge up` builds it."""
-        self.pulumi = Stack.of(self.path, self.environment, self.folder / "project", self.cloud)
-        with self.report.step("pulumi up") as step:
+        self.pulumi = Stack(self.path, self.environment, self.folder / "project", self.cloud)
+        with self.report.step("pulumi up" if self.pulumi.engine else "apply the graph without an engine") as step:
             self.built = self.pulumi.up(step.note)
             self.report.made(self.built.resources)
             step.result = f"{sum(self.built.resources.values())} resources"
@@ -140,7 +141,7 @@ class Level:
                     f"{len(alive)} instances still run: {', '.join(alive)}",
                     f"the burst log: {self.slurm.directory}/burst.log",
                 )
-        with self.report.step("pulumi destroy") as step:
+        with self.report.step("pulumi destroy" if self.pulumi.engine else "take the graph down") as step:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
     def tell(self) -> None:

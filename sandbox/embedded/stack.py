@@ -14,8 +14,10 @@ from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message, Step
 from sandbox.cloud.process import Cloud
 from sandbox.demo.report import DemoError
+from sandbox.engine.aws import Refused
 from sandbox.engine.environment import sandbox_variables
 from sandbox.engine.find import Engine, find_engine
+from sandbox.engine.recorder import Applied, apply
 
 Note = Callable[[str], None]
 
@@ -28,30 +30,27 @@ class Built:
     resources: Mapping[str, int]
 
 
-@dataclass(frozen=True)
 class Stack:
     """One environment's stack, of a copy of the project whose AWS is `cloud`."""
 
-    environment: Environment
-    file: Path
-    cloud: Cloud
-    engine: Engine
-
-    @classmethod
-    def of(cls, file: Path, environment: Environment, project: Path, cloud: Cloud) -> "Stack":
+    def __init__(self, file: Path, environment: Environment, project: Path, cloud: Cloud) -> None:
         """Copy the project to `project`: the checkout stays as it is, and a lab of the same environment may run beside it."""
+        self.cloud = cloud
         found = find_engine()
-        if not isinstance(found, Engine):
-            raise DemoError(str(found), "install Pulumi, or Go 1.25 with a way to its module proxy")
-        copy = _copy(file, environment, project, cloud.endpoint)
-        loaded = load_environment(copy)
+        #: None where there is no way to an engine: then the same graph is applied without one.
+        self.engine = found if isinstance(found, Engine) else None
+        self.file = _copy(file, environment, project, cloud.endpoint)
+        loaded = load_environment(self.file)
         if loaded.environment is None:
-            raise DemoError(f"{copy} cannot be loaded: {'; '.join(map(str, loaded.findings))}")
-        return cls(loaded.environment, copy, cloud, found)
+            raise DemoError(f"{self.file} cannot be loaded: {'; '.join(map(str, loaded.findings))}")
+        self.environment = loaded.environment
+        self._applied: Applied | None = None
 
     def up(self, note: Note) -> Built:
         """Build it; DemoError with Pulumi's words when that fails."""
         with self._variables():
+            if self.engine is None:
+                return self._apply()
             done = _told(lambda tell: pulumi.up(self.environment, self.file, tell), note)
             outputs = pulumi.outputs(self.environment, self.file)
         if outputs is None:
@@ -61,7 +60,16 @@ class Stack:
     def destroy(self, note: Note) -> int:
         """Remove it; returns how many resources that were."""
         with self._variables():
+            if self._applied is not None:
+                return self._applied.destroy()
             return _told(lambda tell: pulumi.destroy(self.environment, self.file, tell), note).changed
+
+    def _apply(self) -> Built:
+        try:
+            self._applied = apply(self.file, self.cloud.endpoint, self.environment.region)
+        except Refused as error:
+            raise DemoError(f"the emulated AWS refuses the graph: {error}") from None
+        return Built(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.made))
 
     @contextmanager
     def _variables(self) -> Iterator[None]:

@@ -1,12 +1,17 @@
 """Which level a machine gets, and what is said when it cannot have the one it asked for."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from landbridge.environment import load_environment
+from landbridge.ops.doctor import Diagnosis
+from sandbox.cloud.process import running
 from sandbox.demo import machine
+from sandbox.embedded.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -22,21 +27,39 @@ def test_an_environment_that_is_not_there_is_told_in_a_line() -> None:
     assert "nosuch" in done.stdout and "Traceback" not in done.stdout + done.stderr
 
 
-def test_an_ordinary_user_has_no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.lab.cache_clear()
-    monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
-    try:
-        found = machine.lab()
-    finally:
-        machine.lab.cache_clear()
-    assert not found.able and "not root" in found.why
+def needs(*unmet: str) -> tuple[Diagnosis, ...]:
+    every = ("root", "namespaces", "program socat", "memory mib 6000")
+    return tuple(Diagnosis(machine.LAB, need, need not in unmet, "as found", "a fix") for need in every)
 
 
-def test_little_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.lab.cache_clear()
-    monkeypatch.setattr(machine, "memory_mib", lambda: 1500)
-    try:
-        found = machine.lab()
-    finally:
-        machine.lab.cache_clear()
-    assert not found.able and "1500 MiB of memory free" in found.why
+@pytest.mark.parametrize(
+    ("uid", "unmet", "why"),
+    [
+        (1000, ("root", "program socat"), "root: as found; program socat: as found"),
+        (0, ("namespaces",), "namespaces: as found"),
+        (0, ("memory mib 6000",), "memory mib 6000: as found"),
+    ],
+)
+def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, uid: int, unmet, why: str) -> None:
+    monkeypatch.setattr(machine.os, "geteuid", lambda: uid)
+    monkeypatch.setattr(machine, "diagnose", lambda: needs(*unmet))
+    assert machine.lab() == machine.Ability("lab", False, why)
+
+
+def test_doctor_still_knows_the_lab() -> None:
+    assert machine.lab().name == "lab"
+
+
+def test_without_an_engine_the_same_graph_is_applied(tmp_path: Path) -> None:
+    """The stack of the embedded level, against an emulated AWS without machines."""
+    environment = load_environment(ROOT / "stacks" / "Pulumi.sandbox.yaml").environment
+    assert environment is not None
+    with running(tmp_path / "cloud", "--launcher", "none", "--require-credentials") as cloud:
+        stack = Stack(ROOT / "stacks" / "Pulumi.sandbox.yaml", environment, tmp_path / "project", cloud)
+        stack.engine = None
+        before = dict(os.environ)
+        built = stack.up(print)
+        assert built.outputs.pools["p5"].instance_type == "p5.48xlarge"
+        assert built.resources["aws:ec2/launchTemplate:LaunchTemplate"] == 1
+        assert stack.destroy(print) == sum(built.resources.values())
+        assert dict(os.environ) == before
