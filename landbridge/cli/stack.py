@@ -69,7 +69,7 @@ def _operate(operation: str, stack: str | None, file: Any, form: Format) -> "Res
     environment = require(stack, file)
     display: AbstractContextManager[Any] = StackDisplay(operation, environment.name)
     with display as show:
-        act = getattr(pulumi, operation)
+        act: Callable[..., Result] = getattr(pulumi, operation)
         return _guarded(lambda: act(environment, environment_path(stack, file), show))
 
 

@@ -9,6 +9,7 @@ from landbridge.plan.args import Args, tags
 
 BUCKET_NAME_LIMIT = 63
 ACCOUNT_DIGITS = 12
+SSE = "s3:x-amz-server-side-encryption"
 
 
 class BucketPlan(Args):
@@ -67,19 +68,24 @@ def bucket_policy(bucket_arn: str, key_arn: str) -> str:
                 "Resource": [bucket_arn, objects],
                 "Condition": {"Bool": {"aws:SecureTransport": "false"}},
             },
-            {
-                "Sid": "OwnKeyOnly",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:PutObject",
-                "Resource": objects,
-                # A request that names no key is given the bucket's own: only another key is refused.
-                "Condition": {
-                    "StringNotEqualsIfExists": {"s3:x-amz-server-side-encryption-aws-kms-key-id": key_arn},
-                },
-            },
+            # A request that says nothing gets the bucket's own key; only one that asks for something else is refused.
+            _deny_put("OwnKeyOnly", objects, f"{SSE}-aws-kms-key-id", key_arn),
+            _deny_put("KmsOnly", objects, SSE, "aws:kms"),
         ]
     )
+
+
+def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
+    """Refuse uploads that name another value. `Null` is needed: to IAM, what is not named differs from everything."""
+    condition = {"Null": {key: "false"}, "StringNotEquals": {key: only}}
+    return {
+        "Sid": sid,
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:PutObject",
+        "Resource": objects,
+        "Condition": condition,
+    }
 
 
 def key_policy(partition: str, account: str) -> str:

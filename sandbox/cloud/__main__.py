@@ -54,6 +54,7 @@ def main() -> int:
     os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", str(arguments.managed_policies).lower())
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
+    from sandbox.cloud import bucket_policy
     from sandbox.cloud.account import mark
     from sandbox.cloud.addresses import AddressBook
     from sandbox.cloud.application import Application
@@ -74,6 +75,7 @@ def main() -> int:
     lifecycle = Lifecycle(launcher, mark, boot_delay=arguments.boot_delay)
     world = World(lifecycle, AddressBook(reserved))
     install(world)
+    bucket_policy.install()
     application = Application(world, keys)
 
     ended = threading.Event()

@@ -173,6 +173,8 @@ def _record(
         pulumi.runtime.set_all_config(known)
         loop.run_until_complete(run_in_stack(program))
     finally:
+        # What is still being made when the program fails has to end before anybody takes things down.
+        loop.run_until_complete(loop.shutdown_default_executor())
         asyncio.set_event_loop(None)
         loop.close()
     return monitor.graph
