@@ -255,3 +255,26 @@ def test_key_is_published_once(cloud: Cloud, start: Callable[..., SimulatedSlurm
 
     assert [publish(b"k" * 64), publish(b"k" * 64), publish(b"l" * 64)] == ["changed", "unchanged", "changed"]
     assert "32 bytes" in publish(b"short")
+
+
+def test_status_joins_instances_and_nodes(
+    cloud: Cloud, start: Callable[..., SimulatedSlurm], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from landbridge.cli.main import build
+
+    slurm = start()
+    monkeypatch.setenv("PATH", f"{slurm.directory}/bin:{os.environ['PATH']}")
+    command = ["burst", "status", "--config", str(slurm.directory / "burst.json")]
+    empty = CliRunner().invoke(build(), command)
+    assert (empty.exit_code, empty.stdout) == (0, "no instance runs, and no cloud node is up\n")
+    slurm.power_up(["p5-1", "p5-2"])
+    slurm.wait_for(lambda: slurm.nodes["p5-1"].up and slurm.nodes["p5-2"].up, 20, "not up")
+    other = instances(cloud)["p5-2"][0]["id"]
+    client_of(cloud, "ec2").create_tags(Resources=[other], Tags=[{"Key": "landbridge:node", "Value": "p5-1"}])
+    shown = CliRunner().invoke(build(), [*command, "--format", "json"])
+    assert shown.exit_code == 1
+    remarks = sorted((row["node"], row["remark"]) for row in json.loads(shown.stdout))
+    twice = "several instances of this node"
+    assert remarks == [("p5-1", twice), ("p5-1", twice), ("p5-2", "node without instance")]
