@@ -13,6 +13,8 @@ from landbridge.environment.model import Environment
 # Text that every YAML reader, whatever its version, takes for text without quotes.
 _PLAIN = re.compile(r"[A-Za-z~/][A-Za-z0-9_./@~%+-]*(:[A-Za-z0-9_./-]+)*|\d+\.\d+\.\d+\.\d+(/\d+)?")
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "~"})
+# What YAML does not let stand as it is, or takes for the end of a line.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _WIDTH = 100
 
 
@@ -93,4 +95,8 @@ def _scalar(value: Any) -> str:
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
     # JSON's text is YAML's double-quoted text.
-    return text if plain else json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
+    return (
+        text
+        if plain
+        else _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    )

@@ -1,0 +1,108 @@
+"""The program as people and programs start it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.core.samples import ROOT, changed
+from tests.unit.core.test_load import SIX
+
+PROGRAM = [sys.executable, "-m", "landbridge.cli.main"]
+
+
+def run(*arguments: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "80", **variables}
+    return subprocess.run(
+        [*PROGRAM, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "Pulumi.yaml").write_text("name: landbridge\n")
+    (tmp_path / "stacks" / "Pulumi.good.yaml").write_text(changed({}))
+    (tmp_path / "stacks" / "Pulumi.six.yaml").write_text(SIX)
+    (tmp_path / "stacks" / "Pulumi.broken.yaml").write_text("config: [\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["check", "-s", "good"], 0, "good: no findings"),
+        (["check", "-s", "six"], 1, "six: 6 errors"),
+        (["check", "-s", "broken"], 2, "broken: 1 error"),
+        (["check", "-s", "goood"], 2, 'did you mean "good"?'),
+        (["check", "--file", "nowhere.yaml"], 2, "cannot read it"),
+        (["check"], 2, "give -s ENV"),
+        (["show", "-s", "good"], 0, "p5-[1-4]"),
+        (["show", "-s", "six"], 1, "overlapping-cidrs"),
+        (["show", "-s", "good", "--expanded"], 0, "# default"),
+        (["chekc"], 2, "chekc"),
+        (["--help"], 0, "doctor"),
+    ],
+)
+def test_status_and_words(project: Path, arguments: list[str], status: int, says: str) -> None:
+    done = run(*arguments, cwd=project)
+    assert (done.returncode, says in done.stdout + done.stderr) == (status, True), done
+    assert "Traceback" not in done.stderr
+
+
+def test_findings_for_programs(project: Path) -> None:
+    done = run("check", "-s", "six", "--format", "json", cwd=project)
+    data = json.loads(done.stdout)
+    assert (data["environment"], data["errors"], data["warnings"], len(data["findings"])) == ("six", 6, 0, 6)
+    assert data["findings"][0]["rule"] == "unknown-key"
+    assert (data["findings"][0]["line"], data["findings"][0]["column"]) == (5, 5)
+    assert done.stderr == ""
+
+
+def test_findings_for_people_are_file_line_column(project: Path) -> None:
+    done = run("check", "-s", "six", cwd=project)
+    assert "stacks/Pulumi.six.yaml:5:5: error: unknown key" in done.stderr
+
+
+def test_what_nobody_expected_is_one_line(project: Path) -> None:
+    (project / "home").mkdir()
+    # A cache folder that cannot be made: doctor looks for the engine in it.
+    (project / "home" / "file").write_text("")
+    broken = {"XDG_CACHE_HOME": str(project / "home" / "file"), "HOME": str(project / "home")}
+    done = run("doctor", cwd=project, **broken)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert "Traceback" in run("doctor", cwd=project, LANDBRIDGE_DEBUG="1", **broken).stderr
+
+
+def test_check_is_fast_and_imports_no_giant() -> None:
+    code = (
+        "import sys; sys.argv = ['landbridge', 'check', '-s', 'sandbox']\n"
+        "from landbridge.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('pulumi', 'boto3', 'ansible', 'moto', 'jax') if name in sys.modules])"
+    )
+    before = time.process_time(), os.times().children_user
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    # Processor time, so that a busy machine does not fail it; 0.5 s of it on an idle one.
+    assert os.times().children_user - before[1] < 2
+
+
+def test_doctor_says_what_is_missing_for_what(tmp_path: Path) -> None:
+    done = run("doctor", "--format", "json", XDG_CACHE_HOME=str(tmp_path), PATH="/nonexistent")
+    data = json.loads(done.stdout)
+    assert data["check, show"]["ready"]
+    engine = data["preview, up, refresh, destroy"]
+    assert not engine["ready"]
+    missing = [need for need in engine["needs"] if not need["met"]]
+    assert [need["need"] for need in missing] == ["engine"]
+    assert "make demo" in missing[0]["fix"]
+    assert "engine: neither on PATH" in run("doctor", XDG_CACHE_HOME=str(tmp_path), PATH="/nonexistent").stdout

@@ -1,0 +1,78 @@
+"""`show --expanded`: what is written loads to the same environment, with nothing left to be chosen."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from landbridge.environment import load_environment
+from landbridge.environment.expanded import expanded
+from landbridge.environment.load import load_text
+from landbridge.findings import DataPath
+from tests.unit.core.samples import SHIPPED, loaded
+
+
+def again(found: Any) -> Any:
+    return load_text(expanded(found), found.path)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_shipped_environments_load_again(path: Path) -> None:
+    found = load_environment(path)
+    reloaded = again(found)
+    assert reloaded.findings == ()
+    assert reloaded.environment == found.environment
+    assert expanded(reloaded).count("# default") == 0
+
+
+def test_what_stands_beside_is_kept() -> None:
+    secure = {"landbridge:k": {"secure": "v1:ab+c/d=="}, "other:flag": True, "other:number": "007"}
+    reloaded = again(loaded(beside=secure))
+    assert reloaded.secure_keys == {"landbridge:k"}
+    assert reloaded.source.data["config"]["other:number"] == "007"
+
+
+def test_defaults_are_marked_and_told_why() -> None:
+    text = expanded(loaded())
+    assert "suspend_after: 600  # default: idle seconds before a node is given back" in text
+    assert "max_nodes: 4\n" in text
+    assert "aws_asn: 64512  # default: AWS's default" in text
+
+
+def test_a_file_with_errors_is_refused() -> None:
+    with pytest.raises(ValueError, match="has errors"):
+        expanded(loaded({("owner",): 5}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {("scheduler", "overrides"): {"slurm_conf": {"A": None, "B": True, "C": 5, "D": 1.5, "E": "no", "F": "~", "G": "1:2"}}},
+        {("aws", "pools", 0, "capacity"): [{"kind": "spot"}, {"kind": "on_demand"}]},
+        {
+            ("aws", "pools", 0, "capacity", 0): {
+                "kind": "capacity_block", "reservation": "cr-0123456789abcdef0", "zone": "use1-az4", "starts": "2026-12-01T00:00:00Z",
+            }
+        },
+        {("storage", "cloud_scratch"): {"kind": "fsx_lustre"}, ("mlops", "registry"): {}},
+        {("aws", "tags"): {"a: b": "#c", "": "x"} | {"k": "- d"}},
+    ],
+)  # fmt: skip
+def test_values_of_every_kind_load_again(changes: dict[DataPath, Any]) -> None:
+    changes = {
+        path: ({k: v for k, v in value.items() if k} if isinstance(value, dict) else value)
+        for path, value in changes.items()
+    }
+    found = loaded(changes)
+    assert found.environment is not None, found.findings
+    assert again(found).environment == found.environment
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(min_size=1, max_size=12))
+def test_any_text_loads_again(text: str) -> None:
+    found = loaded({("owner",): text, ("scheduler", "accounts", "vision", "description"): text})
+    if found.environment is not None:
+        assert again(found).environment == found.environment

@@ -1,0 +1,146 @@
+"""Hosts, groups and variables for Ansible."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from landbridge.findings import DataPath
+from landbridge.plan.hosts import GROUPS, hosts
+from landbridge.plan.inventory import inventory
+from landbridge.plan.outputs import StackOutputs
+from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped
+
+ROLES = ROOT / "ansible" / "roles"
+OUTPUTS = StackOutputs.model_validate(
+    {
+        "cluster": "test",
+        "region": "us-east-1",
+        "network": {"vpc_id": "vpc-1", "cidr": "10.60.0.0/16", "subnets": {}},
+        "link": {
+            "aws_asn": 64512,
+            "customer_gateway_address": "3.3.3.3",
+            "tunnels": [
+                {
+                    "outside_address": f"198.51.100.2{number}",
+                    "inside_cidr": f"169.254.1{number}.0/30",
+                    "aws_inside_address": f"169.254.1{number}.1",
+                    "customer_inside_address": f"169.254.1{number}.2",
+                }
+                for number in range(2)
+            ],
+        },
+        "hub": {"buckets": {"internal": {"name": "test-internal-1", "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
+        "identity": {
+            "node_instance_profile": "p",
+            "node_role_arn": "a",
+            "launch_role_arn": "b",
+            "hub_role_arn": "c",
+        },
+        "secrets": {"slurm_key": "test/slurm-key"},
+        "pools": {},
+    }
+)
+
+
+def members(group: str, changes: dict[DataPath, Any] | None = None) -> list[str]:
+    found: list[str] = inventory(environment(changes))[group]["hosts"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("slurm_controller", ["ctl01"]),
+        ("slurm_database", ["db01"]),
+        ("slurm_login", ["login01"]),
+        ("slurm_node", ["dgx01", "dgx02"]),
+        ("nfs_server", ["nfs01"]),
+        ("nfs_client", ["login01", "dgx01", "dgx02"]),
+        ("site_gateway", ["gw01"]),
+        ("mlflow", ["mlops01"]),
+        ("burst", ["ctl01"]),
+    ],
+)
+def test_groups(group: str, expected: list[str]) -> None:
+    assert members(group) == expected
+
+
+def test_every_group_is_there_even_when_it_is_empty() -> None:
+    found = inventory(environment({("aws", "pools"): []}))
+    assert set(GROUPS) <= set(found)
+    assert found["burst"]["hosts"] == []
+    external = {"kind": "external_nfs", "host": "filer", "export": "/home"}
+    assert members("nfs_server", {("storage", "home"): external}) == []
+
+
+def test_one_host_may_do_everything() -> None:
+    services = {
+        "controller": ["all1"], "database": "all1", "login": ["all1"], "storage": "all1", "gateway": "all1", "mlops": "all1",
+    }  # fmt: skip
+    changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
+    first = hosts(environment(changes))[0]
+    assert first.name == "all1"
+    assert set(GROUPS) - set(first.groups) == {"slurm_node", "nfs_client"}
+
+
+def test_a_node_may_serve() -> None:
+    changes: dict[DataPath, Any] = {
+        ("onprem", "services"): {"gateway": "dgx01"},
+        ("onprem", "addresses", "gw01"): REMOVED,
+    }
+    found = {host.name: host for host in hosts(environment(changes))}
+    assert found["dgx01"].address == "10.20.1.11"
+    assert {"site_gateway", "slurm_node"} <= set(found["dgx01"].groups)
+
+
+def test_a_host_without_an_address_is_refused() -> None:
+    broken = loaded({("onprem", "addresses", "gw01"): REMOVED}).environment
+    assert broken is not None
+    with pytest.raises(ValueError, match="gw01 has no address"):
+        hosts(broken)
+
+
+def test_outputs_add_what_only_aws_can_say() -> None:
+    without, with_outputs = inventory(environment()), inventory(environment(), OUTPUTS)
+    assert "site_gateway_tunnels" not in without["site_gateway"]["vars"]
+    tunnels = with_outputs["site_gateway"]["vars"]["site_gateway_tunnels"]
+    assert tunnels[1] == {
+        "name": "aws2",
+        "remote_address": "198.51.100.21",
+        "inside_local": "169.254.11.2",
+        "inside_remote": "169.254.11.1",
+        "inside_prefix": 30,
+        "remote_asn": 64512,
+    }
+    assert with_outputs["mlflow"]["vars"]["mlflow_artifacts_destination"].startswith("s3://test-internal-1/")
+    assert with_outputs["burst"]["vars"]["burst_config"]["cluster"] == "test"
+
+
+def test_artifacts_of_a_site_that_shares_nothing_stay_there() -> None:
+    classes = {"restricted": {"sites": ["onprem"]}}
+    accounts = {"vision": {"data_class": "restricted"}}
+    found = inventory(environment({("data_classes",): classes, ("scheduler", "accounts"): accounts}))
+    assert found["mlflow"]["vars"]["mlflow_artifacts_destination"].startswith("/")
+
+
+@pytest.mark.parametrize("name", ["sandbox", "example"])
+def test_it_is_json_and_without_secrets(name: str) -> None:
+    text = json.dumps(inventory(shipped(name), OUTPUTS))
+    assert "password" not in text
+    assert "pre_shared" not in text
+
+
+@pytest.mark.parametrize("specs", sorted(ROLES.glob("*/meta/argument_specs.yml")), ids=lambda path: path.parts[-3])
+def test_variables_are_ones_that_the_roles_take(specs: Path) -> None:
+    role = specs.parts[-3]
+    others = [path.parts[-3] for path in ROLES.glob(f"{role}_*/meta/argument_specs.yml")]
+    listed = YAML(typ="safe", pure=True).load(specs.read_text())["argument_specs"]
+    options = {option for entry in listed.values() for option in entry.get("options", {})}
+    data = inventory(shipped("sandbox"), OUTPUTS)
+    given = {name for group in data.values() for name in group.get("vars", {})}
+    given |= {name for variables in data["_meta"]["hostvars"].values() for name in variables}
+    own = {name for name in given if name.startswith(f"{role}_") and not any(name.startswith(f"{o}_") for o in others)}
+    assert own <= options

@@ -1,0 +1,220 @@
+"""Slurm's files: what they must hold, what overrides do, and what no change of the environment may break."""
+
+import re
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from landbridge import hostlist
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.partitions import seconds
+from landbridge.plan.slurm import slurm_files
+from tests.unit.core.samples import REMOVED, environment, shipped
+
+CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
+
+
+def conf(changes: dict[DataPath, Any] | None = None) -> dict[str, str]:
+    return settings(slurm_files(environment(changes))["slurm.conf"])
+
+
+def settings(text: str) -> dict[str, str]:
+    """The settings of slurm.conf; node and partition lines by their name."""
+    found = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            key, _, value = line.partition("=")
+            found[f"{key}={value.split()[0]}" if key in ("NodeName", "PartitionName") else key] = value
+    return found
+
+
+def fields(line: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in line.split()[1:])
+
+
+def test_nodes_come_from_platform_and_instance_facts() -> None:
+    found = conf()
+    assert fields(found["NodeName=dgx[01-02]"]) == {
+        "NodeAddr": "10.20.1.[11-12]",
+        "Sockets": "2",
+        "CoresPerSocket": "56",
+        "ThreadsPerCore": "2",
+        "RealMemory": "1992294",
+        "Gres": "gpu:h100:8",
+        "Feature": "onprem,dgx-h100,h100",
+        "Weight": "1",
+        "State": "UNKNOWN",
+    }
+    cloud = fields(found["NodeName=p5-[1-4]"])
+    assert (cloud["State"], cloud["Weight"], cloud["Gres"]) == ("CLOUD", "1000", "gpu:h100:8")
+    assert "NodeAddr" not in cloud
+
+
+def test_a_sites_own_hardware_replaces_the_platforms() -> None:
+    own = {"cores_per_socket": 4, "sockets": 1, "threads_per_core": 1, "memory_mib": 10_000}
+    node = fields(conf({("onprem", "nodes", 0, "hardware"): own})["NodeName=dgx[01-02]"])
+    assert (node["Sockets"], node["CoresPerSocket"], node["ThreadsPerCore"], node["RealMemory"]) == (
+        "1",
+        "4",
+        "1",
+        "9500",
+    )
+
+
+def test_the_default_queue_is_over_both_sites() -> None:
+    found = conf()
+    main = fields(found["PartitionName=gpu"])
+    assert (main["Nodes"], main["Default"]) == ("dgx[01-02],p5-[1-4]", "YES")
+    assert fields(found["PartitionName=onprem"])["Nodes"] == "dgx[01-02]"
+    assert fields(found["PartitionName=p5"])["Nodes"] == "p5-[1-4]"
+    assert [key for key in found if key.startswith("Part")] == [f"PartitionName={n}" for n in ("gpu", "onprem", "p5")]
+
+
+def test_a_gpu_brings_what_the_smallest_node_can_give() -> None:
+    main = fields(conf()["PartitionName=gpu"])
+    assert (main["DefCpuPerGPU"], main["DefMemPerGPU"]) == ("24", str(1992294 // 8))
+
+
+def test_accounts_start_jobs_only_where_their_data_may_be() -> None:
+    found = conf({("scheduler", "accounts", "clinic"): {"data_class": "restricted"}})
+    assert fields(found["PartitionName=gpu"])["AllowAccounts"] == "root,vision"
+    assert fields(found["PartitionName=p5"])["AllowAccounts"] == "root,vision"
+    assert fields(found["PartitionName=onprem"])["AllowAccounts"] == "root,vision,clinic"
+
+
+def test_without_accounts_nobody_is_kept_out() -> None:
+    found = conf({("scheduler", "accounts"): {}})
+    assert "AllowAccounts" not in found["PartitionName=gpu"]
+    assert "AccountingStorageEnforce" not in found
+
+
+def test_queues_of_a_sites_own() -> None:
+    own = {
+        "debug": {"nodes": ["dgx02", "p5"], "max_time": "30:00", "default": True, "settings": {"PriorityTier": 5, "OverSubscribe": None}},
+        "gpu": {"max_time": "1-0"},
+    }  # fmt: skip
+    found = conf({("scheduler", "partitions"): own})
+    debug = fields(found["PartitionName=debug"])
+    assert (debug["Nodes"], debug["Default"], debug["DefaultTime"], debug["PriorityTier"]) == (
+        "dgx02,p5-[1-4]",
+        "YES",
+        "30:00",
+        "5",
+    )
+    assert "OverSubscribe" not in debug
+    assert (fields(found["PartitionName=gpu"])["Default"], fields(found["PartitionName=gpu"])["MaxTime"]) == (
+        "NO",
+        "1-0",
+    )
+
+
+def test_overrides_replace_delete_and_add_whatever_the_case() -> None:
+    found = conf({CONF: {"slurmdtimeout": 60, "PreemptType": None, "DebugFlags": "Power", "ReturnToService": 2}})
+    assert found["SlurmdTimeout"] == "60"
+    assert "PreemptType" not in found
+    assert (found["DebugFlags"], found["ReturnToService"]) == ("Power", "2")
+    cgroup = slurm_files(environment({("scheduler", "overrides", "cgroup_conf"): {"ConstrainCores": False}}))[
+        "cgroup.conf"
+    ]
+    assert "ConstrainCores=no\n" in cgroup
+
+
+def test_power_saving_leaves_the_sites_own_nodes_alone() -> None:
+    found = conf({("aws", "pools", 0, "suspend_after"): 77, ("aws", "pools", 0, "resume_timeout"): 333})
+    assert found["SuspendExcNodes"] == "dgx[01-02]"
+    assert (found["SuspendTime"], found["ResumeTimeout"]) == ("77", "333")
+    assert found["ResumeProgram"] == "/opt/landbridge/bin/landbridge-resume"
+    assert found["PrologSlurmctld"] == "/opt/landbridge/bin/landbridge-prolog-wait"
+    assert "power_save_interval=1" in found["SlurmctldParameters"]
+    assert fields(found["NodeName=p5-[1-4]"])["SuspendTime"] == "77"
+
+
+def test_without_pools_there_is_no_power_saving() -> None:
+    found = conf({("aws", "pools"): []})
+    assert not {"ResumeProgram", "SuspendTime", "PrologSlurmctld"} & set(found)
+    assert found["SlurmctldParameters"].startswith("enable_configless")
+
+
+def test_versions_get_only_what_they_know() -> None:
+    files = slurm_files(environment({("scheduler", "slurm"): {"version": "24.11"}}))
+    old = settings(files["slurm.conf"])
+    assert old["TopologyPlugin"] == "topology/tree"
+    assert "requeue_on_resume_failure" not in old["SchedulerParameters"]
+    assert "enable_expedited_requeue" not in old["SlurmctldParameters"]
+    assert "SuspendTime" not in fields(old["NodeName=p5-[1-4]"])
+    assert "SwitchName=onprem-r1 Nodes=dgx[01-02]" in files["topology.conf"]
+    assert "topology.yaml" not in files
+    new = conf()
+    assert "TopologyPlugin" not in new
+    assert "requeue_on_resume_failure" in new["SchedulerParameters"]
+
+
+@pytest.mark.parametrize("version", ["24.11", "26.05"])
+def test_no_switch_joins_the_sites(version: str) -> None:
+    racks = [
+        {"hosts": f"{rack}[1-2]", "platform": "dgx-h100", "address": f"10.20.{number}.1", "rack": rack}
+        for number, rack in enumerate(("a", "b", "c"), start=1)
+    ]
+    changes: dict[DataPath, Any] = {("onprem", "nodes"): racks, ("scheduler", "slurm"): {"version": version}}
+    files = slurm_files(environment(changes))
+    if version == "26.05":
+        switches = YAML(typ="safe", pure=True).load(files["topology.yaml"])[0]["tree"]["switches"]
+    else:
+        lines = [line for line in files["topology.conf"].splitlines() if not line.startswith("#")]
+        words = {"SwitchName": "switch", "Nodes": "nodes", "Switches": "children"}
+        switches = [{words[k]: v for k, v in (part.split("=") for part in line.split())} for line in lines]
+    roots = {switch["switch"] for switch in switches} - {
+        child for switch in switches if "children" in switch for child in switch["children"].split(",")
+    }
+    assert roots == {"onprem", "aws-p5"}
+
+
+def test_gres_names_every_device() -> None:
+    lines = slurm_files(environment({("aws", "pools", 0, "instance"): "p5.4xlarge"}))["gres.conf"].splitlines()[1:]
+    assert lines == [
+        "AutoDetect=off",
+        "NodeName=dgx[01-02] Name=gpu Type=h100 File=/dev/nvidia[0-7]",
+        "NodeName=p5-[1-4] Name=gpu Type=h100 File=/dev/nvidia0",
+    ]
+
+
+def test_authentication_and_cgroup_versions() -> None:
+    changes: dict[DataPath, Any] = {("scheduler", "auth"): "slurm", ("scheduler", "cgroup"): "v1"}
+    files = slurm_files(environment(changes))
+    assert settings(files["slurm.conf"])["AuthType"] == "auth/slurm"
+    assert "CgroupPlugin=cgroup/v1" in files["cgroup.conf"]
+    assert "ConstrainSwapSpace" not in files["cgroup.conf"]
+    assert "ConstrainSwapSpace=yes" in slurm_files(environment())["cgroup.conf"]
+
+
+@pytest.mark.parametrize("name", ["sandbox", "example"])
+def test_shipped_environments_render_whole_files(name: str) -> None:
+    found: Environment = shipped(name)
+    files = slurm_files(found)
+    assert set(files) == {"slurm.conf", "gres.conf", "cgroup.conf", "topology.yaml"}
+    for text in files.values():
+        assert text.startswith("# Written by Landbridge") and text.endswith("\n") and "None" not in text
+    rendered = settings(files["slurm.conf"])
+    nodes = [host for key in rendered if key.startswith("NodeName=") for host in hostlist.expand(key.partition("=")[2])]
+    assert len(nodes) == len(set(nodes))
+    switched = YAML(typ="safe", pure=True).load(files["topology.yaml"])[0]["tree"]["switches"]
+    leaves = [host for switch in switched if "nodes" in switch for host in hostlist.expand(switch["nodes"])]
+    assert sorted(leaves) == sorted(nodes)
+    assert re.search(rf"^ClusterName={name}$", files["slurm.conf"], re.MULTILINE)
+
+
+def test_removed_nodes_leave_no_empty_line() -> None:
+    files = slurm_files(environment({("onprem", "nodes"): REMOVED}))
+    assert "SuspendExcNodes" not in files["slurm.conf"]
+    assert "PartitionName=onprem" not in files["slurm.conf"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("90", 5400), ("30:00", 1800), ("4:00:00", 14400), ("1-0", 86400), ("1-2:30", 95400), ("7-00:00:00", 604800)],
+)
+def test_time_limits(limit: str, expected: int) -> None:
+    assert seconds(limit) == expected
+    assert seconds("INFINITE") > 10**12
