@@ -23,11 +23,15 @@ def publish(config: Config, key: bytes) -> bool:
     session = boto3.session.Session(region_name=config.region)
     client = session.client("secretsmanager", endpoint_url=config.endpoint, config=SETTINGS)
     try:
-        if client.get_secret_value(SecretId=config.slurm_key_secret).get("SecretBinary") == key:
+        stored = client.get_secret_value(SecretId=config.slurm_key_secret)
+        if stored.get("SecretString", "").encode() == key or stored.get("SecretBinary") == key:
             return False
     except client.exceptions.ResourceNotFoundException:
         pass  # the secret has no value yet, or does not exist: the next call tells the two apart
-    client.put_secret_value(SecretId=config.slurm_key_secret, SecretBinary=key)
+    if key.isascii():  # a generated key is text; one of `mungekey` is not
+        client.put_secret_value(SecretId=config.slurm_key_secret, SecretString=key.decode("ascii"))
+    else:
+        client.put_secret_value(SecretId=config.slurm_key_secret, SecretBinary=key)
     return True
 
 

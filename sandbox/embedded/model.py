@@ -1,6 +1,7 @@
 """Nodes and jobs of the simulated Slurm, and how Slurm's JSON shows them."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,15 @@ class Job:
             "end_time": _number(int(self.ended)),
             "time_limit": _number(self.minutes),
         }
+
+
+def groups(nodes: Iterable[Node], partition: str) -> list[list[Node]]:
+    """The sets of nodes that a job of the partition may be spread over, the preferred site first."""
+    found: dict[str, list[Node]] = {}
+    for node in nodes:
+        if partition in ("gpu", node.group):
+            found.setdefault(node.group, []).append(node)
+    return sorted(found.values(), key=lambda group: group[0].weight)
 
 
 def _number(value: int) -> dict[str, Any]:

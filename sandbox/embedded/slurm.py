@@ -37,7 +37,7 @@ from typing import Any
 
 from landbridge.hostlist import compress
 from sandbox.embedded.commands import install
-from sandbox.embedded.model import Job, Node
+from sandbox.embedded.model import Job, Node, groups
 from sandbox.embedded.power import Programs
 from sandbox.embedded.steps import Step
 from sandbox.embedded.wire import Server, socket_path
@@ -133,7 +133,7 @@ class SimulatedSlurm:
                 environment=dict(environment or {}),
                 directory=directory,
             )
-            if not any(len(group) >= nodes for group in self._groups(partition)):
+            if not any(len(group) >= nodes for group in groups(self.nodes.values(), partition)):
                 raise ValueError(f"partition {partition} has no site with {nodes} nodes")
             job.become("PENDING")
             self.jobs[number] = job
@@ -213,20 +213,12 @@ class SimulatedSlurm:
                 start = (job.id, job.restarts)
                 self.programs.prolog(job, lambda _, start=start: self._prolog_done.add(start))  # type: ignore[misc]
 
-    def _groups(self, partition: str) -> list[list[Node]]:
-        """Nodes a job of the partition may be spread over, the preferred site first."""
-        groups: dict[str, list[Node]] = {}
-        for node in self.nodes.values():
-            if partition in ("gpu", node.group):
-                groups.setdefault(node.group, []).append(node)
-        return sorted(groups.values(), key=lambda group: group[0].weight)
-
     def _schedule(self) -> list[Job]:
         allocated = []
         for job in self.jobs.values():
             if job.state != "PENDING" or time.time() < job.eligible:
                 continue
-            for group in self._groups(job.partition):
+            for group in groups(self.nodes.values(), job.partition):
                 free = sorted((node for node in group if node.free), key=lambda node: "POWERED_DOWN" in node.flags)
                 if len(free) >= job.size:
                     chosen = sorted(free[: job.size], key=lambda node: list(self.nodes).index(node.name))

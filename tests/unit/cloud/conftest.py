@@ -73,7 +73,7 @@ def build(ec2: Any, profile: str | None = None) -> Stack:
         "TagSpecifications": [{"ResourceType": "instance", "Tags": [{"Key": "from", "Value": "template"}]}],
     }
     if profile:
-        data["IamInstanceProfile"] = {"Name": profile}
+        data["IamInstanceProfile"] = {"Arn": profile}
     template = ec2.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
     return Stack(vpc, (subnets[0], subnets[1]), group, template["LaunchTemplate"]["LaunchTemplateId"])
 

@@ -253,7 +253,11 @@ def test_key_is_published_once(cloud: Cloud, start: Callable[..., SimulatedSlurm
         done = subprocess.run(command, input=key, env=environment, capture_output=True, timeout=30, check=False)
         return (done.stdout or done.stderr).decode().strip()
 
-    assert [publish(b"k" * 64), publish(b"k" * 64), publish(b"l" * 64)] == ["changed", "unchanged", "changed"]
+    text, binary = b"k" * 64 + b"\n", b"\xff" * 64
+    said = [publish(key) for key in (text, text, binary, binary)]
+    assert said == ["changed", "unchanged", "changed", "unchanged"]
+    stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId="sandbox/slurm-key")
+    assert stored["SecretBinary"] == binary
     assert "32 bytes" in publish(b"short")
 
 

@@ -100,9 +100,9 @@ def test_ended_instance_has_no_metadata(ec2: Any, machines: list[tuple[str, Mach
 def test_role_credentials_work(cloud: Cloud) -> None:
     iam, ec2 = client_of(cloud, "iam"), client_of(cloud, "ec2")
     iam.create_role(RoleName="sandbox-node", AssumeRolePolicyDocument="{}")
-    iam.create_instance_profile(InstanceProfileName="sandbox-node")
+    profile = iam.create_instance_profile(InstanceProfileName="sandbox-node")["InstanceProfile"]["Arn"]
     iam.add_role_to_instance_profile(InstanceProfileName="sandbox-node", RoleName="sandbox-node")
-    stack = build(ec2, profile="sandbox-node")
+    stack = build(ec2, profile=profile)
     nic = [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}]
     template = {"LaunchTemplateId": stack.template}
     ec2.run_instances(LaunchTemplate=template, MinCount=1, MaxCount=1, NetworkInterfaces=nic)
