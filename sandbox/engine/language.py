@@ -51,11 +51,7 @@ class PythonHost(LanguageServer):
         return super().Run(request, context)
 
 
-def main() -> None:
-    """Run as the engine's plugin."""
+def main(parent: int) -> None:
+    """Run as a plugin of the engine whose process id is given."""
     host = PythonHost()
-    serve(host, language_pb2_grpc.add_LanguageRuntimeServicer_to_server, host.stopped)
-
-
-if __name__ == "__main__":
-    main()
+    serve(host, language_pb2_grpc.add_LanguageRuntimeServicer_to_server, host.stopped, parent)

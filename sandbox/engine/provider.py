@@ -190,11 +190,7 @@ def _decoded(inputs: Bag) -> Bag:
     return {key: decode(key, value) for key, value in inputs.items() if key not in ("version", "pluginDownloadURL")}
 
 
-def main() -> None:
-    """Run as the engine's plugin."""
+def main(parent: int) -> None:
+    """Run as a plugin of the engine whose process id is given."""
     provider = AwsProvider()
-    serve(provider, provider_pb2_grpc.add_ResourceProviderServicer_to_server, provider.stopped)
-
-
-if __name__ == "__main__":
-    main()
+    serve(provider, provider_pb2_grpc.add_ResourceProviderServicer_to_server, provider.stopped, parent)

@@ -18,8 +18,8 @@ def write_scripts(folder: Path, engine: Engine | None = None) -> Path:
     """Make (or make again) the folder, and return it. Safe to call while its programs run."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, module in PLUGINS.items():
-        # `-P`-like: the program's own folder must not shadow anything, so nothing is taken from it.
-        text = f"#!{sys.executable}\nfrom {module} import main\n\nmain()\n"
+        # The parent is asked for before the slow imports: an engine that is killed meanwhile would not be missed.
+        text = f"#!{sys.executable}\nimport os\n\nparent = os.getppid()\nfrom {module} import main\n\nmain(parent)\n"
         _write(folder / name, text, 0o755)
     if engine is not None and engine.origin != "path":
         link = folder / f".pulumi.{os.getpid()}"

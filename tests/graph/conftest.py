@@ -1,0 +1,53 @@
+"""The emulated AWS, the sandbox's environment against it, and a Pulumi home of the test's own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import Environment, load_environment
+from sandbox.cloud.process import Cloud, running
+from sandbox.engine.find import Engine, find_engine
+
+ROOT = Path(__file__).resolve().parents[2]
+SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """One emulated AWS for the session; a test leaves it as it found it."""
+    with running(tmp_path_factory.mktemp("cloud"), "--launcher", "none") as found:
+        yield found
+
+
+@pytest.fixture
+def environment_file(tmp_path: Path, cloud: Cloud) -> Path:
+    """A copy of the sandbox's environment under a name of its own, whose AWS is the session's."""
+    text = SANDBOX.read_text().replace("http://127.0.0.1:4580", cloud.endpoint)
+    path = tmp_path / "Pulumi.graph.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def environment(environment_file: Path) -> Environment:
+    loaded = load_environment(environment_file)
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The engine with the stand-ins first on PATH, and its state in the test's folder."""
+    from sandbox.engine.environment import sandbox_variables
+
+    found = find_engine()
+    if not isinstance(found, Engine):
+        pytest.skip(str(found))
+    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(ROOT)
+    for name, value in sandbox_variables("graph", found).items():
+        monkeypatch.setenv(name, value)
+    return found

@@ -1,0 +1,66 @@
+"""Property bags that the SDK lets through: each is refused, and its path is named."""
+
+from typing import Any
+
+import pytest
+
+from sandbox.engine import bags
+from sandbox.engine.aws import KINDS
+from sandbox.engine.aws.words import word_problems
+
+VPC, TEMPLATE = "aws:ec2/vpc:Vpc", "aws:ec2/launchTemplate:LaunchTemplate"
+RULE, VPN = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws:ec2/vpnConnection:VpnConnection"
+GROUP, VERSIONING = "aws:ec2/placementGroup:PlacementGroup", "aws:s3/bucketVersioning:BucketVersioning"
+
+
+def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
+    return {bags.spell(path): reason for path, reason in [*bags.problems(token, bag), *word_problems(token, bag)]}
+
+
+@pytest.mark.parametrize(
+    ("token", "bag", "path", "reason"),
+    [
+        (VPC, {"cidrBlok": "10.0.0.0/16"}, "cidrBlok", "did you mean cidrBlock"),
+        (VPC, {"enableDnsSupport": "yes"}, "enableDnsSupport", "expected bool"),
+        (VPC, {"tags": {"a": 1}}, "tags.a", "expected str"),
+        (VPC, {"tags": ["a"]}, "tags", "expected a map"),
+        (TEMPLATE, {"networkInterfaces": "eth0"}, "networkInterfaces", "expected a list"),
+        (TEMPLATE, {"networkInterfaces": [{}, {"deviceIndex": "1"}]}, "networkInterfaces[1].deviceIndex", "expected int"),
+        (TEMPLATE, {"networkInterfaces": [{"interfce_type": "efa"}]}, "networkInterfaces[0].interfce_type", "unknown"),
+        (TEMPLATE, {"networkInterfaces": [{"interfaceType": "efaa"}]}, "networkInterfaces[0].interfaceType", "efa?"),
+        (TEMPLATE, {"instanceType": "p5.48xlrge"}, "instanceType", "did you mean p5.48xlarge"),
+        (TEMPLATE, {"metadataOptions": {"httpTokens": "needed"}}, "metadataOptions.httpTokens", "required"),
+        (TEMPLATE, {"instanceMarketOptions": {"marketType": "capacity_block"}}, "instanceMarketOptions.marketType", "capacity-block"),
+        (TEMPLATE, {"metadataOptions": {"httpPutResponseHopLimit": 1.5}}, "metadataOptions.httpPutResponseHopLimit", "int"),
+        (RULE, {"ipProtocol": "tcp"}, "securityGroupId", "missing required"),
+        (VPN, {"customerGatewayId": "c", "type": "ipsec.2"}, "type", "ipsec.1"),
+        (VPN, {"customerGatewayId": "c", "type": "ipsec.1", "tunnel1IkeVersions": ["ikev3"]}, "tunnel1IkeVersions[0]", "ikev2"),
+        (GROUP, {"strategy": "clustered"}, "strategy", "cluster"),
+        (VERSIONING, {"bucket": "b", "versioningConfiguration": {}}, "versioningConfiguration.status", "missing required"),
+        ("aws:ec2/nothing:Nothing", {}, "", "unknown resource type"),
+    ],
+)
+def test_a_wrong_bag_is_refused_with_its_path(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
+    problems = found(token, bag)
+    assert path in problems, problems
+    assert reason in problems[path]
+
+
+def test_a_right_bag_is_let_through() -> None:
+    nic = {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only", "securityGroups": ["sg-1"]}
+    assert found(TEMPLATE, {"instanceType": "p5.48xlarge", "networkInterfaces": [nic], "tags": {"a": "b"}}) == {}
+
+
+def test_every_kind_of_the_stand_in_is_one_of_the_sdk_and_replaces_real_properties() -> None:
+    for token, kind in KINDS.items():
+        cls = bags.args_class(token)
+        assert cls is not None, token
+        assert kind.replaces <= set(bags.fields(cls)), (token, kind.replaces - set(bags.fields(cls)))
+
+
+def test_every_enumeration_in_the_facts_exists() -> None:
+    from sandbox.engine.aws.facts import facts
+
+    for token in facts().words:
+        assert token in KINDS
+        list(word_problems(token, {}))

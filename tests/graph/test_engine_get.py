@@ -1,0 +1,104 @@
+"""Finding an engine and what builds it: decisions, with programs that only say who they are."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from sandbox.engine import build, find
+from sandbox.engine.scripts import PLUGINS, write_scripts
+
+
+def program(folder: Path, name: str, says: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with no engine and no Go: an empty cache, and a PATH with nothing but a shell's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "bin"), "/usr/bin", "/bin"]))
+    return tmp_path / "bin"
+
+
+def test_versions_are_locked_in_one_place() -> None:
+    assert build.engine_version().startswith("v3.") and build.required_go() >= (1, 25)
+    assert f"pulumi/pkg/v3 {build.engine_version()} h1:" in (build.GOLANG / "go.sum").read_text()
+
+
+def test_an_engine_on_path_is_taken_first(bare: Path) -> None:
+    program(find.cached_program().parent, "pulumi", "v3.259.0")
+    own = program(bare, "pulumi", "v3.260.1")
+    assert find.find_engine() == find.Engine(own, "v3.260.1", "path")
+
+
+def test_an_old_engine_on_path_is_passed_over_for_the_cached(bare: Path) -> None:
+    program(bare, "pulumi", "v3.100.0")
+    cached = program(find.cached_program().parent, "pulumi", build.engine_version())
+    assert find.find_engine() == find.Engine(cached, build.engine_version(), "cache")
+
+
+def test_no_engine_says_everything_that_was_tried(bare: Path) -> None:
+    program(bare, "pulumi", "hello")
+    found = find.find_engine()
+    assert isinstance(found, find.NoEngine)
+    assert "does not answer" in str(found) and "none in the cache" in str(found)
+
+
+def test_a_new_go_is_used_as_it_is(bare: Path, tmp_path: Path) -> None:
+    program(bare, "go", "go1.26.8")
+    assert build.find_go(tmp_path, print).environment == {"GOTOOLCHAIN": "local"}
+
+
+def test_a_go_of_ubuntu_24_04_fetches_the_toolchain_it_needs(bare: Path, tmp_path: Path) -> None:
+    program(bare, "go", "go1.22.2")
+    wanted = ".".join(map(str, build.required_go()))
+    assert build.find_go(tmp_path, print).environment == {"GOTOOLCHAIN": f"go{wanted}"}
+
+
+def test_a_go_of_debian_12_is_too_old_and_the_wheel_is_taken(bare: Path, tmp_path: Path) -> None:
+    program(bare, "go", "go1.19.8")
+    wheel = program(tmp_path / "engine" / "go" / build.WHEEL_COMMAND.parent, "go", "go1.26.6")
+    assert build.find_go(tmp_path, print).command == wheel
+
+
+def test_a_full_disk_is_said_before_anything_is_fetched(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "NEEDED_BYTES", 1 << 60)
+    with pytest.raises(build.CannotBuild, match="GB free"):
+        build.build(tmp_path, print)
+
+
+def test_plugins_are_programs_that_say_a_port_and_end_with_their_parent(tmp_path: Path) -> None:
+    folder = write_scripts(tmp_path / "plugins")
+    assert {path.name for path in folder.iterdir()} == set(PLUGINS)
+    # A shell that starts the plugin and is gone at once: nobody will ever send Cancel.
+    for name in PLUGINS:
+        orphan = subprocess.run(
+            ["sh", "-c", f'"{folder / name}" 127.0.0.1:1 > "{tmp_path / "port"}" & echo $!; sleep 3'],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        pid = int(orphan.stdout)
+        _ends(pid, name)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _ends(pid: int, what: str) -> None:
+    deadline = time.monotonic() + 30
+    while _alive(pid):
+        assert time.monotonic() < deadline, f"{what} outlives its parent"
+        time.sleep(0.2)
