@@ -19,7 +19,8 @@ def _indices(text: str) -> frozenset[int]:
 
 
 def _hosts(text: str) -> tuple[str, ...]:
-    return tuple(hostlist.expand(text))
+    # A long list is folded over several lines, which leaves a space at each fold.
+    return tuple(hostlist.expand(text.replace(" ", "")))
 
 
 class _Facts(BaseModel):

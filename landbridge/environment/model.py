@@ -109,11 +109,6 @@ class Environment(Model):
     mlops: MLOps = MLOps()
     secrets: Secrets = Secrets()
 
-    def pool_nodes(self, pool: str) -> str:
-        """Slurm's names of a pool's nodes, as a host list."""
-        found = next(p for p in self.aws.pools if p.name == pool)
-        return f"{pool}-1" if found.max_nodes == 1 else f"{pool}-[1-{found.max_nodes}]"
-
     def host_addresses(self) -> dict[HostName, str]:
         """Addresses of every named on-prem host, GPU nodes included, in the file's order."""
         found = {host: str(address) for host, address in self.onprem.addresses.items()}

@@ -81,12 +81,12 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
         "Feature": ",".join(nodes.features),
         "Weight": nodes.weight,
     }
-    if nodes.suspend_after is not None and has_node_suspend_time(environment):
+    if nodes.suspend_after is not None and _has_node_suspend_time(environment):
         fields["SuspendTime"] = nodes.suspend_after
     fields["State"] = "CLOUD" if nodes.site == "aws" else "UNKNOWN"
     return " ".join(f"{key}={value}" for key, value in fields.items())
 
 
-def has_node_suspend_time(environment: Environment) -> bool:
+def _has_node_suspend_time(environment: Environment) -> bool:
     """Whether SuspendTime may stand on a NodeName line (since 26.05)."""
     return slurm_releases()[environment.scheduler.slurm.version].node_suspend_time

@@ -93,7 +93,11 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
     pending: list[tuple[bool, str, DataPath]] = [
         (environment.storage.cloud_scratch is not None, "FSx for Lustre", ("storage", "cloud_scratch")),
         (environment.mlops.registry is not None, "a container registry", ("mlops", "registry")),
-        (len(environment.onprem.services.controller) > 1, "a standby controller", ("onprem", "services", "controller", 1)),
+        (
+            len(environment.onprem.services.controller) > 1,
+            "a standby controller",
+            ("onprem", "services", "controller", 1),
+        ),
         (environment.link.kind == "direct_connect", "Direct Connect", ("link", "kind")),
     ]
     for wanted, what, path in pending:

@@ -29,7 +29,7 @@ JUNK = st.one_of(
     st.lists(st.integers(), max_size=2),
     st.dictionaries(st.sampled_from(["kind", "config", "x"]), st.sampled_from(["vpn", "spot", 5]), max_size=2),
 )
-QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 
 
 def paths(tree: Any, here: DataPath = ()) -> list[DataPath]:

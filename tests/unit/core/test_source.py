@@ -70,7 +70,7 @@ def test_bad_text_is_located(text: str | bytes, rule: str, line: int, column: in
     assert [(f.rule, f.line, f.column) for f in found] == [(rule, line, column)], found
 
 
-@pytest.mark.parametrize("text", [BOMB, "[" * 2000, "a: " + "- " * 3000])
+@pytest.mark.parametrize("text", [BOMB, "[" * 1000, "a: " + "- " * 1000])
 def test_endless_files_end(text: str) -> None:
     source = read(text, "f")
     assert source.data is None
