@@ -14,7 +14,7 @@ class DataHub(pulumi.ComponentResource):
     """A bucket and a key for each data class that AWS may hold.
 
     Costs 1 USD a month for each key, and what is stored. Protects: TLS only, encrypted with the class's own key (rotated
-    every year), versioned, no ACLs, nothing public; with `protect` neither bucket nor key can be destroyed by Pulumi.
+    every year), versioned, no ACLs, nothing public; with `protect` nothing of it can be destroyed by Pulumi.
     Opens nothing: who may read is said by the roles.
     """
 
@@ -24,10 +24,12 @@ class DataHub(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: HubArgs, *, account: Account, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__("landbridge:index:DataHub", name, {"classes": [plan.data_class for plan in args.buckets]}, opts)
+        super().__init__(
+            "landbridge:index:DataHub", name, {"classes": [plan.data_class for plan in args.buckets]}, opts
+        )
         self._name, self._args, self._account = name, args, account
-        self._own = pulumi.ResourceOptions(parent=self)
-        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect)
+        # What guards the data is kept with it: a bucket that outlives its policy would stand open.
+        self._own = pulumi.ResourceOptions(parent=self, protect=args.protect)
         self.buckets, self.keys = {}, {}
         for plan in args.buckets:
             key = self._key(plan)
@@ -49,7 +51,7 @@ class DataHub(pulumi.ComponentResource):
             deletion_window_in_days=30 if self._args.protect else 7,
             policy=pulumi.Output.all(self._account.partition, self._account.id).apply(lambda known: key_policy(*known)),
             tags=named(plan.tags, plan.name_prefix),
-            opts=self._kept,
+            opts=self._own,
         )
         aws.kms.Alias(child, name=f"alias/{plan.name_prefix}", target_key_id=key.key_id, opts=self._own)
         return key
@@ -61,7 +63,7 @@ class DataHub(pulumi.ComponentResource):
             bucket=self._account.id.apply(plan.bucket_name),
             force_destroy=not self._args.protect,
             tags=named(plan.tags, plan.name_prefix),
-            opts=self._kept,
+            opts=self._own,
         )
         closed = aws.s3.BucketPublicAccessBlock(
             child,
@@ -98,13 +100,13 @@ class DataHub(pulumi.ComponentResource):
                     "abort_incomplete_multipart_upload": {"days_after_initiation": 7},
                 }
             ],
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
+            opts=pulumi.ResourceOptions(parent=self, protect=self._args.protect, depends_on=[versioning]),
         )
         aws.s3.BucketPolicy(
             child,
             bucket=bucket.id,
             policy=pulumi.Output.all(bucket.arn, key.arn).apply(lambda known: bucket_policy(*known)),
             # S3 refuses a policy while it is still deciding whether public ones are blocked.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[closed]),
+            opts=pulumi.ResourceOptions(parent=self, protect=self._args.protect, depends_on=[closed]),
         )
         return bucket

@@ -87,7 +87,11 @@ class GpuPool(pulumi.ComponentResource):
         for zone in self._args.zones:
             label = self._args.placement_group(zone)
             group = aws.ec2.PlacementGroup(
-                f"{self._name}-{zone}", name=label, strategy="cluster", tags=named(self._args.tags, label), opts=self._own
+                f"{self._name}-{zone}",
+                name=label,
+                strategy="cluster",
+                tags=named(self._args.tags, label),
+                opts=self._own,
             )
             groups[zone] = group.name
         return groups

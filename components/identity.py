@@ -52,7 +52,9 @@ class Identity(pulumi.ComponentResource):
         trust_onprem = account.id.apply(lambda id_: plan.onprem_trust(id_, args.controllers))
 
         node = self._role("node", plan.instance_trust())
-        self._allow("node", node, pulumi.Output.all(buckets, keys, secret.arn).apply(lambda known: plan.node_policy(*known)))
+        self._allow(
+            "node", node, pulumi.Output.all(buckets, keys, secret.arn).apply(lambda known: plan.node_policy(*known))
+        )
         self.node_profile = aws.iam.InstanceProfile(
             f"{name}-node", name=f"{args.cluster}-node", role=node.name, tags=args.tags, opts=self._own
         )

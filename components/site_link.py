@@ -67,8 +67,18 @@ class SiteLink(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[attachment]),
             )
         self.tunnels = pulumi.Output.all(
-            _tunnel(vpn.tunnel1_address, args.inside_cidrs[0], vpn.tunnel1_vgw_inside_address, vpn.tunnel1_cgw_inside_address),
-            _tunnel(vpn.tunnel2_address, args.inside_cidrs[1], vpn.tunnel2_vgw_inside_address, vpn.tunnel2_cgw_inside_address),
+            _tunnel(
+                vpn.tunnel1_address,
+                args.inside_cidrs[0],
+                vpn.tunnel1_vgw_inside_address,
+                vpn.tunnel1_cgw_inside_address,
+            ),
+            _tunnel(
+                vpn.tunnel2_address,
+                args.inside_cidrs[1],
+                vpn.tunnel2_vgw_inside_address,
+                vpn.tunnel2_cgw_inside_address,
+            ),
         )
         self.pre_shared_keys = pulumi.Output.secret(
             pulumi.Output.all(vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)

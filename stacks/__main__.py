@@ -26,7 +26,12 @@ def main() -> None:
 
 def build(environment: Environment) -> None:
     """Build an environment and export its StackOutputs."""
-    net, link, hub, who = network_args(environment), link_args(environment), hub_args(environment), identity_args(environment)
+    net, link, hub, who = (
+        network_args(environment),
+        link_args(environment),
+        hub_args(environment),
+        identity_args(environment),
+    )
     pools = [pool_args(environment, pool) for pool in environment.aws.pools]
     name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
     options = pulumi.ResourceOptions(providers=[provider])

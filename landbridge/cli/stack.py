@@ -16,6 +16,10 @@ T = TypeVar("T")
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without it the changes are shown first.")]
 
+Refresh = Annotated[
+    bool, typer.Option("--refresh", help="First look at what is really there, and build again what is gone.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -23,13 +27,15 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def up(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
+def up(
+    stack: Stack = None, file: File = None, yes: Yes = False, refresh: Refresh = False, form: Form = Format.TEXT
+) -> None:
     """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller."""
     if not yes:
         _needs_a_person("up")
         _report(_operate("preview", stack, file, form), Format.TEXT)
         typer.confirm("Build this?", abort=True, err=True)
-    _report(_operate("up", stack, file, form), form)
+    _report(_operate("up", stack, file, form, refresh=refresh), form)
 
 
 def preview(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
@@ -43,7 +49,7 @@ def refresh(stack: Stack = None, file: File = None, form: Form = Format.TEXT) ->
 
 
 def destroy(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
-    """Remove everything that `up` has built. Buckets, keys and secrets stay where aws.protect is on: then it refuses."""
+    """Remove everything that `up` has built. With aws.protect buckets, keys and secrets stay."""
     if not yes:
         _needs_a_person("destroy")
         typer.confirm(f"Remove everything of {stack or file} in AWS?", abort=True, err=True)
@@ -62,7 +68,7 @@ def outputs(stack: Stack = None, file: File = None) -> None:
     print_json(found.public())
 
 
-def _operate(operation: str, stack: str | None, file: Any, form: Format) -> "Result":
+def _operate(operation: str, stack: str | None, file: Any, form: Format, **options: bool) -> "Result":
     from landbridge.cli.stack_display import StackDisplay
     from landbridge.realise import pulumi
 
@@ -70,7 +76,7 @@ def _operate(operation: str, stack: str | None, file: Any, form: Format) -> "Res
     display: AbstractContextManager[Any] = StackDisplay(operation, environment.name)
     with display as show:
         act: Callable[..., Result] = getattr(pulumi, operation)
-        return _guarded(lambda: act(environment, environment_path(stack, file), show))
+        return _guarded(lambda: act(environment, environment_path(stack, file), show, **options))
 
 
 def _guarded(act: Callable[[], T]) -> T:

@@ -38,7 +38,9 @@ class StackDisplay:
             self._console.print(f"{self._title} ...")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._console.is_terminal:
             self._progress.stop()
 

@@ -20,7 +20,11 @@ def tags(environment: Environment, **more: str) -> dict[str, str]:
         "landbridge:owner": environment.owner,
         "landbridge:cost-center": environment.cost_center,
     }
-    return {**environment.aws.tags, **own, **{f"landbridge:{key.replace('_', '-')}": value for key, value in more.items()}}
+    return {
+        **environment.aws.tags,
+        **own,
+        **{f"landbridge:{key.replace('_', '-')}": value for key, value in more.items()},
+    }
 
 
 def named(tags: Mapping[str, str], name: str) -> dict[str, str]:

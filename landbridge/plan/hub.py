@@ -39,7 +39,9 @@ def hub_args(environment: Environment) -> HubArgs:
     return HubArgs(
         cluster=environment.name,
         buckets=tuple(
-            BucketPlan(data_class=name, name_prefix=_prefix(environment.name, name), tags=tags(environment, data_class=name))
+            BucketPlan(
+                data_class=name, name_prefix=_prefix(environment.name, name), tags=tags(environment, data_class=name)
+            )
             for name in sorted(classes)
         ),
         noncurrent_days=environment.storage.hub.noncurrent_days,

@@ -7,7 +7,13 @@ from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.hub import document
 
-READ_WRITE = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
+READ_WRITE = [
+    "s3:GetObject",
+    "s3:PutObject",
+    "s3:DeleteObject",
+    "s3:AbortMultipartUpload",
+    "s3:ListMultipartUploadParts",
+]
 LIST = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
 USE_KEY = ["kms:Decrypt", "kms:GenerateDataKey"]
 #: Tags that the burst controller sets after the launch; `landbridge:cluster` is not among them, so nothing can be adopted.

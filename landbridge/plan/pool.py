@@ -148,7 +148,9 @@ def pool_flows(environment: Environment) -> tuple[Flow, ...]:
     """Return what the pool's security group lets through; everything else is refused, both ways."""
     onprem = str(environment.onprem.cidr)
 
-    def flow(key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str) -> Flow:
+    def flow(
+        key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
+    ) -> Flow:
         return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=why)
 
     slurmd = (SLURMD_PORT, SLURMD_PORT)

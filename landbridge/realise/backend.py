@@ -1,7 +1,9 @@
 """Where Pulumi keeps an environment's state: a folder of the operator's, encrypted with a passphrase made once."""
 
+import json
 import os
 import secrets
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +20,18 @@ def passphrase_file(environment: str) -> Path:
     with os.fdopen(handle, "w") as file:
         file.write(secrets.token_urlsafe(32))
     return path
+
+
+def drop_dead_locks(environment: str) -> None:
+    """Remove locks of Pulumi processes of this machine that no longer run: one that is killed leaves its lock behind."""
+    for lock in (state_dir(environment) / "pulumi" / ".pulumi" / "locks").rglob("*.json"):
+        try:
+            holder = json.loads(lock.read_text())
+            here, pid = holder["hostname"] == socket.gethostname(), int(holder["pid"])
+        except (OSError, ValueError, KeyError):
+            continue  # somebody else is removing it, or it is not what we know
+        if here and not Path(f"/proc/{pid}").exists():
+            lock.unlink(missing_ok=True)
 
 
 def backend_variables(environment: str) -> Mapping[str, str]:

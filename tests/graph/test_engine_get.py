@@ -68,7 +68,9 @@ def test_a_go_of_debian_12_is_too_old_and_the_wheel_is_taken(bare: Path, tmp_pat
     assert build.find_go(tmp_path, print).command == wheel
 
 
-def test_a_full_disk_is_said_before_anything_is_fetched(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_said_before_anything_is_fetched(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(build, "NEEDED_BYTES", 1 << 60)
     with pytest.raises(build.CannotBuild, match="GB free"):
         build.build(tmp_path, print)

@@ -73,7 +73,11 @@ def test_bad_property_bag_names_the_path(engine: Engine, cloud: Cloud, tmp_path:
     subprocess.run([*run, "stack", "init", "wrong"], check=True, capture_output=True, timeout=60)
     said = subprocess.run([*run, "preview", "-s", "wrong"], capture_output=True, text=True, timeout=120, check=False)
     assert said.returncode != 0
-    for path in ("networkInterfaces[0].interfaceType", "networkInterfaces[1].network_card_indx", "networkInterfaces[1].deviceIndex"):
+    for path in (
+        "networkInterfaces[0].interfaceType",
+        "networkInterfaces[1].network_card_indx",
+        "networkInterfaces[1].deviceIndex",
+    ):
         assert path in said.stdout, said.stdout
 
 

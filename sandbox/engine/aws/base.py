@@ -40,7 +40,9 @@ class Cloud:
         """Return the boto3 client of a service."""
         if service not in self._clients:
             # One try: an action that the emulator lacks answers 500, and a retry would only be slower.
-            config = Config(retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"})
+            config = Config(
+                retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"}
+            )
             self._clients[service] = self._session.client(
                 service, endpoint_url=self.endpoint, config=config, **self._keys
             )
@@ -107,7 +109,14 @@ def error_code(error: ClientError) -> str:
 def missing(error: ClientError) -> bool:
     """Tell whether AWS says that the thing is not there."""
     code = error_code(error)
-    named = ("NoSuchEntity", "NoSuchBucket", "NotFoundException", "ResourceNotFoundException", "404", "InvalidPlacementGroup.Unknown")
+    named = (
+        "NoSuchEntity",
+        "NoSuchBucket",
+        "NotFoundException",
+        "ResourceNotFoundException",
+        "404",
+        "InvalidPlacementGroup.Unknown",
+    )
     return "NotFound" in code or code.startswith("NoSuch") or code in named
 
 

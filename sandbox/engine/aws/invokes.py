@@ -14,6 +14,12 @@ def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
             return {"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws"}
         case "aws:index/getRegion:getRegion":
             name = cloud.region
-            return {"id": name, "name": name, "region": name, "endpoint": f"ec2.{name}.amazonaws.com", "description": name}
+            return {
+                "id": name,
+                "name": name,
+                "region": name,
+                "endpoint": f"ec2.{name}.amazonaws.com",
+                "description": name,
+            }
         case _:
             raise Refused(f"the sandbox has no answer to {token}")

@@ -30,7 +30,10 @@ class Key(Kind):
         if key is None or key["KeyState"] == "PendingDeletion":
             return None
         tags = self.kms.list_resource_tags(KeyId=id_)["Tags"]
-        seen: Bag = {"tags": {tag["TagKey"]: tag["TagValue"] for tag in tags} or None, "description": key["Description"]}
+        seen: Bag = {
+            "tags": {tag["TagKey"]: tag["TagValue"] for tag in tags} or None,
+            "description": key["Description"],
+        }
         if "policy" in state:
             policy = self.kms.get_key_policy(KeyId=id_, PolicyName="default")["Policy"]
             seen["policy"] = same_document(state["policy"], policy)
@@ -102,7 +105,11 @@ class Secret(Kind):
         secret = found(lambda **a: {"it": [self.manager.describe_secret(**a)]}, "it", SecretId=id_)
         if secret is None or secret.get("DeletedDate"):
             return None
-        return {"name": secret["Name"], "description": secret.get("Description", ""), "tags": tag_map(secret.get("Tags"))}
+        return {
+            "name": secret["Name"],
+            "description": secret.get("Description", ""),
+            "tags": tag_map(secret.get("Tags")),
+        }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "description" in changed:

@@ -108,7 +108,9 @@ class VpnConnection(Ec2Kind):
             **self.tagging(news),
         )["VpnConnection"]
         id_ = made["VpnConnectionId"]
-        gateway = self.ec2.describe_customer_gateways(CustomerGatewayIds=[news["customerGatewayId"]])["CustomerGateways"][0]
+        gateway = self.ec2.describe_customer_gateways(CustomerGatewayIds=[news["customerGatewayId"]])[
+            "CustomerGateways"
+        ][0]
         hub = self.ec2.describe_transit_gateways(TransitGatewayIds=[news["transitGatewayId"]])["TransitGateways"][0]
         asn = str(hub.get("Options", {}).get("AmazonSideAsn", 64512))
         outputs: Bag = {"arn": self.arn_of(id_), "vgwTelemetries": [], "routes": []}

@@ -112,7 +112,9 @@ class Encryption(_Setting):
             wire = {"SSEAlgorithm": default["sseAlgorithm"]}
             if "kmsMasterKeyId" in default:
                 wire["KMSMasterKeyID"] = default["kmsMasterKeyId"]
-            rules.append({"ApplyServerSideEncryptionByDefault": wire, "BucketKeyEnabled": rule.get("bucketKeyEnabled", False)})
+            rules.append(
+                {"ApplyServerSideEncryptionByDefault": wire, "BucketKeyEnabled": rule.get("bucketKeyEnabled", False)}
+            )
         self.s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration={"Rules": rules})
 
     def read(self, id_: str, state: Bag) -> Bag | None:

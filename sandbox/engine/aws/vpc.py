@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.engine.aws.base import Bag, Refused, found
+from sandbox.engine.aws.base import Bag, Refused, found, gone
 from sandbox.engine.aws.ec2 import Ec2Kind
 
 
@@ -63,7 +63,10 @@ class Subnet(Ec2Kind):
     def create(self, news: Bag) -> tuple[str, Bag]:
         zone = {
             parameter: news[key]
-            for key, parameter in (("availabilityZone", "AvailabilityZone"), ("availabilityZoneId", "AvailabilityZoneId"))
+            for key, parameter in (
+                ("availabilityZone", "AvailabilityZone"),
+                ("availabilityZoneId", "AvailabilityZoneId"),
+            )
             if key in news
         }
         made = self.ec2.create_subnet(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"], **zone, **self.tagging(news))
@@ -73,7 +76,9 @@ class Subnet(Ec2Kind):
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, **self.observed(made["Subnet"])}
 
     def _public(self, id_: str, news: Bag) -> None:
-        self.ec2.modify_subnet_attribute(SubnetId=id_, MapPublicIpOnLaunch={"Value": bool(news.get("mapPublicIpOnLaunch"))})
+        self.ec2.modify_subnet_attribute(
+            SubnetId=id_, MapPublicIpOnLaunch={"Value": bool(news.get("mapPublicIpOnLaunch"))}
+        )
 
     def observed(self, item: Any) -> Bag:
         return {
@@ -110,7 +115,11 @@ class VpcEndpoint(Ec2Kind):
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "state": "available"}
 
     def observed(self, item: Any) -> Bag:
-        return {"serviceName": item["ServiceName"], "vpcId": item["VpcId"], "routeTableIds": item.get("RouteTableIds", [])}
+        return {
+            "serviceName": item["ServiceName"],
+            "vpcId": item["VpcId"],
+            "routeTableIds": item.get("RouteTableIds", []),
+        }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         before, after = set(state.get("routeTableIds", [])), set(news.get("routeTableIds", []))
@@ -121,7 +130,7 @@ class VpcEndpoint(Ec2Kind):
         return super().update(id_, state, news, changed - {"routeTableIds"})
 
     def delete(self, id_: str, state: Bag) -> None:
-        self.ec2.delete_vpc_endpoints(VpcEndpointIds=[id_])
+        gone(self.ec2.delete_vpc_endpoints, VpcEndpointIds=[id_])
 
 
 class InternetGateway(Ec2Kind):

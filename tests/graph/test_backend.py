@@ -1,0 +1,67 @@
+"""Pulumi's state on the operator's machine: the passphrase, the locks of the dead, and the project beside the tree."""
+
+import json
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from landbridge.paths import state_dir
+from landbridge.realise.backend import backend_variables, drop_dead_locks, passphrase_file
+from landbridge.realise.project import write_project
+from tests.graph.conftest import SANDBOX
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_passphrase_is_made_once_and_only_its_owner_reads_it() -> None:
+    file = passphrase_file("env")
+    first = file.read_text()
+    assert len(first) > 30 and file.stat().st_mode & 0o077 == 0
+    assert passphrase_file("env").read_text() == first
+    assert passphrase_file("other").read_text() != first
+
+
+def test_an_organisation_s_own_backend_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://states")
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "")
+    assert backend_variables("env") == {"PULUMI_BACKEND_URL": "s3://states"}
+
+
+def test_only_locks_of_the_dead_are_removed() -> None:
+    folder = state_dir("env") / "pulumi" / ".pulumi" / "locks" / "organization" / "landbridge" / "env"
+    folder.mkdir(parents=True)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    here = socket.gethostname()
+    holders = {"dead": (ended.pid, here), "alive": (os.getpid(), here), "elsewhere": (ended.pid, "another-host")}
+    for name, (pid, host) in holders.items():
+        (folder / f"{name}.json").write_text(json.dumps({"pid": pid, "hostname": host}))
+    (folder / "odd.json").write_text("{")
+    drop_dead_locks("env")
+    assert sorted(path.stem for path in folder.glob("*.json")) == ["alive", "elsewhere", "odd"]
+
+
+def test_what_pulumi_appends_is_kept_and_the_file_s_own_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "Pulumi.mine.yaml"
+    file.write_text(SANDBOX.read_text())
+    monkeypatch.chdir(SANDBOX.parent)
+    copy = write_project("mine", file) / "Pulumi.mine.yaml"
+    with copy.open("a") as appended:
+        appended.write("encryptionsalt: v1:theirs\n")
+    file.write_text(file.read_text().replace("newcomer", "somebody"))
+    write_project("mine", file)
+    assert "somebody" in copy.read_text() and copy.read_text().count("encryptionsalt: v1:theirs") == 1
+
+    file.write_text(file.read_text() + "\nencryptionsalt: v1:ours\n")
+    write_project("mine", file)
+    assert "v1:ours" in copy.read_text() and "v1:theirs" not in copy.read_text()
