@@ -42,10 +42,10 @@ def environment_page() -> str:
 
 def commands_page() -> str:
     """Every command with its arguments and options."""
-    from landbridge.cli.main import command
+    from landbridge.cli.main import build
 
     lines = [NOTE, "# Commands"]
-    for path, found in _commands(command(), "landbridge"):
+    for path, found in _commands(typer.main.get_command(build()), "landbridge"):
         lines += ["", f"## {path}", "", _first_paragraph(found.help)]
         rows = [
             parameter
@@ -82,7 +82,7 @@ def _models(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel]
         yield from _models(parts[0], suffix)
     elif origin is tuple:
         yield from _models(parts[0], f"{suffix}[]")
-    elif origin in (Mapping, dict) or origin is not None and getattr(origin, "__name__", "") == "Mapping":
+    elif origin in (Mapping, dict) or (origin is not None and getattr(origin, "__name__", "") == "Mapping"):
         yield from _models(parts[1], f"{suffix}.<name>")
     elif origin in (Union, types.UnionType):
         for part in parts:
@@ -137,12 +137,14 @@ def _default(field: FieldInfo) -> str:
 
 
 def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    inner = getattr(command, "commands", None)
-    if inner is None:
+    if not hasattr(command, "list_commands"):
         yield path, command
         return
-    for name in sorted(inner):
-        yield from _commands(inner[name], f"{path} {name}")
+    context = click.Context(command, info_name=path)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        if inner is not None:
+            yield from _commands(inner, f"{path} {name}")
 
 
 def _first_paragraph(text: str | None) -> str:

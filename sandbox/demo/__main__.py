@@ -40,6 +40,8 @@ def get_engine(report: Report) -> str:
     with report.step("Pulumi engine") as step:
         found = get(step.note)
         if isinstance(found, NoEngine):
+            for way in found.tried:
+                step.note(way)
             step.result = "none; the graph is applied without it"
             return str(found)
         step.result = f"{found.version}, from {found.origin}"

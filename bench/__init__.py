@@ -1,0 +1,1 @@
+"""How long Landbridge's commands take and how much memory they need: `make bench`."""

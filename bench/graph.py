@@ -1,0 +1,38 @@
+"""Record the AWS graph of an environment once, without an engine or an emulated AWS: `python -m bench.graph [ENV]`."""
+
+import sys
+from typing import Any
+
+from landbridge.environment import find_environment
+from sandbox.engine.graph import record
+from sandbox.engine.recorder import program_of
+
+ANSWERS = {
+    "aws:index/getCallerIdentity:getCallerIdentity": {
+        "accountId": "123456789012",
+        "arn": "arn:aws:iam::123456789012:root",
+    },
+    "aws:index/getPartition:getPartition": {"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"},
+}
+
+
+class Preview:
+    """Nothing is made; questions to AWS get fixed answers."""
+
+    def create(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        return f"{name}-id", inputs
+
+    def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        return ANSWERS[token]
+
+
+def main() -> int:
+    """Print how many resources there are."""
+    program, stack, config = program_of(find_environment(sys.argv[1] if len(sys.argv) > 1 else "sandbox"))
+    graph = record(program, stack=stack, config=config, backing=Preview(), preview=True)
+    print(len(graph.nodes))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
