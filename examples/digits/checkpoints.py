@@ -118,11 +118,15 @@ def newest(root: Path, on_damaged: Callable[[str], None] = lambda reason: None) 
 
 
 def prune(root: Path, keep: int) -> None:
-    """Remove all but the newest `keep` folders (complete or not)."""
+    """Remove all but the newest `keep` folders (complete or not).
+
+    On NFS a file that is still open, here in an upload, keeps a hidden name until it is closed, and its folder cannot
+    go; a later call removes it.
+    """
     for folder in list(_folders(root))[keep:]:
         # The manifest goes first, so that a crash half way leaves no folder that claims to be complete.
         (folder / MANIFEST).unlink(missing_ok=True)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folders(root: Path) -> Iterator[Path]:

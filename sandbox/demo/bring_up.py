@@ -1,13 +1,12 @@
 """From nothing to a running hybrid cluster in the lab, in repeatable steps. The demonstration and tests/e2e share it."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
-from landbridge.paths import outputs_file, secrets_dir, state_dir
+from landbridge.paths import state_dir
 from sandbox.demo.cluster import Cluster, bgp_established, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
@@ -15,7 +14,8 @@ from sandbox.lab import from_environment, lab
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout, layout
 from sandbox.lab.node import load as node_record
-from sandbox.session import ensure_cloud, operator_variables
+from sandbox.lab.site import AWS_GATEWAY
+from sandbox.session import ensure_cloud, operator_variables, running_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +36,7 @@ class BringUp:
         self.name = self.environment.name
         self.logs = state_dir(self.name) / "logs"
         self.cluster = Cluster(self.lab)
+        self.new_cloud = False
 
     def all(self) -> None:
         """Every step, in order."""
@@ -58,6 +59,7 @@ class BringUp:
         """Two sites' networks, the internet between them, and the emulated AWS."""
         with self.report.step("networks and emulated AWS") as step:
             lab.prepare(self.lab, from_environment.site(self.name), step.note)
+            self.new_cloud = running_cloud(self.lab) is None
             cloud = ensure_cloud(self.lab, self.environment)
             step.result = f"AWS stand-in at {cloud.endpoint}"
 
@@ -68,12 +70,17 @@ class BringUp:
 
         found = find_engine()
         cloud = ensure_cloud(self.lab, self.environment)
-        return {**operator_variables(cloud), **sandbox_variables(self.name, found if isinstance(found, Engine) else None)}
+        return {
+            **operator_variables(cloud),
+            **sandbox_variables(self.name, found if isinstance(found, Engine) else None),
+        }
 
     def stack(self) -> None:
         """AWS, as `landbridge up` builds it."""
         with self.report.step("pulumi up") as step:
-            said = self._landbridge("up", "-s", self.name, "--yes", "--format", "json")
+            # An emulated AWS forgets when it ends; Pulumi, which remembers, has to look again.
+            refresh = ["--refresh"] if self.new_cloud else []
+            said = self._landbridge("up", "-s", self.name, "--yes", "--format", "json", *refresh)
             result = json.loads(said[said.index("{") :])
             self.report.made(result.get("resources", {}))
             step.result = ", ".join(f"{count} {what}" for what, count in result.get("changes", {}).items())
@@ -87,15 +94,10 @@ class BringUp:
     def far_side(self) -> None:
         """AWS's VPN endpoint: what Amazon does behind the API, done by a lab node with our own gateway role."""
         with self.report.step("AWS's end of the tunnel"):
-            link = self.environment.link
-            facts = {
-                "landbridge_outputs": json.loads(outputs_file(self.name).read_text()),
-                "landbridge_secrets": str(secrets_dir(self.name)),
-                "landbridge_onprem_cidrs": [str(self.environment.onprem.cidr)],
-                "landbridge_onprem_asn": getattr(link, "onprem_asn", None),
-            }
-            inventory = self._inventory({"awsgw": node_record(self.lab, "awsgw").address})
-            self._ansible("sandbox/lab/aws_side.yml", inventory, facts)
+            words = [program("ansible-playbook"), "-i", str(self.path), "-i", str(self._far_inventory())]
+            command(
+                [*words, "sandbox/lab/aws_side.yml"], env=self.variables(), cwd=ROOT, log=self.logs / "far-side.log"
+            )
 
     def configure(self) -> None:
         """The on-prem site, as `landbridge configure` does it."""
@@ -122,27 +124,13 @@ class BringUp:
         log = self.logs / f"{words[0]}.log"
         return command([program("landbridge"), *words], env=self.variables(), cwd=ROOT, log=log, timeout=timeout)
 
-    def _inventory(self, hosts: Mapping[str, str]) -> Path:
-        access = self.environment.onprem.access
-        options = f"-o ProxyCommand='{access.proxy_command}' -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-        common = {
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(self.lab.private_key),
-            "ansible_ssh_common_args": options,
-            "ansible_python_interpreter": "/usr/bin/python3",
-        }
-        listed = {"all": {"hosts": {name: {"ansible_host": address} for name, address in hosts.items()}, "vars": common}}
+    def _far_inventory(self) -> Path:
+        """AWS's end as one more host; how to reach it comes with the environment's own inventory."""
         path = state_dir(self.name) / "inventory" / "far-side.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(listed))
+        address = node_record(self.lab, AWS_GATEWAY).address
+        path.write_text(json.dumps({"all": {"hosts": {AWS_GATEWAY: {"ansible_host": address}}}}))
         return path
-
-    def _ansible(self, playbook: str, inventory: Path, facts: Mapping[str, object]) -> None:
-        extra = inventory.with_suffix(".vars.json")
-        extra.write_text(json.dumps(facts))
-        words = [program("ansible-playbook"), "-i", str(inventory), "-e", f"@{extra}", playbook]
-        env = {**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
-        command(words, env=env, cwd=ROOT, log=self.logs / "far-side.log")
 
 
 def bring_up(path: Path, report: Report) -> BringUp:
@@ -153,5 +141,3 @@ def bring_up(path: Path, report: Report) -> BringUp:
     except LabError as error:
         raise DemoError(str(error), getattr(error, "fix", "")) from error
     return going
-
-

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from sandbox.lab import nodes, ssh
@@ -35,8 +36,9 @@ class Cluster:
         return str(done.stdout)
 
     def put(self, node: str, path: str, content: bytes, owner: str) -> None:
-        """Write a file on a node, belonging to `owner`; folders on the way are made."""
-        words = shlex.join(["install", "-D", "-o", owner, "-g", owner, "-m", "0644", "/dev/stdin", path])
+        """Write a file on a node as `owner` (root may not write into homes over NFS); folders on the way are made."""
+        write = f"mkdir -p {shlex.quote(str(PurePosixPath(path).parent))} && cat > {shlex.quote(path)}"
+        words = shlex.join(["runuser", "-u", owner, "--", "sh", "-c", write])
         command = [*ssh.command(self.lab, node_record(self.lab, node).address), words]
         done = subprocess.run(command, input=content, capture_output=True, timeout=60, check=False)
         if done.returncode != 0:
@@ -57,11 +59,11 @@ def wait_for(what: str, ready: Callable[[], bool], seconds: float, every: float 
     return time.monotonic() - started
 
 
-def submit(
-    cluster: Cluster, login: str, user: str, script: str, arguments: Sequence[str], options: Sequence[str] = ()
-) -> int:
-    """Submit a batch job as `user` on the login host; returns its id."""
-    said = cluster.run(login, "sbatch", "--parsable", *options, script, *arguments, user=user)
+def submit(cluster: Cluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:
+    """`sbatch` with `words` from `folder` as `user` on the login host; returns the job's id."""
+    said = cluster.run(
+        login, "sh", "-c", f"cd {shlex.quote(folder)} && {shlex.join(['sbatch', '--parsable', *words])}", user=user
+    )
     return int(said.strip().split(";")[0])
 
 

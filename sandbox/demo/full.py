@@ -26,7 +26,9 @@ def run(path: Path, report: Report) -> int:
         train_on_both_sites(going, report)
         settle(going, report)
     except ClusterError as error:
-        raise DemoError(str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything") from error
+        raise DemoError(
+            str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything"
+        ) from error
     tell(going.environment, report)
     return 0
 
@@ -109,7 +111,9 @@ def instances(going: BringUp) -> list[str]:
 def settle(going: BringUp, report: Report) -> None:
     """Idle AWS nodes are given back."""
     with report.step("idle AWS nodes are given back") as step:
-        step.note(f"{len(instances(going))} instances run; nodes go after {going.environment.aws.pools[0].suspend_after} s idle")
+        step.note(
+            f"{len(instances(going))} instances run; nodes go after {going.environment.aws.pools[0].suspend_after} s idle"
+        )
         wait_for("the last instance to end", lambda: not instances(going), 120, every=1)
         step.result = "no instance left"
 
@@ -118,10 +122,17 @@ def tell(environment: Environment, report: Report) -> None:
     """What was real, and what to do next."""
     report.was(
         Reality("Pulumi", "real", "its engine, state and diffs", "Pulumi's own AWS provider and language host"),
-        Reality("AWS", "simulated", "moto behind a stricter API; instances are lab nodes", "capacity, EFA, quotas, an invoice"),
+        Reality(
+            "AWS",
+            "simulated",
+            "moto behind a stricter API; instances are lab nodes",
+            "capacity, EFA, quotas, an invoice",
+        ),
         Reality("Slurm", "real", "controller, database, accounting, power saving", "more nodes"),
         Reality("GPUs", "simulated", "device nodes; training runs on the CPU", "NVIDIA silicon, drivers, NCCL"),
-        Reality("tunnel", "real", "IKEv2 and ESP in UDP by strongSwan, BGP by FRR", "AWS's end of it, the second tunnel"),
+        Reality(
+            "tunnel", "real", "IKEv2 and ESP in UDP by strongSwan, BGP by FRR", "AWS's end of it, the second tunnel"
+        ),
         Reality("storage", "real", "NFS by Ganesha, the hub in S3's API", "kernel NFS, FSx for Lustre"),
         Reality("MLflow", "real", "PostgreSQL, artifacts through the server, logins", "TLS in front"),
     )

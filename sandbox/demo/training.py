@@ -50,12 +50,11 @@ class Researcher:
         for path in sorted(EXAMPLE.iterdir()):
             if path.suffix in {".py", ".sbatch"}:
                 self.cluster.put(self.login, f"{self.folder}/{path.name}", path.read_bytes(), self.name)
-        self.cluster.run(self.login, "chown", "-R", f"{self.name}:{self.name}", self.folder)
 
     def train(self, name: str, arguments: Sequence[str] = (), options: Sequence[str] = ()) -> int:
         """`sbatch digits.sbatch` from the example's folder; returns the job's id."""
-        chosen = ["--job-name", name, "--chdir", self.folder, *options]
-        return submit(self.cluster, self.login, self.name, f"{self.folder}/digits.sbatch", arguments, chosen)
+        words = ["--job-name", name, *options, "digits.sbatch", *arguments]
+        return submit(self.cluster, self.login, self.name, self.folder, words)
 
     def state(self, number: int) -> Job:
         """The job as the controller sees it now."""
@@ -71,7 +70,9 @@ class Researcher:
 
     def output(self, number: int) -> str:
         """The last lines of the job's output file, empty when there is none yet."""
-        return self.cluster.run(self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true")
+        return self.cluster.run(
+            self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true", user=self.name
+        )
 
     def runs(self) -> list[Run]:
         """All of MLflow's runs, newest first, asked with the user's own credentials."""
@@ -113,4 +114,3 @@ def _run(raw: Mapping[str, Any]) -> Run:
         tags={entry["key"]: entry["value"] for entry in data.get("tags", [])},
         artifact_uri=info.get("artifact_uri", ""),
     )
-
