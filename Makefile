@@ -24,5 +24,5 @@ bench: setup  ## how long the commands take, and how much memory
 	@$(PY) -m bench $(ARGS)
 
 down:  ## end the sandbox and remove what it left, also after a crash
-	@if [ -x .venv/bin/landbridge ]; then .venv/bin/landbridge sandbox down; \
+	@if [ -x .venv/bin/landbridge ]; then $(PY) -m sandbox.embedded.leftovers && .venv/bin/landbridge sandbox down; \
 	else echo "nothing was set up in this checkout (no .venv); 'make setup' first if a lab still runs"; fi

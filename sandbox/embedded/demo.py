@@ -18,6 +18,7 @@ from landbridge.plan.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.rules import check
 from sandbox.cloud.process import Cloud, running
 from sandbox.demo.report import DemoError, Job, Reality, Report
+from sandbox.embedded.leftovers import alone
 from sandbox.embedded.slurm import Job as SlurmJob
 from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
 from sandbox.embedded.stack import Built, Stack
@@ -34,8 +35,12 @@ SIZE = 2
 def run(path: Path, report: Report) -> int:
     """Show the line end to end; 0 when every job ran where it should have and nothing is left."""
     folder = state_dir("embedded")
-    if folder.exists():
+    with alone(folder):
         shutil.rmtree(folder)
+        return _show(path, report, folder)
+
+
+def _show(path: Path, report: Report, folder: Path) -> int:
     # The emulated AWS forgets everything when it ends, so this stack's state is made anew and kept apart from the lab's.
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     with ExitStack() as stack:

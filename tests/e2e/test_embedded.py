@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.embedded import leftovers
+
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
 
@@ -76,6 +78,25 @@ def test_nothing_is_left(demonstration) -> None:
         except OSError:
             continue
     assert left == []
+
+
+def test_what_a_killed_one_leaves_is_found_and_ended(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sandbox.demo", "--level", "embedded"]
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("ok") and "emulated AWS" in line:
+            break
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    folder = tmp_path / "landbridge" / "embedded"
+    assert leftovers.find(folder), "the servers ended by themselves: this test shows nothing"
+    words = [sys.executable, "-m", "sandbox.embedded.leftovers"]
+    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "ended" in done.stdout
+    assert leftovers.find(folder) == []
 
 
 def test_the_checkout_is_untouched(demonstration) -> None:

@@ -1,0 +1,75 @@
+"""Processes of the embedded demonstration that outlived it: found by a mark in their environment, never by a name.
+
+`python -m sandbox.embedded.leftovers` ends them, which is what `make down` does after a crash.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+
+from landbridge.paths import state_dir
+from sandbox.demo.report import DemoError
+from sandbox.lab.processes import Process, all_pids, end, identify
+
+#: Every process that the demonstration starts inherits this variable, with the demonstration's folder in it.
+MARK = "LANDBRIDGE_EMBEDDED"
+
+
+def find(folder: Path) -> list[Process]:
+    """What still runs of a demonstration in `folder`, the caller excepted."""
+    mark = f"{MARK}={folder}".encode()
+    found = []
+    for pid in all_pids():
+        try:
+            variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:  # gone, or somebody else's
+            continue
+        if mark in variables and pid != os.getpid() and (process := identify(pid)) is not None:
+            found.append(process)
+    return found
+
+
+def end_all(folder: Path) -> int:
+    """End them; returns how many there were. Parents restart their children, so it looks until nothing is left."""
+    count = 0
+    for _ in range(5):
+        processes = find(folder)
+        if not processes:
+            break
+        count += len(processes)
+        for process in processes:
+            end(process, grace=3)
+    return count
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One demonstration at a time; what a crashed one left is ended first, and what this one starts is marked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise DemoError("an embedded demonstration is running already", "wait for it, or end it") from None
+        end_all(folder)
+        os.environ[MARK] = str(folder)
+        try:
+            yield
+        finally:
+            del os.environ[MARK]
+            end_all(folder)
+
+
+def main() -> int:
+    """End what is left, and say so."""
+    count = end_all(state_dir("embedded"))
+    if count:
+        print(f"ended {count} processes that an embedded demonstration had left")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
