@@ -38,7 +38,9 @@ class ConfigureDisplay:
             self._console.print(f"{self._title} ...")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._flush()
         if self._console.is_terminal:
             self._progress.stop()

@@ -1,6 +1,7 @@
 """Runs Ansible's playbooks for an environment through ansible-runner, and tells what happens as plain events."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -95,7 +96,9 @@ class _Listener:
             state = "failed"
         else:
             state = "unreachable"
-        outcome = Outcome(self.task, str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result))
+        outcome = Outcome(
+            self.task, str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result)
+        )
         if outcome.message:
             self.failures.append(outcome)
         self.on_event(outcome)
@@ -120,6 +123,8 @@ def configure(
     root = _project(path, playbook)
     folder = state_dir(environment.name) / "ansible"
     folder.mkdir(mode=0o700, exist_ok=True)
+    # ansible-runner keeps a run's options there and would add them to the next one: --check would stay for ever.
+    shutil.rmtree(folder / "env", ignore_errors=True)
     listener = _Listener(on_event)
     run = ansible_runner.run(
         private_data_dir=str(folder),
@@ -141,14 +146,18 @@ def _project(path: Path, playbook: Path) -> Path:
     for folder in path.resolve().parents:
         if (folder / playbook).is_file():
             return folder
-    raise FindingsError([Finding("no-playbook", f"no {playbook} above {path}", fix="run it from a Landbridge checkout")])
+    raise FindingsError(
+        [Finding("no-playbook", f"no {playbook} above {path}", fix="run it from a Landbridge checkout")]
+    )
 
 
 def _variables(root: Path) -> dict[str, str]:
     """Ansible has to be this environment's own: the inventory plugin imports landbridge."""
     programs = Path(sys.executable).parent
     if not (programs / "ansible-playbook").exists():
-        found = Finding("no-ansible", f"no ansible-playbook in {programs}", fix="install landbridge with its dependencies")
+        found = Finding(
+            "no-ansible", f"no ansible-playbook in {programs}", fix="install landbridge with its dependencies"
+        )
         raise FindingsError([found])
     return {
         "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
@@ -161,7 +170,9 @@ def _counts(stats: Mapping[str, Mapping[str, int]] | None) -> dict[str, Counts]:
     stats = stats or {}
     words = {"ok": "ok", "changed": "changed", "failed": "failures", "unreachable": "dark"}
     hosts = sorted({host for word in ("ok", "changed", "failures", "dark") for host in stats.get(word, {})})
-    return {host: Counts(**{ours: stats.get(theirs, {}).get(host, 0) for ours, theirs in words.items()}) for host in hosts}
+    return {
+        host: Counts(**{ours: stats.get(theirs, {}).get(host, 0) for ours, theirs in words.items()}) for host in hosts
+    }
 
 
 def _reason(result: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from ansible.errors import AnsibleParserError
+
 from ansible.plugins.inventory import BaseInventoryPlugin
 
 DOCUMENTATION = r"""
@@ -31,7 +32,7 @@ class InventoryModule(BaseInventoryPlugin):
 
     def verify_file(self, path):
         name = Path(path).name
-        return super().verify_file(path) and name.startswith("Pulumi.") and name.endswith((".yaml", ".yml"))
+        return super().verify_file(path) and name.startswith("Pulumi.") and name.endswith(".yaml")
 
     def parse(self, inventory, loader, path, cache=True):
         super().parse(inventory, loader, path, cache)
@@ -41,7 +42,9 @@ class InventoryModule(BaseInventoryPlugin):
             from landbridge.plan.inventory import inventory as planned
             from landbridge.plan.outputs import StackOutputs
         except ImportError as error:
-            raise AnsibleParserError(f"run Ansible from the environment that has landbridge installed: {error}") from error
+            raise AnsibleParserError(
+                f"run Ansible from the environment that has landbridge installed: {error}"
+            ) from error
         loaded = load_environment(Path(path))
         if loaded.environment is None:
             raise AnsibleParserError("\n".join(str(finding) for finding in loaded.findings))
@@ -77,8 +80,19 @@ class InventoryModule(BaseInventoryPlugin):
     @staticmethod
     def _connection(environment, paths):
         access = environment.onprem.access
-        known = paths.expand(access.known_hosts) if access.known_hosts else paths.state_dir(environment.name) / "known_hosts"
-        options = ["-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=accept-new", "-o", "LogLevel=ERROR"]
+        known = (
+            paths.expand(access.known_hosts)
+            if access.known_hosts
+            else paths.state_dir(environment.name) / "known_hosts"
+        )
+        options = [
+            "-o",
+            f"UserKnownHostsFile={known}",
+            "-o",
+            "StrictHostKeyChecking=accept-new",
+            "-o",
+            "LogLevel=ERROR",
+        ]
         if access.proxy_command:
             options += ["-o", f"ProxyCommand={access.proxy_command}"]
         found = {

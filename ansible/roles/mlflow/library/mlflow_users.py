@@ -48,7 +48,10 @@ def call(url, method, user, password, body=None):
 
 
 def main():
-    user_spec = {"name": {"type": "str", "required": True}, "password": {"type": "str", "required": True, "no_log": True}}
+    user_spec = {
+        "name": {"type": "str", "required": True},
+        "password": {"type": "str", "required": True, "no_log": True},
+    }
     module = AnsibleModule(
         argument_spec={
             "url": {"type": "str", "required": True},

@@ -102,7 +102,15 @@ def main():
         # A first run in check mode: nothing is installed yet, so all of it would be done.
         module.exit_json(changed=bool(accounts), commands=plan(cluster, accounts, {}))
     # slurmctld registers its cluster when it first reaches slurmdbd; accounts may come before that.
-    read = [sacctmgr, "-nP", "show", "associations", "where", "cluster=" + cluster, "format=account,user,fairshare,grptres"]
+    read = [
+        sacctmgr,
+        "-nP",
+        "show",
+        "associations",
+        "where",
+        "cluster=" + cluster,
+        "format=account,user,fairshare,grptres",
+    ]
     rc, out, err = module.run_command(read)
     if rc != 0:
         module.fail_json(msg="slurmdbd did not answer: " + (err or out).strip(), cmd=read, rc=rc)
