@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import checkpoints
+import collectives
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -143,6 +144,8 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     if place.size > 1:
         jax.distributed.initialize(place.coordinator, place.size, place.rank)
+        if complaint := collectives.listen_at(collectives.address_towards(str(place.coordinator))):
+            print(f"digits: {complaint}", file=sys.stderr)
     stop = threading.Event()
     # After initialize: JAX's coordination service installs a handler of its own.
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

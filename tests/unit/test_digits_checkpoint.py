@@ -136,3 +136,11 @@ def test_a_place_in_the_run_from_slurm_and_from_explicit_variables() -> None:
 def test_a_contradictory_environment_is_refused(variables, message) -> None:
     with pytest.raises(world.WorldError, match=message):
         world.read_world(variables)
+
+
+def test_processes_listen_on_the_way_to_the_coordinator() -> None:
+    """And not where the machine's own name leads, which is 127.0.1.1 on Debian, or nowhere."""
+    import collectives
+
+    assert collectives.address_towards("127.0.0.1:29500") == "127.0.0.1"
+    assert collectives.address_towards("[::1]:29500") == "::1"
