@@ -26,9 +26,10 @@ __all__ = [
     "stop_all", "wait_ssh",
 ]  # fmt: skip
 
+BASE = "base"
 # What makes a node itself rather than its kind: an image must not carry it on.
 _PERSONAL = (
-    "etc/hostname", "etc/hosts", "etc/machine-id", "etc/apt/apt.conf.d/02proxy", "etc/tmpfiles.d/lab-hardware.conf",
+    "etc/hostname", "etc/machine-id", "etc/apt/apt.conf.d/02proxy", "etc/tmpfiles.d/lab-hardware.conf",
     "root/.ssh/authorized_keys", "root/.ansible", "var/log", "var/cache/apt", "var/lib/systemd/random-seed",
     "var/lib/dbus/machine-id", "var/tmp", "tmp", "run",
 )  # fmt: skip
@@ -250,10 +251,12 @@ def _personalise(lab: Layout, node: Node, upper: Path) -> None:
     hostname = node.hostname or node.name
     files = {
         "etc/hostname": f"{hostname}\n",
-        "etc/hosts": f"127.0.0.1 localhost\n::1 localhost\n{node.address} {hostname}\n",
         "etc/tmpfiles.d/lab-hardware.conf": hardware.device_nodes(node),
         "root/.ssh/authorized_keys": lab.public_key.read_text(),
     }
+    if node.image.startswith(BASE):
+        # A baked image brings the hosts that its roles wrote, as an AMI does.
+        files["etc/hosts"] = f"127.0.0.1 localhost\n::1 localhost\n{node.address} {hostname}\n"
     if node.operator:
         files["etc/apt/apt.conf.d/02proxy"] = f'Acquire::http::Proxy "http://{node.operator}:3142";\n'
     for name, content in files.items():
