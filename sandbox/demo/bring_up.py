@@ -10,6 +10,7 @@ from landbridge.paths import state_dir
 from sandbox.demo.cluster import Cluster, bgp_established, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
+from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.lab import from_environment, lab
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout, layout
