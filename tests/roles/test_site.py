@@ -1,0 +1,83 @@
+"""The roles on real machines. These tests look at a cluster that stands; tests/e2e/test_cluster.py builds one."""
+
+import json
+
+import pytest
+
+from sandbox.demo.cluster import Cluster, ClusterError
+from sandbox.demo.work import command, program
+from sandbox.lab import nodes
+from sandbox.lab.layout import layout
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    found = Cluster(layout())
+    try:
+        found.run("login01", "sinfo", "--noheader")
+    except (ClusterError, OSError, RuntimeError) as error:
+        pytest.skip(f"no cluster stands (make demo): {error}")
+    return found
+
+
+def test_every_host_works_with_the_controllers_configuration(cluster: Cluster) -> None:
+    written = cluster.run("ctl01", "cat", "/etc/slurm/slurm.conf")
+    assert "NodeName=dgx[01-02]" in written
+    assert cluster.run("login01", "cat", "/run/slurm/conf/slurm.conf") == written
+    for node in ("dgx01", "dgx02"):
+        assert cluster.run(node, "cat", "/var/lib/slurm/slurmd/conf-cache/slurm.conf") == written
+        assert not nodes.exec(cluster.lab, node, ["test -e /etc/slurm/slurm.conf"]).returncode == 0
+
+
+def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: Cluster) -> None:
+    where = "srun --partition=onprem --nodes=2 --gpus-per-node=2 --time=1".split()
+    said = cluster.run("login01", *where, "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES", user="alice")
+    assert sorted(said.split("\n")[:2]) == ["dgx01 0,1", "dgx02 0,1"]
+    newest = cluster.run("ctl01", "sacct", "-X", "-a", "-n", "-P", "-o", "user,account,alloctres").splitlines()[-1]
+    assert newest.startswith("alice|vision|") and "gres/gpu:h100=4" in newest
+
+
+def test_a_strangers_job_is_refused(cluster: Cluster) -> None:
+    with pytest.raises(ClusterError, match="Invalid account"):
+        cluster.run("login01", "srun", "--account=nobody", "--time=1", "true", user="alice")
+
+
+def test_a_limited_run_touches_no_other_host(cluster: Cluster) -> None:
+    said = command(
+        [program("landbridge"), "configure", "-s", "sandbox", "--limit", "login01", "--format", "json"], timeout=300
+    )
+    report = json.loads(said[said.index("{") :])
+    assert list(report["hosts"]) == ["login01"]
+    assert report["hosts"]["login01"] == {**report["hosts"]["login01"], "changed": 0, "failed": 0, "unreachable": 0}
+
+
+def test_mlflow_wants_a_password_and_its_own_name(cluster: Cluster) -> None:
+    url = "http://mlops01:5000/api/2.0/mlflow/experiments/search?max_results=1"
+    ask = """import sys, urllib.request, urllib.error, base64, configparser, pathlib
+url, login, host = sys.argv[1:]
+request = urllib.request.Request(url, headers={"Host": host})
+if login == "own":
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read(pathlib.Path.home() / ".mlflow/credentials")
+    pair = parser["mlflow"]["mlflow_tracking_username"] + ":" + parser["mlflow"]["mlflow_tracking_password"]
+    request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+try:
+    print(urllib.request.urlopen(request, timeout=20).status)
+except urllib.error.HTTPError as error:
+    print(error.code)"""
+
+    def status(login: str, host: str) -> str:
+        return cluster.run("login01", "python3", "-c", ask, url, login, host, user="alice").strip()
+
+    assert status("none", "mlops01:5000") == "401"
+    assert status("own", "mlops01:5000") == "200"
+    assert status("own", "evil.example.org") == "403"
+
+
+def test_a_home_belongs_to_its_owner_on_every_host(cluster: Cluster) -> None:
+    cluster.run("login01", "sh", "-c", "umask 077; echo mine > ~/private", user="alice")
+    assert cluster.run("dgx01", "cat", "/home/alice/private", user="alice") == "mine\n"
+    with pytest.raises(ClusterError, match="Permission denied"):
+        cluster.run("dgx01", "cat", "/home/alice/private", user="bob")
