@@ -28,11 +28,11 @@ def test_every_host_works_with_the_controllers_configuration(cluster: Cluster) -
     assert cluster.run("login01", "cat", "/run/slurm/conf/slurm.conf") == written
     for node in ("dgx01", "dgx02"):
         assert cluster.run(node, "cat", "/var/lib/slurm/slurmd/conf-cache/slurm.conf") == written
-        assert not nodes.exec(cluster.lab, node, ["test -e /etc/slurm/slurm.conf"]).returncode == 0
+        assert nodes.exec(cluster.lab, node, ["test -e /etc/slurm/slurm.conf"]).returncode != 0
 
 
 def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: Cluster) -> None:
-    where = "srun --partition=onprem --nodes=2 --gpus-per-node=2 --time=1".split()
+    where = ["srun", "--partition=onprem", "--nodes=2", "--gpus-per-node=2", "--time=1"]
     said = cluster.run("login01", *where, "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES", user="alice")
     assert sorted(said.split("\n")[:2]) == ["dgx01 0,1", "dgx02 0,1"]
     newest = cluster.run("ctl01", "sacct", "-X", "-a", "-n", "-P", "-o", "user,account,alloctres").splitlines()[-1]
