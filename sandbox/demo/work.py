@@ -30,7 +30,13 @@ def command(
     """Run to the end and return what it printed; a DemoError carries the last lines of one that failed."""
     lines: list[str] = []
     with subprocess.Popen(
-        list(words), env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        list(words),
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as running:
         watchdog = _Watchdog(running, timeout)
         for line in running.stdout or ():
