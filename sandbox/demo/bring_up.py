@@ -1,7 +1,8 @@
 """From nothing to a running hybrid cluster in the lab, in repeatable steps. The demonstration and tests/e2e share it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from landbridge.paths import state_dir
 from sandbox.demo.cluster import Cluster, bgp_established, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
-from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.lab import from_environment, lab
 from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout, layout
@@ -45,9 +45,7 @@ class BringUp:
         self.sites()
         self.stack()
         self.machines()
-        self.far_side()
-        self.configure()
-        self.image()
+        self._at_once(self.configure, self.far_side, self.image)
         self.tunnel()
 
     def check(self) -> None:
@@ -120,6 +118,14 @@ class BringUp:
             gateway = self.environment.onprem.services.gateway
             seconds = wait_for("a BGP session with AWS", lambda: bgp_established(self.cluster, gateway), 60)
             step.result = f"established after {seconds:.0f} s of waiting"
+
+    @staticmethod
+    def _at_once(*steps: Callable[[], None]) -> None:
+        """Steps that need nothing of each other; the first error, once all have ended."""
+        with ThreadPoolExecutor(len(steps)) as pool:
+            going = [pool.submit(step) for step in steps]
+        for one in going:
+            one.result()
 
     def _landbridge(self, *words: str, timeout: float = 900) -> str:
         log = self.logs / f"{words[0]}.log"

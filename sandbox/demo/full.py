@@ -14,7 +14,7 @@ from sandbox.demo.training import Researcher, Run
 from sandbox.session import ensure_cloud
 
 # Job 1 must still hold the on-prem GPUs when job 2 is submitted and while its nodes boot.
-FIRST_EPOCHS, FIRST_FLOOR = 12, 2.5
+FIRST_EPOCHS, FIRST_FLOOR = 10, 2.5
 SECOND_EPOCHS = 8
 GPUS_A_NODE = 8
 

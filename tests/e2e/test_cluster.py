@@ -86,7 +86,9 @@ def test_bgp_carries_the_routes_both_ways(going: BringUp) -> None:
     assert str(environment.onprem.cidr) in bgp_routes(going.cluster, "awsgw")
 
 
-def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(going: BringUp, user: Researcher, shown: Shown) -> None:
+def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
+    going: BringUp, user: Researcher, shown: Shown
+) -> None:
     runs = [user.run_of(job.id) for job in (shown.first, shown.second)]
     assert [run.status for run in runs] == ["FINISHED", "FINISHED"]
     assert [run.tags["landbridge.site"] for run in runs] == ["onprem", "aws"]
@@ -159,4 +161,3 @@ def test_down_leaves_nothing(going: BringUp, stood_before: bool) -> None:
     command([program("landbridge"), "sandbox", "down"], timeout=180)
     assert cleanup.leftovers(going.lab) == []
     assert not Path(f"/proc/{cloud.pid}").exists()
-
