@@ -58,12 +58,23 @@ def _get_lab_packages() -> None:
         host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
 
 
+def _get_both() -> None:
+    _get_engine()
+    _get_lab_packages()
+
+
 TIERS = (
     Tier("unit", 10, "functions, and small programs on loopback"),
     Tier("graph", 15, "what Pulumi is asked to make", _get_engine),
-    Tier("roles", 20, "Ansible roles", _get_lab_packages),
-    Tier("e2e", 40, "the whole line, in the lab where there is one", lambda: (_get_engine(), _get_lab_packages())[0]),
+    Tier("roles", 25, "Ansible roles, on the lab's machines where there is a lab", _get_both),
+    Tier("e2e", 35, "the whole line, in the lab where there is one", _get_both),
 )
+
+
+def _lab_stands() -> bool:
+    from sandbox.lab.layout import layout
+
+    return layout().state.exists()
 
 
 def run(tier: Tier, extra: list[str]) -> Outcome:
@@ -110,6 +121,9 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     began = time.monotonic()
     outcomes = []
+    # Tiers share one cluster. What stood before the tests stands after them; what they brought up they take down.
+    stood = _lab_stands()
+    os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if stood else "no"
     for tier in TIERS:
         if options.tier and tier.name not in options.tier:
             continue
@@ -117,6 +131,10 @@ def main(argv: list[str] | None = None) -> int:
             continue
         print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
         outcomes.append(run(tier, options.extra))
+    if not stood and _lab_stands():
+        subprocess.run(
+            [sys.executable, "-m", "landbridge.cli.main", "sandbox", "down"], cwd=ROOT, timeout=300, check=False
+        )
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
     broken = [outcome for outcome in outcomes if outcome.broken]
 

@@ -1,25 +1,20 @@
-"""The roles on real machines. These tests look at a cluster that stands; tests/e2e/test_cluster.py builds one."""
+"""The roles on real machines: what the configured site does for its users, and what a second, limited run leaves alone."""
 
 import json
 
 import pytest
 
+from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import Cluster, ClusterError
 from sandbox.demo.work import command, program
 from sandbox.lab import nodes
-from sandbox.lab.layout import layout
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Cluster:
-    found = Cluster(layout())
-    try:
-        found.run("login01", "sinfo", "--noheader")
-    except (ClusterError, OSError, RuntimeError) as error:
-        pytest.skip(f"no cluster stands (make demo): {error}")
-    return found
+def cluster(going: BringUp) -> Cluster:
+    return going.cluster
 
 
 def test_every_host_works_with_the_controllers_configuration(cluster: Cluster) -> None:

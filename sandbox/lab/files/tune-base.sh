@@ -24,8 +24,6 @@ printf 'path-exclude=/usr/share/%s/*\n' doc man locale > "$root/etc/dpkg/dpkg.cf
 rm -rf "$root"/var/lib/apt/lists/*
 chroot "$root" apt-get -q -o "Acquire::http::Proxy=$proxy" update
 rm -rf "$root"/var/lib/apt/lists/auxfiles/* "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb
-# Every node would build the same index of two releases on its first installation: seconds of processor time each.
-chroot "$root" apt-cache -q gencaches
 
 # The certificates the host trusts, for machines whose TLS is re-signed on the way.
 if [ -s /etc/ssl/certs/ca-certificates.crt ]; then
