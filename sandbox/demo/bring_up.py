@@ -9,7 +9,7 @@ from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import state_dir
-from sandbox.demo.cluster import Cluster, ClusterError, bgp_established, wait_for
+from sandbox.demo.cluster import Cluster, ClusterError, bgp_routes, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
 from sandbox.lab import from_environment, lab
@@ -55,7 +55,7 @@ class BringUp:
             return False
         try:
             self.cluster.run(self.environment.onprem.services.login[0], "sinfo", "--noheader")
-            return bgp_established(self.cluster, self.environment.onprem.services.gateway)
+            return self.linked()
         except (ClusterError, LabError):
             return False
 
@@ -126,9 +126,14 @@ class BringUp:
     def tunnel(self) -> None:
         """Wait for the tunnel and for BGP on it."""
         with self.report.step("tunnel and BGP") as step:
-            gateway = self.environment.onprem.services.gateway
-            seconds = wait_for("a BGP session with AWS", lambda: bgp_established(self.cluster, gateway), 60)
-            step.result = f"established after {seconds:.0f} s of waiting"
+            seconds = wait_for("routes to the other site on both gateways", self.linked, 60)
+            step.result = f"up after {seconds:.0f} s of waiting"
+
+    def linked(self) -> bool:
+        """Whether each gateway routes the other site as BGP told it."""
+        ours, theirs = str(self.environment.onprem.cidr), str(self.environment.aws.cidr)
+        gateway = self.environment.onprem.services.gateway
+        return theirs in bgp_routes(self.cluster, gateway) and ours in bgp_routes(self.cluster, AWS_GATEWAY)
 
     @staticmethod
     def _at_once(*steps: Callable[[], None]) -> None:

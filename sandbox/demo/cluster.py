@@ -105,12 +105,6 @@ def job(cluster: Cluster, controller: str, number: int) -> Job:
     )
 
 
-def bgp_established(cluster: Cluster, gateway: str) -> bool:
-    """True when the gateway has at least one BGP session up."""
-    peers = cluster.json(gateway, "vtysh", "-c", "show bgp ipv4 unicast summary json").get("peers", {})
-    return any(peer.get("state") == "Established" for peer in peers.values())
-
-
 def bgp_routes(cluster: Cluster, gateway: str) -> set[str]:
     """Prefixes the gateway's kernel routes because BGP said so."""
     return {
