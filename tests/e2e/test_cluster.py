@@ -57,6 +57,12 @@ def shown(going: BringUp) -> Shown:
     return Shown(first, second, seen, report)
 
 
+def cloud_states(going: BringUp) -> dict[str, list[str]]:
+    """Slurm's words for the state of each AWS node."""
+    found = going.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+    return {node["name"]: node["state"] for node in found if node["name"].startswith("p5-")}
+
+
 def test_job_1_ran_on_prem_and_job_2_in_aws(shown: Shown) -> None:
     assert sorted(shown.first.nodes) == ["dgx01", "dgx02"]
     assert len(shown.second.nodes) == 2
@@ -100,8 +106,7 @@ def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
 
 def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:
     wait_for("every instance to end", lambda: not instances(going), 120, every=1)
-    found = going.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
-    cloud = {node["name"]: node["state"] for node in found if node["name"].startswith("p5-")}
+    cloud = cloud_states(going)
     assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
 
 
@@ -132,7 +137,9 @@ def test_without_capacity_the_nodes_say_why_and_the_job_waits(going: BringUp, us
     assert not instances(going)
     cloud.control(pool={"p5.48xlarge/*": 100})
     going.cluster.run(user.login, "scancel", str(number), user=user.name)
-    going.cluster.run(controller, "scontrol", "update", "nodename=p5-[1-4]", "state=resume")
+    down = [name for name, state in cloud_states(going).items() if "DOWN" in state]
+    assert down, "what could not be launched is out of service until somebody looks"
+    going.cluster.run(controller, "scontrol", "update", f"nodename={','.join(down)}", "state=resume")
 
 
 def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researcher) -> None:
