@@ -27,16 +27,46 @@ def _fail(error: Exception) -> typer.Exit:
 
 @app.command()
 def up(stack: Stack = "sandbox") -> None:
-    """Boot the lab: networks, package cache, and every on-prem machine of the environment. Repeatable."""
+    """Boot the lab: networks, package cache, every on-prem machine of the environment, the emulated AWS. Repeatable.
+
+    Example: landbridge sandbox up && eval "$(landbridge sandbox env)" && landbridge up -s sandbox
+    """
     from sandbox.lab import from_environment, lab
     from sandbox.lab.errors import LabError
     from sandbox.lab.layout import layout
+    from sandbox.session import ensure_cloud
 
     try:
         booted = lab.up(layout(), from_environment.site(stack), _say)
+        cloud = ensure_cloud(layout(), from_environment.environment(stack))
     except LabError as error:
         raise _fail(error) from None
-    typer.echo(f"the lab is up; booted now: {', '.join(booted) or 'none, all were running'}")
+    typer.echo(f"the lab is up; booted now: {', '.join(booted) or 'none, all were running'}; AWS at {cloud.endpoint}")
+
+
+@app.command()
+def env(stack: Stack = "sandbox") -> None:
+    """Print what a shell needs to run `landbridge up`, `pulumi` and `landbridge configure` against the sandbox.
+
+    Example: eval "$(landbridge sandbox env)"
+    """
+    import shlex
+
+    from sandbox.lab import from_environment
+    from sandbox.lab.errors import LabError
+    from sandbox.lab.layout import layout
+    from sandbox.session import command_variables, running_cloud
+
+    try:
+        environment = from_environment.environment(stack)
+        cloud = running_cloud(layout())
+        if cloud is None:
+            raise LabError("the emulated AWS does not run", "landbridge sandbox up")
+    except LabError as error:
+        raise _fail(error) from None
+    for name, value in sorted(command_variables(cloud, environment.name).items()):
+        if os.environ.get(name) != value:
+            typer.echo(f"export {name}={shlex.quote(value)}")
 
 
 @app.command()

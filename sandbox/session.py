@@ -6,8 +6,6 @@ the operator, inside the lab's network namespace for both sites, and beside ever
 
 import json
 import os
-import urllib.request
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -80,16 +78,20 @@ def end_cloud(lab: Layout, grace: float = 30) -> None:
     (lab.state / _PID_FILE).unlink(missing_ok=True)
 
 
-def operator_variables(cloud: Cloud) -> Mapping[str, str]:
-    """What the operator's commands (Pulumi, boto3) need to reach this cloud: credentials by file, never by value."""
+def command_variables(cloud: Cloud, environment: str) -> dict[str, str]:
+    """Variables of the operator's commands: the Pulumi engine with its stand-ins, Ansible's accelerator, and AWS's keys.
+
+    Credentials go by file, never by value.
+    """
+    from sandbox.engine.environment import sandbox_variables
+    from sandbox.engine.find import Engine, find_engine
+    from sandbox.fast_ansible import fast_ansible_variables
+
+    found = find_engine()
     return {
         **os.environ,
         "AWS_SHARED_CREDENTIALS_FILE": str(cloud.operator_credentials),
         "AWS_EC2_METADATA_DISABLED": "true",
+        **fast_ansible_variables(),
+        **sandbox_variables(environment, found if isinstance(found, Engine) else None),
     }
-
-
-def cloud_report(cloud: Cloud) -> dict[str, object]:
-    """Counters and instances, as the control endpoint tells them."""
-    with urllib.request.urlopen(f"{cloud.endpoint}/_ctl", timeout=10) as answer:
-        return dict(json.load(answer))

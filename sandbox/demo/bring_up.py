@@ -17,7 +17,7 @@ from sandbox.lab.errors import LabError
 from sandbox.lab.layout import Layout, layout
 from sandbox.lab.node import load as node_record
 from sandbox.lab.site import AWS_GATEWAY
-from sandbox.session import ensure_cloud, operator_variables, running_cloud
+from sandbox.session import command_variables, ensure_cloud, running_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,15 +75,7 @@ class BringUp:
 
     def variables(self) -> Mapping[str, str]:
         """Environment variables of the operator's commands: the engine and its stand-ins, and where AWS is."""
-        from sandbox.engine.environment import sandbox_variables
-        from sandbox.engine.find import Engine, find_engine
-
-        found = find_engine()
-        cloud = ensure_cloud(self.lab, self.environment)
-        return {
-            **operator_variables(cloud),
-            **sandbox_variables(self.name, found if isinstance(found, Engine) else None),
-        }
+        return command_variables(ensure_cloud(self.lab, self.environment), self.name)
 
     def stack(self) -> None:
         """AWS, as `landbridge up` builds it."""
