@@ -15,7 +15,6 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.inventory import inventory
-from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.lab import image, netns, nodes, shell
 from sandbox.lab.errors import LabError
 from sandbox.lab.from_environment import CHECKOUT
@@ -144,7 +143,6 @@ def run_playbook(
         cwd=CHECKOUT,
         env={
             **os.environ,
-            **fast_ansible_variables(),
             "ANSIBLE_CONFIG": str(config),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_ROLES_PATH": str(CHECKOUT / "ansible/roles"),

@@ -86,6 +86,12 @@ def test_bgp_carries_the_routes_both_ways(going: BringUp) -> None:
     assert str(environment.onprem.cidr) in bgp_routes(going.cluster, "awsgw")
 
 
+def test_without_the_tunnel_nothing_would_leave_in_clear_text(going: BringUp) -> None:
+    gateway, theirs = going.environment.onprem.services.gateway, str(going.environment.aws.cidr)
+    refused = json.loads(going.cluster.run(gateway, "ip", "-json", "route", "show", "type", "unreachable"))
+    assert theirs in {route["dst"] for route in refused}
+
+
 def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
     going: BringUp, user: Researcher, shown: Shown
 ) -> None:
