@@ -114,8 +114,11 @@ def _launch(lab: Layout) -> Cache:
 
 
 def _free_port() -> int:
-    """The usual port of a package cache when nobody has it, else any free one: only the relay has to know it."""
-    for port in (PREFERRED_PORT, 0):
+    """The usual port of a package cache, or the next free one: only the relay has to know it.
+
+    Not just any free one: apt-cacher-ng cannot bind to ports above 32767.
+    """
+    for port in range(PREFERRED_PORT, PREFERRED_PORT + 200):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
