@@ -1,5 +1,6 @@
 """Buckets and what is set on them; each setting is a resource of its own, as in the SDK."""
 
+from abc import abstractmethod
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -75,8 +76,9 @@ class _Setting(_S3Kind):
 
     replaces = frozenset({"bucket"})
 
+    @abstractmethod
     def put(self, bucket: str, news: Bag) -> None:
-        raise NotImplementedError
+        """Set it on the bucket."""
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         self.put(news["bucket"], news)

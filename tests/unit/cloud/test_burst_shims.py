@@ -141,6 +141,7 @@ def test_node_that_never_comes_is_given_up(cloud: Cloud, start: Callable[..., Si
     slurm.wait_for(lambda: slurm.nodes["p5-1"].state == "DOWN", 20, "the node was not given up")
     slurm.cancel(job)
     slurm.wait_for(lambda: "p5-1" not in instances(cloud), 10, "its instance was left")
+    assert slurm.nodes["p5-1"].state == "DOWN"
 
 
 ORDER = {"jobs": [{"job_id": 1, "nodes_alloc": "p5-[1-2]", "nodes_resume": "p5-[1-2]"}], "all_nodes_resume": "p5-[1-2]"}

@@ -70,7 +70,7 @@ def mutate(tree: Any, path: DataPath, how: str, junk: Any) -> Any:
     return tree
 
 
-def judge(text: str | bytes) -> tuple[Finding, ...]:
+def assert_located(text: str | bytes) -> tuple[Finding, ...]:
     """What `check` says; every finding is located and in words."""
     lines = len(text.splitlines()) + 1
     loaded = load_text(text, Path("stacks/Pulumi.fuzz.yaml"))
@@ -93,7 +93,7 @@ def test_a_changed_tree(name: str, data: st.DataObject) -> None:
         path = data.draw(st.sampled_from(paths(tree)))
         how = data.draw(st.sampled_from(["replace", "remove", "rename", "repeat"]))
         tree = mutate(tree, path, how, data.draw(JUNK))
-    judge(json.dumps(tree, indent=1))
+    assert_located(json.dumps(tree, indent=1))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -104,10 +104,10 @@ def test_a_changed_text(name: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text) - 1))
     length = data.draw(st.integers(0, 12))
     inserted = data.draw(st.text(alphabet="{}[]:,-#&*!|>'\"%@`\t\n 0aé\x00", max_size=4))
-    judge(text[:at] + inserted + text[at + length :])
+    assert_located(text[:at] + inserted + text[at + length :])
 
 
 @QUICK
 @given(st.binary(max_size=60))
 def test_any_bytes(data: bytes) -> None:
-    judge(data)
+    assert_located(data)
