@@ -2,6 +2,7 @@
 
 from landbridge.environment.aws import Aws, Endpoints, Pool
 from landbridge.environment.capacity import (
+    AnyCapacity,
     Capacity,
     CapacityBlock,
     OnDemand,
@@ -10,6 +11,8 @@ from landbridge.environment.capacity import (
     Spot,
     capacity_zones,
 )
+from landbridge.environment.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.iam import Iam, Ingress, Statement
 from landbridge.environment.link import DirectConnect, Link, Vpn
 from landbridge.environment.load import (
     Loaded,
@@ -25,34 +28,51 @@ from landbridge.environment.model import (
     MLflow,
     MLOps,
     SecretRef,
+    Suppression,
     User,
+    Window,
 )
+from landbridge.environment.network import ExistingSubnet, ExistingVpc, ImageSource, Kubernetes
 from landbridge.environment.onprem import Access, NodeGroup, OnPrem, Services
+from landbridge.environment.pool import Interface, NicPolicy, Placement
 from landbridge.environment.scheduler import Account, Partition, Scheduler, Slurm
-from landbridge.environment.storage import ExternalNfsHome, FsxLustre, NfsHome, S3Hub, Storage
+from landbridge.environment.storage import ExternalNfsHome, NfsHome, S3Hub, Storage
 
 __all__ = [
     "Access",
     "Account",
+    "AnyCapacity",
     "Aws",
     "Budget",
     "Capacity",
     "CapacityBlock",
     "DataClass",
+    "DataRepository",
     "DirectConnect",
+    "Efs",
     "Endpoints",
     "Environment",
+    "ExistingSubnet",
+    "ExistingVpc",
     "ExternalNfsHome",
     "FsxLustre",
+    "FsxOpenZfs",
+    "Iam",
+    "ImageSource",
+    "Ingress",
+    "Interface",
+    "Kubernetes",
     "Link",
     "Loaded",
     "MLOps",
     "MLflow",
     "NfsHome",
+    "NicPolicy",
     "NodeGroup",
     "OnDemand",
     "OnPrem",
     "Partition",
+    "Placement",
     "Pool",
     "Reservation",
     "ReservationGroup",
@@ -62,9 +82,12 @@ __all__ = [
     "Services",
     "Slurm",
     "Spot",
+    "Statement",
     "Storage",
+    "Suppression",
     "User",
     "Vpn",
+    "Window",
     "capacity_zones",
     "environment_from_config",
     "find_environment",

@@ -6,10 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Text, Url, Word
-from landbridge.environment.capacity import Capacity, OnDemand
+from landbridge.environment.base import Model, Text, Url, Word, Zone
+from landbridge.environment.iam import Iam, Ingress
+from landbridge.environment.network import ExistingVpc, ImageSource, Kubernetes, Logs
+from landbridge.environment.pool import NicPolicy, Pool
 
-NicPolicy = Literal["ip_optimised", "bandwidth", "legacy"]
+QuotaCode = Annotated[str, StringConstraints(pattern=r"^L-[0-9A-F]{8}$")]
+
+__all__ = ["Aws", "Endpoints", "NicPolicy", "Pool"]
 
 
 class Endpoints(Model):
@@ -20,42 +24,37 @@ class Endpoints(Model):
     cloud: Url | None = None
 
 
-class Pool(Model):
-    """Equal instances behind one launch template; their Slurm nodes are `<name>-[1-max_nodes]`."""
-
-    name: Word
-    instance: Text
-    max_nodes: Annotated[int, Field(ge=1, le=1024)]
-    capacity: Annotated[tuple[Capacity, ...], Field(min_length=1)] = Field(
-        default=(OnDemand(kind="on_demand"),), description="tried in this order; on-demand needs no purchase in advance"
-    )
-    image: Annotated[str, StringConstraints(pattern=r"^ami-[0-9a-f]{8,17}$")] | None = Field(
-        default=None, description="none: the newest image that node_image.yml has built for this cluster"
-    )
-    suspend_after: int = Field(default=600, ge=1, le=86_400, description="idle seconds before a node is given back")
-    resume_timeout: int = Field(
-        default=1200, ge=60, le=7200, description="seconds to boot: GPU nodes take 4 to 10 minutes"
-    )
-    nics: NicPolicy = Field(default="ip_optimised", description="one IP address a node, EFA on every card that has it")
-    root_device: Literal["/dev/xvda", "/dev/sda1"] = Field(
-        "/dev/xvda", description="the image's; Ubuntu's is /dev/sda1"
-    )
-    root_volume_gib: int = Field(default=200, ge=8, le=16_384, description="encrypted gp3")
-    features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
-
-
 class Aws(Model):
     """Everything that is built in AWS."""
 
     cidr: IPv4Network
+    secondary_cidrs: tuple[IPv4Network, ...] = Field(
+        default=(), description="more ranges of the VPC, for pods and growth"
+    )
+    vpc: ExistingVpc | None = Field(default=None, description="none: Landbridge makes one")
+    subnets: Mapping[Zone, IPv4Network] = Field(
+        default={}, description="of the nodes, by zone; none named: an eighth of cidr for each zone"
+    )
     nat: Literal["none", "single", "per_zone"] = Field(
         default="none", description="S3 needs none, and traffic through it costs"
+    )
+    vpc_endpoints: Literal["derived", "gateway"] | None = Field(
+        default=None,
+        description="derived: every service that this environment uses; gateway: S3 alone, free; none: derived where nat is none",
     )
     account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")] | None = Field(
         default=None, description="the only AWS account that `landbridge up` may touch"
     )
     endpoints: Endpoints = Endpoints()
     pools: tuple[Pool, ...] = ()
+    images: Mapping[Word, ImageSource] = Field(default={}, description="images by name, for pools")
+    ingress: tuple[Ingress, ...] = Field(default=(), description="none: only the on-prem site reaches the nodes")
+    iam: Iam = Iam()
+    kubernetes: Kubernetes | None = None
+    logs: Logs = Logs()
+    quotas: Mapping[QuotaCode, int] = Field(
+        default={}, description="of the account, as last seen; none: only `landbridge preflight` knows"
+    )
     protect: bool = Field(
         default=True, description="buckets, keys and secrets outlive `landbridge destroy`; false: it leaves nothing"
     )

@@ -1,12 +1,13 @@
 """The environment: one frozen object that says what an organisation has and wants."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws import Aws
-from landbridge.environment.base import HostName, Model, Port, Site, Text, Usd, UserName, Word
+from landbridge.environment.base import SITES, HostName, Model, Port, Site, Text, Usd, UserName, Word
 from landbridge.environment.link import Link
 from landbridge.environment.onprem import OnPrem
 from landbridge.environment.scheduler import Scheduler
@@ -86,6 +87,25 @@ class Secrets(Model):
     mlflow_database_password: SecretRef | None = None
 
 
+class Window(Model):
+    """A planned outage."""
+
+    starts: datetime
+    ends: datetime
+    sites: Annotated[tuple[Site, ...], Field(min_length=1)] = SITES
+    why: Text | None = None
+
+
+class Suppression(Model):
+    """A finding that somebody has looked at and accepts."""
+
+    rule: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    reason: Annotated[str, StringConstraints(min_length=10, max_length=500)] = Field(
+        description="for whoever reads this file in a year"
+    )
+    path: Text | None = Field(default=None, description="as aws.pools[0].instance; none: wherever the rule finds it")
+
+
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
 
 
@@ -108,6 +128,12 @@ class Environment(Model):
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
     secrets: Secrets = Secrets()
+    maintenance: tuple[Window, ...] = Field(
+        default=(), description="planned outages; no Capacity Block is to be lost to one"
+    )
+    suppress: tuple[Suppression, ...] = Field(
+        default=(), description="findings that are accepted, each with its reason"
+    )
 
     def host_addresses(self) -> dict[HostName, str]:
         """Addresses of every named on-prem host, GPU nodes included, in the file's order."""

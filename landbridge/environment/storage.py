@@ -1,10 +1,12 @@
 """Where data lives: home directories, the exchange between the sites, scratch space in AWS."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import AbsolutePath, Model, Zone
+from landbridge.environment.base import AbsolutePath, Model, Word
+from landbridge.environment.filesystems import CloudShare, Efs, FsxLustre, FsxOpenZfs
 
 
 class NfsHome(Model):
@@ -41,16 +43,6 @@ class S3Hub(Model):
     )
 
 
-class FsxLustre(Model):
-    """Lustre in the pool's zone, linked to the hub."""
-
-    kind: Literal["fsx_lustre"]
-    capacity_gib: int = Field(default=4800, ge=1200, description="1200, or a multiple of 2400")
-    throughput: Literal[125, 250, 500, 1000] = Field(default=250, description="MB/s per TiB")
-    mount: AbsolutePath = "/scratch"
-    zone: Zone | None = Field(default=None, description="none: the first pool's first zone")
-
-
 class Storage(Model):
     """On-prem storage is the source of truth; the hub is the exchange."""
 
@@ -59,3 +51,13 @@ class Storage(Model):
     cloud_scratch: FsxLustre | None = Field(
         default=None, description="jobs that read much need it; it is billed while it exists"
     )
+    cloud_shares: Mapping[Word, CloudShare] = Field(
+        default={}, description="more file systems in AWS, by name; each is billed while it exists"
+    )
+
+    def in_aws(self) -> dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs]:
+        """Every file system in AWS by its path inside `storage`."""
+        first: dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs] = {}
+        if self.cloud_scratch is not None:
+            first[("cloud_scratch",)] = self.cloud_scratch
+        return first | {("cloud_shares", name): share for name, share in self.cloud_shares.items()}

@@ -1,0 +1,41 @@
+"""What AWS identities may do beyond what Landbridge gives them, and who may reach the nodes."""
+
+from ipaddress import IPv4Network
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.base import Model, Text
+
+PolicyArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$")]
+PortRange = Annotated[str, StringConstraints(pattern=r"^\d{1,5}(-\d{1,5})?$")]
+
+
+class Statement(Model):
+    """One statement of a policy, as IAM writes it, in lower case."""
+
+    effect: Literal["Allow", "Deny"] = "Allow"
+    actions: Annotated[tuple[Text, ...], Field(min_length=1)]
+    resources: Annotated[tuple[Text, ...], Field(min_length=1)]
+    conditions: dict[str, dict[str, Any]] = Field(default={}, description="operator, then key, then value")
+    why: Text | None = Field(default=None, description="needed where an action or a resource is *")
+
+
+class Iam(Model):
+    """Names and limits of the roles that Landbridge makes, and what nodes may do besides."""
+
+    path: Annotated[str, StringConstraints(pattern=r"^/([\w.@+=,-]+/)*$")] = Field(
+        default="/", description="of every role; organisations that allow roles under one path only set it"
+    )
+    permissions_boundary: PolicyArn | None = Field(default=None, description="on every role")
+    node_policies: tuple[PolicyArn, ...] = Field(default=(), description="managed policies on the nodes' role")
+    node_statements: tuple[Statement, ...] = Field(default=(), description="what the nodes' role may do besides")
+
+
+class Ingress(Model):
+    """Somebody who may reach the nodes, besides the on-prem site and the nodes themselves."""
+
+    source: IPv4Network
+    protocol: Literal["tcp", "udp", "icmp", "all"] = "tcp"
+    ports: PortRange | None = Field(default=None, description="443, or 8000-8100; tcp and udp need them")
+    why: Text
