@@ -1,0 +1,20 @@
+"""`landbridge schema`: what editors need to complete and check environment files."""
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(schema)
+
+
+def schema() -> None:
+    """Print a JSON Schema of environment files, for YAML language servers.
+
+    Example: landbridge schema > stacks/environment.schema.json, with the first line of each file beside it saying
+    "# yaml-language-server: $schema=environment.schema.json".
+    """
+    from landbridge.cli.common import print_json
+    from landbridge.environment.schema import json_schema
+
+    print_json(json_schema())

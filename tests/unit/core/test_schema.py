@@ -1,0 +1,100 @@
+"""The JSON Schema: what editors are told agrees with what `check` says of a file's shape."""
+
+import json
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from landbridge.environment.load import load_text
+from landbridge.environment.schema import FILE_NAME, MODELINE, json_schema
+from tests.unit.core.samples import SHIPPED
+from tests.unit.core.test_fuzz import mutate, paths
+
+VALIDATOR = Draft202012Validator(json_schema())
+TREES = {path.name: YAML(typ="safe", pure=True).load(path.read_text()) for path in SHIPPED}
+# Findings about a file's shape that a schema can see too.
+SEEN_BY_SCHEMA = {"unknown-key", "missing-key", "unknown-value", "wrong-type"}
+JUNK = st.sampled_from([None, True, 7, -1, 2.5, "", "text", [], {}, ["text"], {"kind": "spot"}, {"kind": "nothing"}])
+
+
+def errors(tree: Any) -> list[str]:
+    """What an editor would underline."""
+    return [f"{error.json_path}: {error.message[:200]}" for error in VALIDATOR.iter_errors(tree)]
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_shipped_environments_are_valid_and_name_it(name: str) -> None:
+    assert errors(TREES[name]) == []
+    path = next(path for path in SHIPPED if path.name == name)
+    assert path.read_text().splitlines()[0] == MODELINE
+
+
+def test_the_shipped_schema_is_the_one_the_command_prints() -> None:
+    printed = subprocess.run(
+        [str(Path(sys.executable).parent / "landbridge"), "schema"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    shipped = SHIPPED[0].parent / FILE_NAME
+    assert shipped.read_text() == printed, f"landbridge schema > stacks/{FILE_NAME}"
+
+
+def test_keys_bring_their_descriptions_and_choices() -> None:
+    pool = json_schema()["$defs"]["Pool"]["properties"]
+    assert "EFA" in pool["nics"]["description"]
+    assert set(pool["nics"]["enum"]) == {"ip_optimised", "bandwidth", "legacy"}
+    assert "p5.48xlarge" in pool["instance"]["enum"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("aws", "pools", 0, "instanse"), "p5.48xlarge"),
+        (("aws", "pools", 0, "instance"), "p5.48xlrge"),
+        (("aws", "pools", 0, "capacity"), [{"kind": "on-demand"}]),
+        (("aws", "cidr"), "10.60.0.0"),
+        (("link", "gateway_address"), "999.1.1.1"),
+        (("owner",), None),
+        (("region",), "us-east-1"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_underlined(path: tuple[str | int, ...], value: Any) -> None:
+    tree = deepcopy(TREES["Pulumi.example.yaml"])
+    holder = tree["config"]["landbridge:environment"]
+    for part in path[:-1]:
+        holder = holder[part]
+    holder[path[-1]] = value
+    assert errors(tree)
+
+
+@pytest.mark.parametrize("name", TREES)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_editor_and_check_agree_about_shape(name: str, data: st.DataObject) -> None:
+    tree = TREES[name]
+    path = data.draw(st.sampled_from(paths(tree)))
+    tree = mutate(tree, path, data.draw(st.sampled_from(["replace", "remove", "rename"])), data.draw(JUNK))
+    loaded = load_text(json.dumps(tree, indent=1), Path("stacks/Pulumi.fuzz.yaml"))
+    underlined = errors(tree)
+    found = {finding.rule for finding in loaded.findings}
+    if not found & SEEN_BY_SCHEMA:
+        # A name that the catalogue lacks is a rule's finding, not one of shape.
+        unknown = [text for text in underlined if "is not one of" not in text]
+        assert found or not unknown, (path, unknown)
+    else:
+        assert underlined, (path, loaded.findings)
