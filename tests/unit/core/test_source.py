@@ -7,6 +7,10 @@ from landbridge.environment.source import MAX_VALUES, read
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)
 )
+# The same with merge keys, and with nothing in it that would count as a value.
+MERGE_BOMB = "a: &a {}\n" + "".join(
+    f"{chr(98 + n)}: &{chr(98 + n)} {{<<: [{','.join(['*' + chr(97 + n)] * 9)}]}}\n" for n in range(9)
+)
 
 
 def test_every_value_and_key_has_its_place() -> None:
@@ -70,7 +74,7 @@ def test_bad_text_is_located(text: str | bytes, rule: str, line: int, column: in
     assert [(f.rule, f.line, f.column) for f in found] == [(rule, line, column)], found
 
 
-@pytest.mark.parametrize("text", [BOMB, "[" * 1000, "a: " + "- " * 1000])
+@pytest.mark.parametrize("text", [BOMB, MERGE_BOMB, "[" * 1000, "a: " + "- " * 1000, "a: " + "{a: " * 100_000])
 def test_endless_files_end(text: str) -> None:
     source = read(text, "f")
     assert source.data is None
