@@ -1,6 +1,26 @@
-"""Checks over a loaded environment. One rule is one function: its docstring says why, and where that is known from."""
+"""Checks over a loaded environment. One rule is one function: its docstring says why, and where that is known from.
 
-from landbridge.rules import addresses, capacity, hardware, link, people, queues, secrets  # noqa: F401  (register themselves)
-from landbridge.rules.registry import RULES, check, rule
+Every module of this package registers its own rules by being imported, so a new rule needs no list.
+"""
 
-__all__ = ["RULES", "check", "rule"]
+import pkgutil
+from importlib import import_module
+
+for _module in pkgutil.iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+from landbridge.rules.judge import Report, Suppressed, check, judge  # noqa: E402  (after the rules it runs)
+from landbridge.rules.registry import RULES, Rule, after_rule, dated_rule, file_rule, rule  # noqa: E402
+
+__all__ = [
+    "RULES",
+    "Report",
+    "Rule",
+    "Suppressed",
+    "after_rule",
+    "check",
+    "dated_rule",
+    "file_rule",
+    "judge",
+    "rule",
+]

@@ -11,7 +11,7 @@ _CLASSES: DataPath = ("data_classes",)
 _ACCOUNTS: DataPath = ("scheduler", "accounts")
 
 
-@rule
+@rule(suppressible=False)
 def unknown_data_class(environment: Environment) -> Iterator[Finding]:
     """Whoever names a data class means one of data_classes: where its data may be is decided there alone."""
     for path, name in _named_classes(environment):
@@ -37,7 +37,7 @@ def class_without_place(environment: Environment) -> Iterator[Finding]:
             yield Finding("class-without-place", message, path, related=related)
 
 
-@rule
+@rule(suppressible=False)
 def classified_in_aws(environment: Environment) -> Iterator[Finding]:
     """Classified data never leaves the site, and FedRAMP High and ITAR data need a GovCloud region (AWS compliance pages)."""
     gov = environment.region.startswith("us-gov-")
@@ -117,7 +117,7 @@ def budget_sum(environment: Environment) -> Iterator[Finding]:
         yield Finding("budget-sum", message, path, severity=Severity.WARNING, related=related)
 
 
-@rule
+@rule(suppressible=False)
 def artifacts_stay_home(environment: Environment) -> Iterator[Finding]:
     """MLflow keeps artifacts in the hub, so their class must be one that may be in AWS, at both sites to be read."""
     chosen = environment.mlops.mlflow.data_class

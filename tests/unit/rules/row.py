@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import date
+from typing import Any, Literal
 
+from landbridge.environment import Loaded
 from landbridge.findings import DataPath
+from landbridge.rules import Report, judge
+from tests.unit.core.samples import changed, loaded
 
 
 @dataclass(frozen=True)
@@ -13,7 +17,8 @@ class Row:
 
     `changes` are values put into `tests.unit.core.samples.GOOD` by path; `at` is the path the finding must have; `says`
     is part of its message or fix. `region` where the mistake needs another one; `beside` are keys next to the environment.
-    `title` names the mistake in docs/reference/mistakes.md in a few words.
+    `title` names the mistake in docs/reference/mistakes.md in a few words. `today` where the mistake is one on that day
+    only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data.
     """
 
     rule: str
@@ -23,3 +28,31 @@ class Row:
     says: str
     region: str = "us-east-1"
     beside: Mapping[str, Any] = field(default_factory=dict)
+    today: date | None = None
+    edit: tuple[str, str] | None = None
+
+    def load(self) -> Loaded:
+        """The good environment with this mistake in it."""
+        return loaded(self.changes, region=self.region, beside=self.beside, edit=self.edit)
+
+    def judge(self) -> Report:
+        """What check says of it."""
+        return judge(self.load(), self.today)
+
+    def text(self) -> str:
+        """Its file."""
+        return changed(self.changes, region=self.region, beside=self.beside)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A mistake that is not for `landbridge check`: one that `preflight` finds, or one that nobody can write.
+
+    `example` is what somebody would write or have; `says` is the message, or why the file has no way to say it.
+    """
+
+    title: str
+    where: Literal["preflight", "cannot be written"]
+    example: str
+    says: str
+    rule: str | None = None

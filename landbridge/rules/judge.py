@@ -1,0 +1,109 @@
+"""Running every rule over one loaded file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from landbridge.environment import Environment, Loaded
+from landbridge.findings import DataPath, Finding, Severity, in_order, path_text
+from landbridge.rules.registry import RULES, Found, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that the environment accepts, with the reason it gives."""
+
+    finding: Finding
+    reason: str
+
+    def shown(self) -> Finding:
+        """The finding as information."""
+        message = f"{self.finding.message}; accepted: {self.reason}"
+        return replace(self.finding, message=message, severity=Severity.INFO, fix=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for `--format json`."""
+        return {**self.finding.to_dict(), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is wrong with a file, and what was wrong with it and is accepted."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+
+
+def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
+    """Everything that is wrong with a loaded environment: what loading found, and what the rules say of the rest.
+
+    `today` is for rules about dates; without it they do not run.
+    """
+    return judge(loaded, today).findings
+
+
+def judge(loaded: Loaded, today: date | None = None) -> Report:
+    """As `check`, with what the environment suppresses. Never raises: a rule that fails is a finding itself."""
+    environment = loaded.partial
+    if environment is None:
+        return Report(loaded.findings, ())
+    ran = [rule for rule in RULES.values() if rule.kind != "after" and not (rule.kind == "dated" and today is None)]
+    placed = [
+        loaded.place(finding)
+        for rule in ran
+        for finding in _run(rule, environment, *_also(rule, loaded, today))
+        if loaded.reliable(finding)
+    ]
+    ordered = in_order(placed)
+    found = Found(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
+    after = [
+        loaded.place(finding)
+        for rule in RULES.values()
+        if rule.kind == "after"
+        for finding in _run(rule, environment, found)
+        if loaded.reliable(finding)
+    ]
+    kept, suppressed = _split(environment, ordered)
+    return Report(in_order([*loaded.findings, *kept, *after]), suppressed)
+
+
+def accepts(rule: str, path: str | None, finding: Finding) -> bool:
+    """Whether a suppression of `rule` at `path` (None: anywhere) is about a finding; a path stands for its parts too."""
+    if finding.rule != rule or rule not in RULES or not RULES[rule].suppressible:
+        return False
+    here = path_text(finding.path)
+    return path is None or here == path or here.startswith((f"{path}.", f"{path}["))
+
+
+def _also(rule: Rule, loaded: Loaded, today: date | None) -> tuple[Any, ...]:
+    match rule.kind:
+        case "file":
+            return (loaded,)
+        case "dated":
+            return (today,)
+        case _:
+            return ()
+
+
+def _run(rule: Rule, *arguments: Any) -> Iterator[Finding]:
+    try:
+        yield from rule.function(*arguments)
+    except Exception as error:  # noqa: BLE001  (one rule's mistake must not cost the others' findings)
+        text = " ".join(str(error).split())[:200]
+        message = f"the rule {rule.name} failed: {type(error).__name__}{f': {text}' if text else ''}"
+        path: DataPath = ()
+        yield Finding("rule-failed", message, path, "a mistake in Landbridge; what other rules say is complete")
+
+
+def _split(
+    environment: Environment, findings: tuple[Finding, ...]
+) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
+    kept, suppressed = [], []
+    for finding in findings:
+        reasons = [one.reason for one in environment.suppress if accepts(one.rule, one.path, finding)]
+        if reasons:
+            suppressed.append(Suppressed(finding, reasons[0]))
+        else:
+            kept.append(finding)
+    return tuple(kept), tuple(suppressed)

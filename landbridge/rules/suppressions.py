@@ -1,0 +1,55 @@
+"""Rules about `suppress`: what may be accepted, and what no longer needs to be."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.rules.judge import accepts
+from landbridge.rules.registry import RULES, Found, after_rule, rule
+from landbridge.rules.shape import SHAPE
+
+#: Rules of `landbridge preflight` have this prefix; it judges suppressions of them itself.
+LIVE = "live-"
+
+
+@rule(suppressible=False)
+def unknown_suppression(environment: Environment) -> Iterator[Finding]:
+    """A suppression names a rule that there is, and one that may be suppressed.
+
+    A misspelt one would seem to work until the finding it was meant for comes back. What the file's own form is about
+    cannot be accepted, nor what protects data or follows from a law.
+    Source: this program's own rules (`landbridge explain`).
+    """
+    for index, one in enumerate(environment.suppress):
+        path: DataPath = ("suppress", index, "rule")
+        if one.rule.startswith(LIVE):
+            continue
+        if one.rule in SHAPE or one.rule == "rule-failed":
+            message = f"{one.rule} cannot be suppressed: the file would still not say what is meant"
+            yield Finding("unknown-suppression", message, path, "correct what it is about")
+        elif one.rule not in RULES:
+            near = did_you_mean(one.rule, RULES)
+            fix = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
+            yield Finding("unknown-suppression", f'there is no rule "{one.rule}"', path, fix)
+        elif not RULES[one.rule].suppressible:
+            message = (
+                f"{one.rule} cannot be suppressed: it protects data, follows from a law, or nothing works without it"
+            )
+            yield Finding("unknown-suppression", message, path, f"`landbridge explain {one.rule}` says why")
+
+
+@after_rule
+def unused_suppression(environment: Environment, found: Found) -> Iterator[Finding]:
+    """A suppression is about something: one that is left over hides the next mistake of its kind.
+
+    Not judged while a part of the file cannot be read, nor for rules that did not run.
+    Source: the practice of every linter with suppressions (ruff's RUF100, ESLint's unused directives).
+    """
+    for index, one in enumerate(environment.suppress):
+        if not found.complete or one.rule not in found.ran or not RULES[one.rule].suppressible:
+            continue
+        if not any(accepts(one.rule, one.path, finding) for finding in found.findings):
+            where = f" at {one.path}" if one.path else ""
+            message = f"nothing breaks {one.rule}{where}; this suppression is left over"
+            path: DataPath = ("suppress", index)
+            yield Finding("unused-suppression", message, path, "remove it", Severity.WARNING)

@@ -1,0 +1,71 @@
+"""Every rule: at least one environment that breaks it, reported where it is broken, in words that help."""
+
+import pytest
+
+from landbridge.rules import RULES
+from landbridge.rules.shape import SHAPE
+from tests.unit.core.samples import findings
+from tests.unit.rules.row import Row
+from tests.unit.rules.table import rows
+
+ROWS = rows()
+#: No environment can show these: there is no file, or a rule is wrong.
+WITHOUT_FILE = {"unreadable-file", "no-environment", "no-project"}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.rule}: {row.title}")
+def test_a_mistake_is_reported_where_it_is(row: Row) -> None:
+    everything = row.judge().findings
+    found = [finding for finding in everything if finding.rule == row.rule]
+    assert row.at in [finding.path for finding in found], everything
+    assert any(row.says in f"{finding.message} {finding.fix}" for finding in found if finding.path == row.at), found
+    assert all(finding.line is not None and finding.column is not None for finding in found)
+    assert "rule-failed" not in {finding.rule for finding in everything}, everything
+
+
+def test_the_good_environment_breaks_no_rule() -> None:
+    assert findings() == ()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_has_a_summary_a_reason_and_a_source(name: str) -> None:
+    rule = RULES[name]
+    assert rule.summary.endswith("."), "the docstring's first line says what must hold, and ends with a full stop"
+    assert rule.source.endswith("."), "the docstring ends with a line `Source: ...`, and that with a full stop"
+
+
+@pytest.mark.parametrize("name", [*RULES, *SHAPE.keys() - WITHOUT_FILE])
+def test_a_rule_has_a_row(name: str) -> None:
+    assert name in {row.rule for row in ROWS}
+
+
+def test_a_row_is_about_a_rule() -> None:
+    assert {row.rule for row in ROWS} - set(RULES) - set(SHAPE) == set()
+
+
+def test_no_two_rows_have_one_title() -> None:
+    titles = [row.title for row in ROWS]
+    assert sorted({title for title in titles if titles.count(title) > 1}) == []
+
+
+def test_an_unknown_region_is_reported_at_its_own_key() -> None:
+    found = findings(region="us-east-01")
+    assert [(f.rule, f.line, f.fix) for f in found if f.severity == "error"] == [
+        ("unknown-region", 3, 'did you mean "us-east-1"?')
+    ]
+
+
+def test_a_cycle_of_parents_ends() -> None:
+    accounts = {
+        name: {"data_class": "internal", "parent": parent} for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))
+    }
+    found = findings({("scheduler", "accounts"): accounts})
+    assert {finding.path[2] for finding in found} == {"b", "c"}
+
+
+def test_an_emulated_aws_may_have_an_example_gateway() -> None:
+    emulated = {
+        ("aws", "endpoints"): {"operator": "http://127.0.0.1:4580"},
+        ("link", "gateway_address"): "198.51.100.10",
+    }
+    assert findings(emulated) == ()
