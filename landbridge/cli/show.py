@@ -1,10 +1,13 @@
 """`landbridge show`: what an environment says, and what was chosen for what it does not say."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from landbridge.cli.common import File, Stack, load, require
+
+if TYPE_CHECKING:
+    from landbridge.plan.nodes import Nodes
 
 Expanded = Annotated[bool, typer.Option("--expanded", help="Every default made visible, as a file that loads again.")]
 
@@ -28,13 +31,13 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False) -> 
     typer.echo(f"environment  {environment.name} in {environment.region}, owned by {environment.owner}")
     typer.echo(f"on-prem      {environment.onprem.cidr}")
     for group in onprem_nodes(environment):
-        typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {group.gpus.count} {group.gpus.type}, {group.switch}")
+        typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {_hardware(group)}, {group.switch}")
     for name, address in environment.onprem.addresses.items():
         typer.echo(f"  {name:<14} {address}")
     typer.echo(f"AWS          {environment.aws.cidr}")
     for group, pool in zip(cloud_nodes(environment), environment.aws.pools, strict=True):
         kinds = ", then ".join(capacity.kind for capacity in pool.capacity)
-        size = f"up to {pool.max_nodes} x {group.gpus.count} {group.gpus.type}"
+        size = f"up to {pool.max_nodes} x {_hardware(group)}"
         typer.echo(f"  {group.hostlist:<14} {size} ({pool.instance}), {kinds}")
     link = environment.link
     typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")
@@ -43,3 +46,9 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False) -> 
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")
     for name, data_class in environment.data_classes.items():
         typer.echo(f"data         {name}: {', '.join(data_class.sites)}")
+
+
+def _hardware(nodes: "Nodes") -> str:
+    """What one node computes with: `8 h100`, or its processors where it has nothing else."""
+    found = nodes.accelerators
+    return f"{found.count} {found.type}" if found else f"{nodes.cpus} CPUs"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from landbridge import hostlist
-from landbridge.catalog import OnPremRates, platforms, prices
+from landbridge.catalog import OnPremRates, Price, platforms, price_of, prices
 from landbridge.environment import CapacityBlock, Environment, OnDemand, Pool
 from landbridge.plan.nodes import pool_node_names
 
@@ -70,13 +70,12 @@ def _onprem_rate(platform: str) -> Rate:
 def _pool_rate(pool: Pool, region: str) -> Rate:
     """By the pool's first capacity that has a list price: reservations cost what on-demand does, used or not."""
     first = pool.capacity[0]
-    listed = prices()
     if isinstance(first, CapacityBlock):
-        usd, how = listed.capacity_block.get(pool.instance), "Capacity Block"
+        price, how = price_of("capacity_block", pool.instance, region), "Capacity Block"
     elif isinstance(first, OnDemand) or first.kind in ("reservation", "reservation_group"):
-        usd, how = listed.on_demand.get(region, {}).get(pool.instance), "on demand"
+        price, how = price_of("on_demand", pool.instance, region), "on demand"
     else:
         return Rate(None, f"{pool.instance} as spot: its price is known at launch only")
-    if usd is None:
+    if not isinstance(price, Price):
         return Rate(None, f"no {how} price known for {pool.instance} in {region}")
-    return Rate(usd, f"{pool.instance} {how} at ${usd:,.2f} an hour, prices of {listed.date}")
+    return Rate(price.usd, f"{pool.instance} {how} at ${price.usd:,.2f} an hour, prices of {price.as_of}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.catalog import instances
+from landbridge.catalog import NetworkCard, instances
 from landbridge.environment.aws import NicPolicy
 
 NicType = Literal["interface", "efa", "efa-only"]
@@ -30,22 +30,19 @@ def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised") -> tuple[
     """
     cards = instances()[instance_type].cards
     if policy == "legacy":
-        return tuple(
-            _legacy(card, card in cards.efa, 0 in cards.efa) for card in range(cards.count) if _used(card, cards.efa)
-        )
+        return tuple(_legacy(card, cards[0].efa) for card in cards if card.index == 0 or card.efa)
     layout = []
-    for card in range(cards.count):
-        has_efa = card in cards.efa
-        if card == 0 and has_efa and cards.interfaces < 2:
+    for card in cards:
+        if card.index == 0 and card.efa and card.interfaces < 2:
             layout.append(Nic(0, 0, "efa", ip=True))
-        elif card == 0:
+        elif card.index == 0:
             # The primary interface can never be efa-only, so EFA comes second on card 0.
             layout.append(Nic(0, 0, "interface", ip=True))
-            layout += [Nic(0, 1, "efa-only", ip=False)] if has_efa else []
-        elif has_efa:
-            layout.append(Nic(card, EFA_DEVICE_ON_FURTHER_CARDS, "efa-only", ip=False))
-        if policy == "bandwidth" and card > 0 and card in cards.ip:
-            layout.append(Nic(card, 1 - EFA_DEVICE_ON_FURTHER_CARDS if has_efa else 0, "interface", ip=True))
+            layout += [Nic(0, 1, "efa-only", ip=False)] if card.efa else []
+        elif card.efa:
+            layout.append(Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa-only", ip=False))
+        if policy == "bandwidth" and card.index > 0 and card.ip:
+            layout.append(Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS if card.efa else 0, "interface", ip=True))
     return tuple(layout)
 
 
@@ -54,12 +51,8 @@ def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -
     return sum(nic.ip for nic in nic_layout(instance_type, policy))
 
 
-def _used(card: int, efa: frozenset[int]) -> bool:
-    return card == 0 or card in efa
-
-
-def _legacy(card: int, has_efa: bool, first_has_efa: bool) -> Nic:
-    if card == 0:
-        return Nic(0, 0, "efa" if has_efa else "interface", ip=True)
+def _legacy(card: NetworkCard, first_has_efa: bool) -> Nic:
+    if card.index == 0:
+        return Nic(0, 0, "efa" if card.efa else "interface", ip=True)
     # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
-    return Nic(card, 1 if first_has_efa else 0, "efa", ip=True)
+    return Nic(card.index, 1 if first_has_efa else 0, "efa", ip=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from landbridge import hostlist
-from landbridge.catalog import Cpus, Gpus, instances, platforms
+from landbridge.catalog import Accelerators, Cpus, instances, platforms
 from landbridge.environment import Environment, NodeGroup, Pool
 
 # The rest is the operating system's, and firmware takes some before it.
@@ -13,13 +13,16 @@ ONPREM_WEIGHT, CLOUD_WEIGHT = 1, 1000
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Equal Slurm nodes. `addresses` is empty for cloud nodes, which bring theirs when they register."""
+    """Equal Slurm nodes. `addresses` is empty for cloud nodes, which bring theirs when they register.
+
+    `accelerators` is None for nodes that have none.
+    """
 
     names: tuple[str, ...]
     addresses: tuple[str, ...]
     site: str
     switch: str
-    gpus: Gpus
+    accelerators: Accelerators | None
     sockets: int
     cores_per_socket: int
     threads_per_core: int
@@ -34,9 +37,16 @@ class Nodes:
         return hostlist.compress(self.names)
 
     @property
-    def gres(self) -> str:
-        """The node's typed GPUs, `gpu:h100:8`."""
-        return f"gpu:{self.gpus.type}:{self.gpus.count}"
+    def gres(self) -> str | None:
+        """The node's accelerators as Slurm counts them, `gpu:h100:8`; None for a node that has none."""
+        found = self.accelerators
+        return f"{found.kind}:{found.type}:{found.count}" if found else None
+
+    @property
+    def gpu_count(self) -> int:
+        """How many GPUs one node has: what `--gpus` asks for."""
+        found = self.accelerators
+        return found.count if found and found.kind == "gpu" else 0
 
     @property
     def cpus(self) -> int:
@@ -67,7 +77,7 @@ def _onprem(group: NodeGroup) -> Nodes:
         addresses=tuple(str(group.address + offset) for offset in range(len(names))),
         site="onprem",
         switch=f"onprem-{group.rack}",
-        gpus=platform.gpus,
+        accelerators=platform.gpus,
         sockets=own.sockets or platform.cpus.sockets,
         cores_per_socket=own.cores_per_socket or platform.cpus.cores_per_socket,
         threads_per_core=own.threads_per_core or platform.cpus.threads,
@@ -80,17 +90,18 @@ def _onprem(group: NodeGroup) -> Nodes:
 def _cloud(pool: Pool) -> Nodes:
     instance = instances()[pool.instance]
     cpus: Cpus = instance.cpus
+    kinds = [instance.accelerators.type] if instance.accelerators else []
     return Nodes(
         names=pool_node_names(pool),
         addresses=(),
         site="aws",
         switch=f"aws-{pool.name}",
-        gpus=instance.gpus,
+        accelerators=instance.accelerators,
         sockets=cpus.sockets,
         cores_per_socket=cpus.cores_per_socket,
         threads_per_core=cpus.threads,
         memory_mib=_usable(instance.memory_mib),
-        features=_words("aws", pool.name, pool.instance.replace(".", "-"), instance.gpus.type, *pool.features),
+        features=_words("aws", pool.name, pool.instance.replace(".", "-"), *kinds, *pool.features),
         weight=CLOUD_WEIGHT,
         suspend_after=pool.suspend_after,
     )

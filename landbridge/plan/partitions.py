@@ -67,9 +67,7 @@ def _line(
         "Default": "YES" if default else "NO",
         "MaxTime": partition.max_time,
         "DefaultTime": partition.max_time if seconds(partition.max_time) < 3600 else "1:00:00",
-        # A GPU brings its share of the smallest node's processors and memory, so that eight jobs of one GPU fit.
-        "DefCpuPerGPU": min(group.cpus // group.gpus.count for group in groups),
-        "DefMemPerGPU": min(group.memory_mib // group.gpus.count for group in groups),
+        **_share_of_a_gpu(groups),
         "OverSubscribe": "NO",
     }
     if environment.scheduler.accounts:
@@ -78,6 +76,17 @@ def _line(
     settings["State"] = "UP"
     found = merged(settings, partition.settings)
     return " ".join([f"PartitionName={name}", *(f"{key}={written(value)}" for key, value in found.items())])
+
+
+def _share_of_a_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
+    """A GPU brings its share of the smallest node's processors and memory, so that eight jobs of one GPU fit."""
+    with_gpus = [group for group in groups if group.gpu_count]
+    if not with_gpus:
+        return {}
+    return {
+        "DefCpuPerGPU": min(group.cpus // group.gpu_count for group in with_gpus),
+        "DefMemPerGPU": min(group.memory_mib // group.gpu_count for group in with_gpus),
+    }
 
 
 def _members(token: str, nodes: Sequence[Nodes]) -> list[str]:

@@ -12,6 +12,8 @@ from landbridge.plan.settings import merged, written
 from landbridge.plan.slurm_conf import slurm_settings
 from landbridge.plan.topology import topology_file
 
+#: The device files of accelerators, without their number: the NVIDIA and the Neuron driver name them so.
+DEVICES = {"gpu": "/dev/nvidia", "neuron": "/dev/neuron"}
 HEADER = "# Written by Landbridge from the environment {name}; changes belong into its file.\n"
 
 
@@ -45,9 +47,13 @@ def gres_conf(nodes: Iterable[Nodes]) -> str:
     """gres.conf without its header. Files are named outright: automatic detection cannot be used with cloud nodes."""
     lines = ["AutoDetect=off"]
     for group in nodes:
-        last = group.gpus.count - 1
-        files = "/dev/nvidia0" if last == 0 else f"/dev/nvidia[0-{last}]"
-        lines.append(f"NodeName={group.hostlist} Name=gpu Type={group.gpus.type} File={files}")
+        found = group.accelerators
+        if found is None:
+            continue
+        last = found.count - 1
+        device = DEVICES[found.kind]
+        files = f"{device}0" if last == 0 else f"{device}[0-{last}]"
+        lines.append(f"NodeName={group.hostlist} Name={found.kind} Type={found.type} File={files}")
     return "\n".join(lines) + "\n"
 
 
@@ -77,7 +83,7 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
         "CoresPerSocket": nodes.cores_per_socket,
         "ThreadsPerCore": nodes.threads_per_core,
         "RealMemory": nodes.memory_mib,
-        "Gres": nodes.gres,
+        **({"Gres": nodes.gres} if nodes.gres else {}),
         "Feature": ",".join(nodes.features),
         "Weight": nodes.weight,
     }

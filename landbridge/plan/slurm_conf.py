@@ -22,7 +22,7 @@ def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str
         "SlurmUser": "slurm",
         **_authentication(environment),
         **_files(),
-        **_selection(environment),
+        **_selection(environment, nodes),
         **_accounting(environment, nodes),
         **_scheduling(environment),
         **_robustness(),
@@ -51,14 +51,14 @@ def _files() -> dict[str, Scalar]:
     }
 
 
-def _selection(environment: Environment) -> dict[str, Scalar]:
+def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
     return {
         "ProctrackType": "proctrack/cgroup",
         "TaskPlugin": "task/cgroup,task/affinity",
         "SelectType": "select/cons_tres",
         # Memory is a resource here: without CR_*_Memory, cgroup.conf's ConstrainRAMSpace has no effect.
         "SelectTypeParameters": "CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK,CR_ONE_TASK_PER_CORE",
-        "GresTypes": "gpu",
+        "GresTypes": ",".join(_kinds(nodes)),
         "MpiDefault": "none",
         "LaunchParameters": "use_interactive_step",
         # The submitting host's memory lock limit would otherwise keep RDMA from registering memory.
@@ -68,18 +68,24 @@ def _selection(environment: Environment) -> dict[str, Scalar]:
 
 
 def _accounting(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
-    types = dict.fromkeys(group.gpus.type for group in nodes)
+    found_types = (group.accelerators for group in nodes if group.accelerators)
+    typed = dict.fromkeys(f"gres/{one.kind}:{one.type}" for one in found_types)
     found: dict[str, Scalar] = {
         "JobAcctGatherType": f"jobacct_gather/{'cgroup' if environment.scheduler.cgroup == 'v2' else 'linux'}",
         "JobAcctGatherFrequency": 30,
         "AccountingStorageType": "accounting_storage/slurmdbd",
         "AccountingStorageHost": environment.onprem.services.database,
-        "AccountingStorageTRES": ",".join(["gres/gpu", *(f"gres/gpu:{kind}" for kind in types)]),
+        "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _kinds(nodes)), *typed]),
     }
     if environment.scheduler.accounts:
         # Without accounts nobody has an association, and nobody could submit.
         found["AccountingStorageEnforce"] = "associations,limits,qos,safe"
     return found
+
+
+def _kinds(nodes: Sequence[Nodes]) -> list[str]:
+    """Slurm's names of the accelerators there are; `gpu` always, so that `--gpus` is understood before the first GPU."""
+    return list(dict.fromkeys(["gpu", *(group.accelerators.kind for group in nodes if group.accelerators)]))
 
 
 def _scheduling(environment: Environment) -> dict[str, Scalar]:

@@ -242,7 +242,7 @@ class Level:
 
 
 def _nodes(group: Nodes) -> list[Node]:
-    return Node.many(group.hostlist, gpus=group.gpus.count, weight=group.weight, cloud=group.site == "aws")
+    return Node.many(group.hostlist, gpus=group.gpu_count, weight=group.weight, cloud=group.site == "aws")
 
 
 def _running_since(job: SlurmJob) -> float:

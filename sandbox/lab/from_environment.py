@@ -64,4 +64,4 @@ def machines(chosen: Environment) -> tuple[Machine, ...]:
 def instance_gpus(instance_type: str) -> int:
     """How many GPUs an instance type has; none when the catalogue does not know the type."""
     known = instances().get(instance_type)
-    return known.gpus.count if known else 0
+    return known.accelerators.count if known and known.accelerators and known.accelerators.kind == "gpu" else 0

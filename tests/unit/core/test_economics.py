@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog import prices
+from landbridge.catalog import Price, price_of, prices
 from landbridge.economics import job_cost, node_hour_usd, onprem_node_hour
 from landbridge.findings import DataPath
 from tests.unit.core.samples import environment
@@ -18,7 +18,9 @@ def test_an_owned_h100_node_costs_what_the_reference_works_out() -> None:
 def test_jobs_are_priced_by_whole_nodes() -> None:
     cost = job_cost(environment(), "p5-[1-2]", 1800)
     assert cost.usd == pytest.approx(55.04)
-    assert cost.basis == f"p5.48xlarge on demand at $55.04 an hour, prices of {prices().date}"
+    price = price_of("on_demand", "p5.48xlarge", "us-east-1")
+    assert isinstance(price, Price)
+    assert cost.basis == f"p5.48xlarge on demand at $55.04 an hour, prices of {price.as_of}"
     assert job_cost(environment(), ["dgx01"], 3600).usd == pytest.approx(21.85, abs=0.005)
     assert job_cost(environment(), [], 3600).usd == 0
 

@@ -57,8 +57,8 @@ def test_what_ec2_asks_of_every_layout(name: str, policy: NicPolicy) -> None:
     places = [(nic.network_card, nic.device) for nic in layout]
     assert len(set(places)) == len(places)
     efa = [nic.network_card for nic in layout if nic.type != "interface"]
-    assert sorted(efa) == sorted(cards.efa)
-    assert all(nic.device < cards.interfaces and nic.network_card < cards.count for nic in layout)
+    assert sorted(efa) == sorted(instances()[name].efa_cards)
+    assert all(nic.network_card < len(cards) and nic.device < cards[nic.network_card].interfaces for nic in layout)
     assert not any(nic.ip for nic in layout if nic.type == "efa-only")
 
 

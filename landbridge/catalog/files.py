@@ -1,0 +1,73 @@
+"""Reading the catalogue's files: YAML of this package, or of another folder with the same layout."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from landbridge import hostlist
+
+Folder = Traversable
+
+
+class CatalogueError(Exception):
+    """A file of the catalogue that cannot be read; says which, and what is wrong with it."""
+
+
+class Facts(BaseModel):
+    """A row of facts: immutable, and nothing in it that nobody reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+_T = TypeVar("_T", bound=BaseModel)
+
+
+def package() -> Folder:
+    """The folder of the catalogue that comes with Landbridge."""
+    return files("landbridge.catalog")
+
+
+def names(folder: Folder, inside: str = "") -> Iterator[str]:
+    """The names of the YAML files in `folder`, or in one of its folders, without their ending; in no order."""
+    start = folder.joinpath(inside) if inside else folder
+    return (entry.name.removesuffix(".yaml") for entry in start.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load(folder: Folder, name: str) -> Any:
+    """The plain data of one file, `instances/p5` for instances/p5.yaml. Raises CatalogueError."""
+    try:
+        text = folder.joinpath(*f"{name}.yaml".split("/")).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CatalogueError(f"{name}.yaml: {error.strerror or error}") from None
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        raise CatalogueError(f"{name}.yaml: {error}") from None
+
+
+def validate(name: str, model: type[_T], data: Any) -> _T:
+    """`data` of the file `name` as `model`. Raises CatalogueError that names every wrong field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        lines = [f"{'.'.join(str(part) for part in one['loc']) or 'file'}: {one['msg']}" for one in error.errors()]
+        raise CatalogueError(f"{name}.yaml: " + "; ".join(lines)) from None
+
+
+def read(name: str, model: type[_T], folder: Folder | None = None) -> _T:
+    """One file as its model. Raises CatalogueError."""
+    return validate(name, model, load(folder or package(), name))
+
+
+def _ids(text: object) -> object:
+    # A long list is folded over several lines, which leaves a space at each fold.
+    return tuple(hostlist.expand(text.replace(" ", ""))) if isinstance(text, str) and text else text or ()
+
+
+#: Names written as a host list, `use1-az[1-6]`.
+Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]

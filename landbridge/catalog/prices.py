@@ -1,0 +1,123 @@
+"""Dated prices in US dollars (prices.yaml). A price that is not known is None: it is never taken from elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import model_validator
+
+from landbridge.catalog.files import Facts, read
+
+What = Literal["on_demand", "spot", "capacity_block", "storage", "network", "control"]
+#: primary: the seller's own page or list. secondary: somebody who quotes it. verify: no source worth the name was at hand.
+Confidence = Literal["primary", "secondary", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One price: `usd` for one `unit` in `region` (or a zone of it), as it was on the day `as_of`."""
+
+    usd: float
+    unit: str
+    region: str
+    as_of: date
+    source: str
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class PriceRange:
+    """The lowest and the highest price seen, over the zones of a region (or in one zone, over time)."""
+
+    low: float
+    high: float
+    unit: str
+    region: str
+    as_of: date
+    source: str
+    confidence: Confidence
+
+
+class OnPremRates(Facts):
+    """What an hour of an on-prem node is made of, besides the machine's price and power."""
+
+    network_share: float
+    years: float
+    maintenance_share: float
+    colocation_usd_month: float
+    pue: float
+    usd_kwh: float
+    staff_per_node: float
+    staff_usd_year: float
+
+
+class PriceSource(Facts):
+    """Where prices are from. `date`: the day on which they were so."""
+
+    title: str
+    url: str | None = None
+    date: date
+    confidence: Confidence
+
+
+class PriceRow(Facts):
+    """Prices of one kind at one place and time, by name; `region` is a region, a zone's id, or several regions."""
+
+    what: What
+    unit: str
+    region: str | tuple[str, ...]
+    source: str
+    usd: Mapping[str, float | tuple[float, float]]
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The places these prices are of."""
+        return (self.region,) if isinstance(self.region, str) else self.region
+
+
+class Prices(Facts):
+    """Every row, in the file's order."""
+
+    source: str
+    date: date
+    sources: Mapping[str, PriceSource]
+    rows: tuple[PriceRow, ...]
+    onprem: OnPremRates
+
+    @model_validator(mode="after")
+    def _sources_are_named(self) -> "Prices":
+        strangers = {row.source for row in self.rows} - set(self.sources)
+        if strangers:
+            raise ValueError(f"rows name sources that are not listed: {', '.join(sorted(strangers))}")
+        return self
+
+
+@cache
+def prices() -> Prices:
+    """Dated prices."""
+    return read("prices", Prices)
+
+
+def price_of(what: What, name: str, region: str, on: date | None = None) -> Price | PriceRange | None:
+    """The price of `name` in `region`, or in a zone by its id: the newest, or the newest known on the day `on`.
+
+    None where there is no row for that very place: a zone's price is not its region's, nor the other way round.
+    """
+    known = [one for one in _index().get((what, name, region), ()) if on is None or one.as_of <= on]
+    return max(known, key=lambda one: one.as_of, default=None)
+
+
+@cache
+def _index() -> Mapping[tuple[str, str, str], tuple[Price | PriceRange, ...]]:
+    listed = prices()
+    found: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
+    for row in listed.rows:
+        source = listed.sources[row.source]
+        for name, usd in row.usd.items():
+            for region in row.regions:
+                rest = (row.unit, region, source.date, source.title, source.confidence)
+                one = PriceRange(usd[0], usd[1], *rest) if isinstance(usd, tuple) else Price(usd, *rest)
+                found[row.what, name, region] = (*found.get((row.what, name, region), ()), one)
+    return found

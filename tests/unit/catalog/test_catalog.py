@@ -1,0 +1,199 @@
+"""The catalogue: readable, consistent, and with a source and a date on every row."""
+
+import re
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from landbridge.catalog import (
+    CatalogueError,
+    Instances,
+    Price,
+    PriceRange,
+    instances,
+    offered,
+    platforms,
+    price_of,
+    prices,
+    regions,
+    slurm_releases,
+    zones,
+)
+from landbridge.environment import Slurm
+
+FOLDER = Path(str(files("landbridge.catalog")))
+FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yaml"))
+FAMILIES = (
+    "p3 p3dn p4d p4de p5 p5e p5en p6-b200 p6-b300 g4dn g5 g6 gr6 g6e g7e trn1 trn1n trn2 m7i c7i r7i m7g c7gn t3 t4g"
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_says_from_where_and_when(name: str) -> None:
+    data = YAML(typ="safe", pure=True).load((FOLDER / name).read_text())
+    assert len(data["source"]) > 20
+    assert isinstance(data["date"], date)
+
+
+def test_every_family_is_there() -> None:
+    assert set(FAMILIES.split()) <= set(instances().families)
+    assert {"p5.4xlarge", "p5.48xlarge"} <= set(instances().family("p5"))
+    assert len(instances().family("g4dn")) == 7
+
+
+def test_p5_has_32_cards_with_efa() -> None:
+    p5 = instances()["p5.48xlarge"]
+    assert [(card.index, card.interfaces, card.efa_only) for card in p5.cards] == [(n, 2, True) for n in range(32)]
+    assert [card.index for card in p5.cards if card.ip] == [0, 4, 8, 12, 16, 20, 24, 28]
+    found = p5.accelerators
+    assert found is not None
+    assert (found.kind, found.count, found.type) == ("gpu", 8, "h100")
+    assert (p5.cpus.logical, p5.memory_mib, p5.nvlink_domain) == (192, 2 * 2**20, 8)
+
+
+def test_the_first_card_of_p6_b300_has_no_efa() -> None:
+    b300 = instances()["p6-b300.48xlarge"]
+    assert (len(b300.cards), b300.efa_cards) == (17, frozenset(range(1, 17)))
+    assert b300.cards[0].types == {"interface"}
+
+
+def test_cpu_types_have_no_accelerators_and_trainium_is_no_gpu() -> None:
+    assert instances()["m7i.large"].accelerators is None
+    trainium = instances()["trn2.48xlarge"].accelerators
+    assert trainium is not None and (trainium.kind, trainium.count) == ("neuron", 16)
+
+
+@pytest.mark.parametrize("name", instances())
+def test_instance_types_are_consistent(name: str) -> None:
+    kind = instances()[name]
+    assert kind.name == name and kind.family == name.split(".")[0]
+    found = kind.accelerators
+    if found is not None:
+        assert found.count > 0 and re.fullmatch(r"[a-z0-9]+", found.type)
+    assert bool(kind.driver) == (found is not None)
+    assert ("neuron" in kind.driver) == (found is not None and found.kind == "neuron")
+    assert kind.cpus.cores % kind.cpus.sockets == 0
+    assert kind.cards[0].ip and "interface" in kind.cards[0].types
+    assert kind.network_baseline_gbps is None or kind.network_baseline_gbps < kind.network_gbps
+    assert kind.ebs is None or kind.ebs.baseline_iops is None or kind.ebs.baseline_iops <= kind.ebs.iops
+    known = {zone for region in regions().values() for zone in region.zones}
+    assert set(kind.zones) <= known and set(kind.regions) <= set(regions())
+    assert len(kind.purchase) == len(set(kind.purchase)) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "is_offered"),
+    [
+        ("p5.48xlarge", "us-east-1", True),
+        ("p5.48xlarge", "us-gov-west-1", True),
+        ("p5.48xlarge", "eu-central-1", False),
+        ("p5.48xlarge", "cn-north-1", False),
+        ("p3.16xlarge", "us-east-1", True),
+        ("p5.48xlarge", "mars-1", None),
+    ],
+)
+def test_where_a_type_is_offered(name: str, region: str, is_offered: bool | None) -> None:
+    assert offered(instances()[name], region) is is_offered
+
+
+def test_looking_up_a_type_reads_its_own_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "instances").mkdir()
+    for family in ("p5", "g6e"):
+        (tmp_path / "instances" / f"{family}.yaml").write_text((FOLDER / "instances" / f"{family}.yaml").read_text())
+    (tmp_path / "instances" / "bad.yaml").write_text("source: [")
+    some = Instances(tmp_path)
+    assert some["p5.48xlarge"] == instances()["p5.48xlarge"]
+    assert "g6e.xlarge" in some and "g6e.huge" not in some and "p6.48xlarge" not in some
+    with pytest.raises(CatalogueError, match=r"instances/bad\.yaml"):
+        list(some)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "p5", ".48xlarge", "../p5.48xlarge", "p5/../p5.48xlarge", "P5.48xlarge", "p5.48xlarge\n"]
+)
+def test_names_of_no_type_are_not_found(name: str) -> None:
+    assert name not in instances()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ('cards: "0-31"', 'cards: "0-30,32"'),
+        ('cards: "0-31"', 'cards: "1-31"'),
+        ('"0,4,8,12,16,20,24,28"', '"0,32"'),
+        ("memory_mib: 2097152", "memory_mb: 2097152"),
+        ("types: [interface, efa, efa-only]", "types: [interface, efaa]"),
+        ("  p5.48xlarge:", "  p5e.48xlarge:"),
+        ("date: 2026-11-20", "data: 2026-11-20"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_its_file(tmp_path: Path, change: str, says: str) -> None:
+    (tmp_path / "instances").mkdir()
+    text = (FOLDER / "instances/p5.yaml").read_text()
+    assert change in text
+    (tmp_path / "instances/p5.yaml").write_text(text.replace(change, says))
+    with pytest.raises(CatalogueError, match=r"instances/p5\.yaml: "):
+        list(Instances(tmp_path).values())
+
+
+@pytest.mark.parametrize("name", platforms())
+def test_platforms_are_consistent(name: str) -> None:
+    platform = platforms()[name]
+    assert platform.gpus.count in (8, 16) and platform.gpus.kind == "gpu"
+    assert platform.cpus.cores % platform.cpus.sockets == 0
+    assert platform.power_kw > 1
+
+
+def test_prices_are_of_known_types_and_places() -> None:
+    known = set(regions()) | {zone for region in regions().values() for zone in region.zones}
+    ultraservers = {"u-p6e-gb200x72", "u-p6e-gb200x36"}
+    for row in prices().rows:
+        assert set(row.regions) <= known
+        if row.what in ("on_demand", "spot", "capacity_block"):
+            assert set(row.usd) <= set(instances()) | ultraservers
+            assert row.unit in ("instance-hour", "ultraserver-hour")
+        for usd in row.usd.values():
+            low, high = usd if isinstance(usd, tuple) else (usd, usd)
+            assert 0 <= low <= high < 1000
+
+
+def test_no_price_is_there_twice() -> None:
+    listed = prices()
+    seen = [
+        (row.what, row.unit, region, name, listed.sources[row.source].date)
+        for row in listed.rows
+        for region in row.regions
+        for name in row.usd
+    ]
+    assert len(seen) == len(set(seen))
+    assert set(listed.sources) == {row.source for row in listed.rows}
+
+
+def test_the_newest_price_wins_and_the_older_ones_stay() -> None:
+    now = price_of("on_demand", "p5.48xlarge", "us-east-1")
+    assert isinstance(now, Price) and (now.usd, now.unit) == (55.04, "instance-hour")
+    then = price_of("on_demand", "p5.48xlarge", "us-east-1", on=date(2025, 6, 1))
+    assert isinstance(then, Price) and then.usd == 98.32
+    assert price_of("on_demand", "p5.48xlarge", "us-east-1", on=date(2020, 1, 1)) is None
+    block = price_of("capacity_block", "p5.48xlarge", "us-east-2")
+    assert isinstance(block, Price) and (block.usd, block.as_of) == (47.76, date(2026, 10, 7))
+    spot = price_of("spot", "p5.48xlarge", "us-east-1")
+    assert isinstance(spot, PriceRange) and (spot.low, spot.high) == (16.95, 55.04)
+    in_zone = price_of("spot", "p5.48xlarge", "use2-az2")
+    assert isinstance(in_zone, Price) and in_zone.usd == 11.56
+    assert price_of("on_demand", "p5e.48xlarge", "us-east-1") is None
+    assert price_of("on_demand", "p5.48xlarge", "eu-south-2") is None
+
+
+def test_zones_are_ids() -> None:
+    assert zones("us-east-1") == tuple(f"use1-az{number}" for number in range(1, 7))
+    assert zones("nowhere") == ()
+    assert regions()["us-gov-west-1"].partition == "aws-us-gov"
+
+
+def test_every_slurm_version_one_may_choose_is_described() -> None:
+    versions = Slurm.model_json_schema()["properties"]["version"]["enum"]
+    assert set(versions) == set(slurm_releases())
