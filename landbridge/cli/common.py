@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.environment import Environment, Loaded, find_environment, load_environment
 from landbridge.findings import Finding, FindingsError, Severity, has_errors
+
+if TYPE_CHECKING:
+    from landbridge.environment import Environment, Loaded
 
 Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
 File = Annotated[Path | None, typer.Option("-f", "--file", help="Its file, where it is not stacks/Pulumi.ENV.yaml.")]
@@ -32,15 +34,19 @@ def environment_path(stack: str | None, file: Path | None) -> Path:
         return file
     if stack is None:
         raise typer.BadParameter("which environment? give -s ENV or --file FILE", param_hint="-s")
+    from landbridge.environment import find_environment
+
     return find_environment(stack)
 
 
-def load(stack: str | None, file: Path | None) -> Loaded:
+def load(stack: str | None, file: Path | None) -> "Loaded":
     """Load the environment that `-s` or `--file` means; what is wrong with it is in `.findings`."""
+    from landbridge.environment import load_environment
+
     return load_environment(environment_path(stack, file))
 
 
-def require(stack: str | None, file: Path | None) -> Environment:
+def require(stack: str | None, file: Path | None) -> "Environment":
     """The environment, fully checked. When there are errors, they are printed and the program ends with status 1."""
     from landbridge.rules import check
 

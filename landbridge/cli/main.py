@@ -1,11 +1,12 @@
-"""The `landbridge` program: its commands, and the one place where an unexpected error ends."""
+"""The `landbridge` program: its commands, and the one place where an unexpected error ends.
+
+Only what the called command needs is imported: `landbridge check` runs in hooks and editors, where it is waited for.
+"""
 
 import os
-import pkgutil
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
@@ -13,21 +14,33 @@ from typer.core import TyperGroup
 import landbridge.cli as commands_package
 from landbridge.findings import FindingsError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "landbridge.commands"
-# What this program itself consists of, besides its commands.
-_INTERNAL = {"main", "common"}
+# What this program itself consists of, besides its commands; so do modules named *_display.
+_INTERNAL = {"main", "common", "excerpt"}
 
 
 class _Group(TyperGroup):
-    """Commands of other packages are loaded when they are called or listed, not before."""
+    """Commands are loaded when they are called or listed, not before."""
 
     def list_commands(self, ctx: Any) -> list[str]:
+        for name in _modules():
+            self._load(name)
         return sorted({*super().list_commands(ctx), *(point.name for point in _points())})
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         known = super().get_command(ctx, cmd_name)
         if known is not None:
             return known
+        # Most commands are in the module of their name, and the others are worth a look at all of them.
+        modules = _modules()
+        near = cmd_name.replace("-", "_")
+        for name in sorted(modules, key=lambda module: module != near):
+            self._load(name)
+            if cmd_name in self.commands:
+                return self.commands[cmd_name]
         point = next((point for point in _points() if point.name == cmd_name), None)
         if point is None:
             return None
@@ -35,14 +48,33 @@ class _Group(TyperGroup):
         loaded.name = cmd_name
         return loaded
 
+    def _load(self, module: str) -> None:
+        """Add the commands of a module of this package."""
+        register = getattr(import_module(f"{commands_package.__name__}.{module}"), "register", None)
+        if register is not None:
+            app = _app()
+            app.callback()(_landbridge)
+            register(app)
+            for name, command in typer.main.get_group(app).commands.items():
+                self.commands.setdefault(name, command)
 
-def _points() -> tuple[EntryPoint, ...]:
+
+def _modules() -> list[str]:
+    """The modules of this package that may have commands, in their names' order."""
+    files = {file for folder in commands_package.__path__ for file in os.listdir(folder)}
+    names = sorted(file.removesuffix(".py") for file in files if file.endswith(".py") and not file.startswith("_"))
+    return [name for name in names if name not in _INTERNAL and not name.endswith("_display")]
+
+
+def _points() -> "tuple[EntryPoint, ...]":
+    """What other packages add."""
+    from importlib.metadata import entry_points
+
     return tuple(entry_points(group=GROUP))
 
 
-def build() -> typer.Typer:
-    """The program with the commands of this package registered."""
-    app = typer.Typer(
+def _app() -> typer.Typer:
+    return typer.Typer(
         cls=_Group,
         no_args_is_help=True,
         add_completion=False,
@@ -50,12 +82,12 @@ def build() -> typer.Typer:
         rich_markup_mode=None,
         help="One GPU cluster out of an organisation's own machines and its AWS account.",
     )
+
+
+def build() -> typer.Typer:
+    """The program; its commands load as they are called or listed."""
+    app = _app()
     app.callback()(_landbridge)
-    for module in sorted(pkgutil.iter_modules(commands_package.__path__), key=lambda found: found.name):
-        if module.name not in _INTERNAL:
-            register = getattr(import_module(f"{commands_package.__name__}.{module.name}"), "register", None)
-            if register is not None:
-                register(app)
     return app
 
 
@@ -65,6 +97,8 @@ def _landbridge() -> None:
 
 def main() -> int:
     """Run the program. Whatever nobody expected is told in one line, with exit status 2."""
+    # pydantic would search every installed package for plugins before it builds the first model.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         build()()
     except FindingsError as error:
