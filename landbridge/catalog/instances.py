@@ -21,25 +21,24 @@ InterfaceType = Literal["interface", "efa", "efa-only"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9-]+")
 _ROW = {"cards", "interfaces", "gbps", "types"}
+#: Which cards should carry EFA, where not all that can should, and which an address.
+_CHOICES = ("efa_cards", "ip_cards")
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkCard:
     """One network card: how many interfaces it takes, of which types, and its greatest bandwidth.
 
-    `ip`: whether the card should carry an address where bandwidth outside EFA matters.
+    `types` is what EC2 accepts on the card. `efa` and `ip`: whether the card should carry EFA, and an address where bandwidth
+    outside EFA matters; a card that shares its hardware with another may be able to and yet should not.
     """
 
     index: int
     interfaces: int
     gbps: float
     types: frozenset[InterfaceType]
+    efa: bool
     ip: bool
-
-    @property
-    def efa(self) -> bool:
-        """Whether the card takes an EFA interface of either kind."""
-        return not self.types.isdisjoint(("efa", "efa-only"))
 
     @property
     def efa_only(self) -> bool:
@@ -92,11 +91,18 @@ class InstanceType(Facts):
         if not isinstance(row, dict) or not isinstance(row.get("cards"), list):
             return row
         ip = _indices(str(row.get("ip_cards", "")))
-        cards = [card for written in row["cards"] for card in _cards(written, ip)]
-        cards.sort(key=lambda card: card.index)
-        if [card.index for card in cards] != list(range(len(cards))) or not ip <= frozenset(range(len(cards))):
-            raise ValueError("cards and ip_cards must name every card from 0 once, and no other")
-        return {key: value for key, value in row.items() if key != "ip_cards"} | {"cards": tuple(cards)}
+        efa = _indices(str(row["efa_cards"])) if "efa_cards" in row else None
+        cards = sorted(
+            (card for written in row["cards"] for card in _cards(written, efa, ip)), key=lambda card: card.index
+        )
+        if [card.index for card in cards] != list(range(len(cards))):
+            raise ValueError("cards must name every card from 0 once")
+        able = frozenset(card.index for card in cards if card.types - {"interface"})
+        if not (efa or frozenset()) <= able or not ip <= frozenset(
+            card.index for card in cards if card.types - {"efa-only"}
+        ):
+            raise ValueError("efa_cards and ip_cards name cards that can carry EFA and an address")
+        return {key: value for key, value in row.items() if key not in _CHOICES} | {"cards": tuple(cards)}
 
     @property
     def family(self) -> str:
@@ -105,7 +111,7 @@ class InstanceType(Facts):
 
     @property
     def efa_cards(self) -> frozenset[int]:
-        """The indices of the cards that carry EFA."""
+        """The indices of the cards that should carry EFA."""
         return frozenset(card.index for card in self.cards if card.efa)
 
     def zones_in(self, region_zones: tuple[str, ...]) -> tuple[str, ...]:
@@ -166,14 +172,15 @@ def _family(folder: Folder, family: str) -> dict[str, InstanceType]:
     return {name: files.validate(file, InstanceType, row) for name, row in rows.items()}
 
 
-def _cards(row: Any, ip: frozenset[int]) -> Iterator[NetworkCard]:
+def _cards(row: Any, efa: frozenset[int] | None, ip: frozenset[int]) -> Iterator[NetworkCard]:
     if not isinstance(row, dict) or set(row) != _ROW:
         raise ValueError(f"a row of cards has {', '.join(sorted(_ROW))}")
     types = frozenset(row["types"])
     if types - {"interface", "efa", "efa-only"} or int(row["interfaces"]) < 1:
         raise ValueError("a card takes one interface or more, of the types interface, efa and efa-only")
     for index in sorted(_indices(str(row["cards"]))):
-        yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, index in ip)
+        carries = bool(types - {"interface"}) if efa is None else index in efa
+        yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, carries, index in ip)
 
 
 def _indices(text: str) -> frozenset[int]:

@@ -27,7 +27,7 @@ from landbridge.environment import Slurm
 FOLDER = Path(str(files("landbridge.catalog")))
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yaml"))
 FAMILIES = (
-    "p3 p3dn p4d p4de p5 p5e p5en p6-b200 p6-b300 g4dn g5 g6 gr6 g6e g7e trn1 trn1n trn2 m7i c7i r7i m7g c7gn t3 t4g"
+    "p3 p3dn p4d p4de p5 p5e p5en p6-b200 p6-b300 p6e-gb200 g4dn g5 g6 gr6 g6e g7e trn1 trn1n trn2 m7i c7i r7i m7g c7gn t3 t4g"
 )
 
 
