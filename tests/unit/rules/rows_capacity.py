@@ -1,23 +1,24 @@
-"""Mistakes with pools and how their capacity is bought."""
+"""Mistakes with pools and the order in which capacity is tried."""
 
 from landbridge.findings import DataPath
 from tests.unit.core.samples import GOOD
+from tests.unit.rules.parts import BLOCK, CAPACITY, FALLBACK, ON_DEMAND, POOL, RESERVED, SCRATCH, SECOND, SPOT
 from tests.unit.rules.row import Row
 
-POOL: DataPath = ("aws", "pools", 0)
-CAPACITY: DataPath = ("aws", "pools", 0, "capacity", 0)
-BLOCK = {"kind": "capacity_block", "reservation": "cr-0123456789abcdef0", "zone": "use1-az4"}
-LEASED = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "10.99.0.1"}
+MIN: DataPath = (*POOL, "min_nodes")
 
 ROWS = [
-    Row("duplicate-pool", "two pools with one name", {("aws", "pools", 1): {**GOOD["aws"]["pools"][0]}}, ("aws", "pools", 1, "name"), "p5"),
+    Row("duplicate-pool", "two pools with one name", {SECOND: {**GOOD["aws"]["pools"][0]}}, (*SECOND, "name"), "p5"),
     Row("duplicate-pool", "a pool named like Slurm's own queue", {(*POOL, "name"): "gpu"}, (*POOL, "name"), "Landbridge"),
+    Row("pool-size", "more nodes kept than there may be", {MIN: 5}, MIN, "min_nodes: 4"),
     Row("purchase-not-offered", "no Capacity Blocks of this type", {(*POOL, "instance"): "g5.48xlarge", CAPACITY: BLOCK}, (*CAPACITY, "kind"), "spot"),
-    Row("block-order", "on-demand before a paid block", {(*POOL, "capacity", 1): BLOCK}, (*POOL, "capacity", 1), "paid for"),
-    Row("block-window", "a window that ends before it starts", {CAPACITY: {**BLOCK, "starts": "2026-12-02T00:00:00Z", "ends": "2026-12-01T00:00:00Z"}}, (*CAPACITY, "ends"), "before"),
-    Row("block-window", "a window without a time zone", {CAPACITY: {**BLOCK, "starts": "2026-12-02T00:00:00", "ends": "2026-12-03T00:00:00"}}, (*CAPACITY, "ends"), "time zone"),
-    Row("spot-alone", "spot capacity alone", {CAPACITY: {"kind": "spot"}}, (*POOL, "capacity"), "spot"),
-    Row("lustre-size", "FSx for Lustre in a size there is not", {("storage", "cloud_scratch"): {"kind": "fsx_lustre", "capacity_gib": 3000}}, ("storage", "cloud_scratch", "capacity_gib"), "4800"),
-    Row("not-built-yet", "something that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
-    Row("not-built-yet", "a link that is planned only", {("link",): LEASED}, ("link", "kind"), "Direct Connect"),
+    Row("purchase-not-offered", "no spot of this type", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: SPOT}, (*CAPACITY, "kind"), "capacity_block"),
+    Row("paid-capacity-first", "on-demand before a paid block", {FALLBACK: BLOCK}, FALLBACK, "paid for"),
+    Row("paid-capacity-first", "spot before a reservation", {CAPACITY: SPOT, FALLBACK: RESERVED}, FALLBACK, "paid for"),
+    Row("fallback-without-turn", "the same capacity twice", {FALLBACK: {**ON_DEMAND, "zones": ["use1-az4"]}}, FALLBACK, "has been refused"),
+    Row("fallback-without-turn", "a fallback inside what was refused", {CAPACITY: ON_DEMAND, FALLBACK: {**ON_DEMAND, "zones": ["use1-az6"]}}, FALLBACK, "has been refused"),
+    Row("fallback-without-turn", "a second, cheaper spot request", {CAPACITY: {**SPOT, "max_price_usd": 20.0}, FALLBACK: {**SPOT, "max_price_usd": 18.0}}, FALLBACK, "spot"),
+    Row("kept-on-demand", "nodes that run all month", {MIN: 2}, MIN, "80,358 USD a month"),
+    Row("prepaid-idle-pool", "reserved nodes that are switched off", {CAPACITY: {**RESERVED, "count": 4}}, (*POOL, "capacity"), "min_nodes: 4"),
+    Row("nothing-to-launch", "file systems and no pool", {("aws", "pools"): [], SCRATCH: {"kind": "fsx_lustre"}}, SCRATCH, "no pool"),
 ]  # fmt: skip

@@ -1,0 +1,170 @@
+"""Rules about instance types: that they are there, and that a pool's types are alike."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog import InstanceType, instances
+from landbridge.environment import CapacityBlock, Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import CapacityAt, capacities, of_pool, pools, suggestion
+
+
+@rule
+def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
+    """A pool and its fallbacks name types of the catalogue.
+
+    Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node starts.
+    Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances.
+    """
+    known = instances()
+    named: list[tuple[DataPath, str]] = [(at.at("instance"), at.pool.instance) for at in pools(environment)]
+    named += [(at.at("instance"), at.instance) for at in capacities(environment) if at.capacity.instance is not None]
+    for path, name in named:
+        if name in known:
+            continue
+        family = known.family(name.partition(".")[0])
+        fix = suggestion(name, family or known)
+        if name.startswith("u-"):
+            fix = "that is an UltraServer; name the instance type that is in it"
+        elif not family and "." in name and "did you mean" not in fix:
+            fix = (
+                "add it to landbridge/catalog/instances, or use one that is there; `landbridge catalog list` shows them"
+            )
+        yield Finding("unknown-instance-type", f'unknown instance type "{name}"', path, fix)
+
+
+@rule
+def sold_as_ultraserver(environment: Environment) -> Iterator[Finding]:
+    """A type that comes in UltraServers is bought as a Capacity Block of whole ones.
+
+    There is no on-demand or spot market for a single instance of one; a launch without its block is refused.
+    Source: EC2 User Guide, "Capacity Blocks for ML" (UltraServers).
+    """
+    for at in capacities(environment):
+        if at.type is None or at.type.ultraserver is None or isinstance(at.capacity, CapacityBlock):
+            continue
+        message = f"{at.instance} is sold in the UltraServer {at.type.ultraserver} only, as a Capacity Block"
+        fix = "buy a block of it and write {kind: capacity_block, reservation: cr-…, zone: …}"
+        yield Finding("sold-as-ultraserver", message, at.at("kind"), fix, related=(at.instance_path,))
+
+
+@rule
+def fallback_accelerators(environment: Environment) -> Iterator[Finding]:
+    """Every type of a pool has the same accelerators: kind, model and number, and no less memory each.
+
+    Slurm knows a cloud node's GPUs before it runs (`gres=gpu:h100:8`); a node that registers with others is drained, and a
+    job sized for 80 GB fails in 40 GB. A warning where only the memory is more: the job runs, what it reports differs.
+    Source: ParallelCluster InstancesAcceleratorsValidator; Slurm gres.conf(5).
+    """
+    for at, own, other in _fallbacks(environment):
+        mine, theirs = own.accelerators, other.accelerators
+        if mine is None and theirs is None:
+            continue
+        about = f"{other.name} has {_accelerators(other)}, the pool's {own.name} {_accelerators(own)}"
+        if (
+            mine is None
+            or theirs is None
+            or (mine.kind, mine.type, mine.count) != (theirs.kind, theirs.type, theirs.count)
+        ):
+            yield _unlike("fallback-accelerators", about, at)
+        elif mine.memory_mib and theirs.memory_mib and mine.memory_mib != theirs.memory_mib:
+            severity = Severity.ERROR if theirs.memory_mib < mine.memory_mib else Severity.WARNING
+            yield _unlike("fallback-accelerators", about, at, severity)
+
+
+@rule
+def fallback_processors(environment: Environment) -> Iterator[Finding]:
+    """Every type of a pool has at least the processors and memory of the pool's own, with as many threads a core.
+
+    Slurm drains a node that registers with fewer CPUs or less memory than slurm.conf says; of more, the rest lies idle.
+    Source: ParallelCluster InstancesCPUValidator and InstancesMemorySchedulingWarningValidator; slurm.conf(5), NodeName.
+    """
+    for at, own, other in _fallbacks(environment):
+        mine, theirs = own.cpus, other.cpus
+        if mine.threads != theirs.threads:
+            about = f"{other.name} has {theirs.threads} threads a core, the pool's {own.name} {mine.threads}"
+            yield _unlike("fallback-processors", about, at)
+        elif mine.logical != theirs.logical:
+            about = f"{other.name} has {theirs.logical} CPUs, the pool's {own.name} {mine.logical}"
+            severity = Severity.ERROR if theirs.logical < mine.logical else Severity.WARNING
+            yield _unlike("fallback-processors", about, at, severity)
+        if own.memory_mib != other.memory_mib:
+            about = f"{other.name} has {other.memory_mib} MiB, the pool's {own.name} {own.memory_mib} MiB"
+            severity = Severity.ERROR if other.memory_mib < own.memory_mib else Severity.WARNING
+            yield _unlike("fallback-processors", about, at, severity)
+
+
+@rule
+def fallback_architecture(environment: Environment) -> Iterator[Finding]:
+    """Every type of a pool has the same processor architecture: they boot the same image.
+
+    EC2 refuses to launch an arm64 type from an x86_64 image.
+    Source: EC2 RunInstances; ParallelCluster InstanceArchitectureCompatibilityValidator.
+    """
+    for at, own, other in _fallbacks(environment):
+        if own.cpus.architecture != other.cpus.architecture:
+            about = f"{other.name} is {other.cpus.architecture}, the pool's {own.name} is {own.cpus.architecture}"
+            yield _unlike("fallback-architecture", about, at)
+
+
+@rule
+def fallback_network(environment: Environment) -> Iterator[Finding]:
+    """Every type of a pool carries EFA on as many cards, or a job over several of them is as slow as the slowest.
+
+    Without EFA on one side NCCL cannot use it on the other: such a job falls back to TCP, or does not start.
+    Source: ParallelCluster InstancesEFAValidator and InstancesNetworkingValidator.
+    """
+    for at, own, other in _fallbacks(environment):
+        mine, theirs = len(own.efa_cards), len(other.efa_cards)
+        if at.pool.efa is not False and mine != theirs:
+            about = f"{other.name} has EFA on {theirs} cards, the pool's {own.name} on {mine}"
+            severity = Severity.ERROR if at.pool.efa and not theirs else Severity.WARNING
+            yield _unlike("fallback-network", about, at, severity)
+
+
+@rule
+def driver_flavour(environment: Environment) -> Iterator[Finding]:
+    """The NVIDIA modules that a pool asks for work with its GPUs.
+
+    V100 and older have no GSP and cannot use the open modules; Blackwell works with the open ones alone. With the wrong
+    flavour a node boots without GPUs, and Slurm drains it.
+    Source: NVIDIA open-gpu-kernel-modules README; ParallelCluster constants.py, NVIDIA_OPENRM_UNSUPPORTED_INSTANCE_TYPES.
+    """
+    for owner in pools(environment):
+        wanted = owner.pool.driver
+        if wanted == "auto":
+            continue
+        for at in of_pool(owner):
+            if at.type is None or wanted in at.type.driver:
+                continue
+            flavours = [flavour for flavour in at.type.driver if flavour != "neuron"]
+            related = (at.instance_path,)
+            if flavours:
+                message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {wanted} modules"
+                fix = f"use driver: auto, or {flavours[0]}"
+                yield Finding("driver-flavour", message, owner.at("driver"), fix, related=related)
+            else:
+                message = f"{at.instance} has {_accelerators(at.type)}; driver: {wanted} is about NVIDIA GPUs"
+                yield Finding("driver-flavour", message, owner.at("driver"), "remove driver", related=related)
+            break
+
+
+def _fallbacks(environment: Environment) -> Iterator[tuple[CapacityAt, InstanceType, InstanceType]]:
+    """Every capacity with a type other than its pool's, both known: the capacity, the pool's type, its own."""
+    for at in capacities(environment):
+        own = at.owner.type
+        if own is not None and at.type is not None and own.name != at.type.name:
+            yield at, own, at.type
+
+
+def _unlike(name: str, message: str, at: CapacityAt, severity: Severity = Severity.ERROR) -> Finding:
+    fix = "use a type that is its equal, or give this one a pool of its own"
+    return Finding(name, message, at.at("instance"), fix, severity, (at.owner.at("instance"),))
+
+
+def _accelerators(kind: InstanceType) -> str:
+    found = kind.accelerators
+    if found is None:
+        return "no accelerator"
+    memory = f" of {found.memory_mib} MiB" if found.memory_mib else ""
+    return f"{found.count} {found.type.upper()}{memory}"

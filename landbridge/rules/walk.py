@@ -1,0 +1,112 @@
+"""Walking an environment: its pools, how each is bought, and its file systems, each with its path. No rules."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from landbridge.catalog import InstanceType, instances
+from landbridge.environment import (
+    AnyCapacity,
+    CapacityBlock,
+    Efs,
+    Environment,
+    FsxLustre,
+    FsxOpenZfs,
+    Pool,
+    Reservation,
+    capacity_zones,
+)
+from landbridge.findings import DataPath, PathPart, did_you_mean
+
+POOLS: DataPath = ("aws", "pools")
+REGION: DataPath = ("region",)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAt:
+    """A pool and its path. `type` is None where the catalogue does not know its instance type."""
+
+    pool: Pool
+    path: DataPath
+    type: InstanceType | None
+
+    def at(self, *keys: PathPart) -> DataPath:
+        """The path of one of its keys."""
+        return (*self.path, *keys)
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityAt:
+    """One way in which a pool is bought. `instance` is its own type or the pool's; `type` None: not in the catalogue."""
+
+    owner: PoolAt
+    capacity: AnyCapacity
+    number: int
+    instance: str
+    type: InstanceType | None
+
+    @property
+    def pool(self) -> Pool:
+        """The pool it belongs to."""
+        return self.owner.pool
+
+    @property
+    def path(self) -> DataPath:
+        """Its own path."""
+        return self.owner.at("capacity", self.number)
+
+    def at(self, *keys: PathPart) -> DataPath:
+        """The path of one of its keys."""
+        return (*self.path, *keys)
+
+    @property
+    def instance_path(self) -> DataPath:
+        """Where the type is named that it launches."""
+        return self.at("instance") if self.capacity.instance is not None else self.owner.at("instance")
+
+    def zone_path(self, zone: str) -> DataPath:
+        """Where one of its zones is named."""
+        if isinstance(self.capacity, (Reservation, CapacityBlock)):
+            return self.at("zone")
+        return self.at("zones", capacity_zones(self.capacity).index(zone))
+
+
+def pools(environment: Environment) -> Iterator[PoolAt]:
+    """Every pool, in the file's order."""
+    known = instances()
+    for index, pool in enumerate(environment.aws.pools):
+        yield PoolAt(pool, (*POOLS, index), known.get(pool.instance))
+
+
+def capacities(environment: Environment) -> Iterator[CapacityAt]:
+    """Every capacity of every pool, in the file's order."""
+    return (capacity for owner in pools(environment) for capacity in of_pool(owner))
+
+
+def of_pool(owner: PoolAt) -> Iterator[CapacityAt]:
+    """The capacities of one pool, in the order in which they are tried."""
+    for number, capacity in enumerate(owner.pool.capacity):
+        instance = capacity.instance or owner.pool.instance
+        kind = owner.type if capacity.instance is None else instances().get(instance)
+        yield CapacityAt(owner, capacity, number, instance, kind)
+
+
+def shares(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
+    """Every file system in AWS with its path."""
+    return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())
+
+
+def emulated(environment: Environment) -> bool:
+    """Whether AWS is an emulation or stands behind a proxy: what it costs there is not what AWS asks."""
+    return environment.aws.endpoints.operator is not None
+
+
+def usd(amount: float) -> str:
+    """An amount as people read it: cents where they matter."""
+    return f"{amount:,.2f} USD" if amount < 1000 else f"{amount:,.0f} USD"
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """What to write instead of a word that is not known."""
+    names = sorted(known)
+    near = did_you_mean(word, names)
+    return f'did you mean "{near}"?' if near else f"known: {', '.join(names) or 'none'}"
