@@ -14,14 +14,14 @@ from landbridge.plan.pool import Flow, PoolArgs
 class GpuPool(pulumi.ComponentResource):
     """A launch template, with the placement groups and the security group that it needs. It starts no instance.
 
-    Costs nothing until the burst controller launches from it. Protects: IMDSv2 only and not past the first hop, encrypted
-    disks, no public address. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
+    Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
+    not past the first hop and without a public address; encrypted disks. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
     only what Slurm and operators use.
     """
 
     template: aws.ec2.LaunchTemplate
     security_group_id: pulumi.Output[str]
-    placement_groups: dict[str, pulumi.Output[str]]
+    placement_groups: dict[str, pulumi.Input[str]]
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class GpuPool(pulumi.ComponentResource):
         self.security_group_id = group.id
         for flow in args.flows:
             self._rule(flow, group.id)
-        self.placement_groups = self._placement_groups() if args.placement_groups else {}
+        self.placement_groups = self._placement_groups()
         self.template = self._template(group.id, profile_arn)
         self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
 
@@ -82,14 +82,17 @@ class GpuPool(pulumi.ComponentResource):
             **ports,
         )
 
-    def _placement_groups(self) -> dict[str, pulumi.Output[str]]:
-        groups = {}
-        for zone in self._args.zones:
-            label = self._args.placement_group(zone)
+    def _placement_groups(self) -> dict[str, pulumi.Input[str]]:
+        """The group of launches in each zone: one that exists, or one of the pool's own."""
+        args, groups = self._args, dict[str, pulumi.Input[str]]()
+        if args.own_placement_group is not None:
+            return dict.fromkeys(args.zones, args.own_placement_group)
+        for zone in args.zones if args.placement is not None else ():
+            label = args.placement_group(zone)
             group = aws.ec2.PlacementGroup(
                 f"{self._name}-{zone}",
                 name=label,
-                strategy="cluster",
+                strategy=args.placement,
                 tags=named(self._args.tags, label),
                 opts=self._own,
             )
@@ -119,18 +122,19 @@ class GpuPool(pulumi.ComponentResource):
             metadata_options={
                 "http_endpoint": "enabled",
                 "http_tokens": "required",
-                "http_put_response_hop_limit": 1,
+                "http_put_response_hop_limit": args.imds_hop_limit,
                 "instance_metadata_tags": "enabled",
             },
-            monitoring={"enabled": True},
+            monitoring={"enabled": args.detailed_monitoring},
             block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
             network_interfaces=[
                 {
                     "network_card_index": nic.card,
                     "device_index": nic.device,
                     "interface_type": nic.kind,
-                    "security_groups": [group],
+                    "security_groups": [group, *args.security_groups],
                     "delete_on_termination": "true",
+                    **({"associate_public_ip_address": "true"} if args.public_ip and nic is args.interfaces[0] else {}),
                 }
                 for nic in args.interfaces
             ],

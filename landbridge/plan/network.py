@@ -1,15 +1,14 @@
-"""The AWS network: which subnets there are and which addresses they have."""
+"""The AWS network: which subnets there are, which addresses they have, and which endpoints stand in them."""
 
-import re
-from ipaddress import IPv4Network
 from typing import Literal
 
+from landbridge.catalog import regions
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.pool import pool_zones
+from landbridge.plan.endpoints import endpoint_services
+from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
 
-#: The VPC's range is cut into this many equal parts: one for each zone number, and part 0 for public subnets.
-PARTS = 8
+__all__ = ["PARTS", "EndpointPlan", "NetworkArgs", "SubnetPlan", "network_args", "part", "zone_number"]
 
 
 class SubnetPlan(Args):
@@ -19,52 +18,70 @@ class SubnetPlan(Args):
     cidr: str
 
 
+class EndpointPlan(Args):
+    """A way to one AWS service that leaves the VPC for nowhere else. `name` is the service's full name in its region."""
+
+    service: str
+    name: str
+    why: str
+
+
 class NetworkArgs(Args):
     """A VPC with private subnets; public ones only where a NAT gateway stands in them."""
 
     cluster: str
     region: str
     cidr: str
+    secondary_cidrs: tuple[str, ...] = ()
     private: tuple[SubnetPlan, ...]
     public: tuple[SubnetPlan, ...]
     nat: Literal["none", "single", "per_zone"]
+    gateway_endpoints: tuple[EndpointPlan, ...]
+    interface_endpoints: tuple[EndpointPlan, ...]
     onprem_cidr: str
     tags: dict[str, str]
 
 
 def network_args(environment: Environment) -> NetworkArgs:
-    """Plan the network of every zone that a pool may use."""
-    zones = sorted({zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)})
-    behind_nat = {"none": [], "single": zones[:1], "per_zone": zones}[environment.aws.nat]
+    """Plan the network of every zone that something is in. Raises ValueError for a zone that gets no subnet."""
+    planned = subnets(environment)
+
+    def tier(wanted: Tier) -> tuple[SubnetPlan, ...]:
+        return tuple(SubnetPlan(zone=own.zone, cidr=str(own.cidr)) for own in planned if own.tier == wanted)
+
+    private = tier("private")
+    missing = set(used_zones(environment)) - {plan.zone for plan in private}
+    if missing:
+        raise ValueError(f"no subnet can be made in {', '.join(sorted(missing))} out of {environment.aws.cidr}")
     return NetworkArgs(
         cluster=environment.name,
         region=environment.region,
         cidr=str(environment.aws.cidr),
-        private=tuple(SubnetPlan(zone=zone, cidr=str(private_cidr(environment.aws.cidr, zone))) for zone in zones),
-        public=tuple(SubnetPlan(zone=zone, cidr=str(public_cidr(environment.aws.cidr, zone))) for zone in behind_nat),
+        secondary_cidrs=tuple(str(cidr) for cidr in environment.aws.secondary_cidrs),
+        private=private,
+        public=tier("public"),
         nat=environment.aws.nat,
+        gateway_endpoints=_endpoints(environment, "gateway"),
+        interface_endpoints=_endpoints(environment, "interface"),
         onprem_cidr=str(environment.onprem.cidr),
         tags=tags(environment),
     )
 
 
-def private_cidr(cidr: IPv4Network, zone: str) -> IPv4Network:
-    """Return a zone's private range. It depends on the zone's own number alone, so adding a zone moves no other."""
-    return _parts(cidr)[zone_number(zone)]
+def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:
+    # An AWS behind an address of its own is reached there, not through endpoints.
+    elsewhere = environment.aws.endpoints.cloud is not None
+    return tuple(
+        EndpointPlan(service=own.service, name=service_name(environment.region, own.service), why=own.why)
+        for own in endpoint_services(environment)
+        if own.kind == kind and (kind == "gateway" or not elsewhere)
+    )
 
 
-def public_cidr(cidr: IPv4Network, zone: str) -> IPv4Network:
-    """Return a zone's public range, inside part 0."""
-    return _parts(_parts(cidr)[0])[zone_number(zone)]
-
-
-def zone_number(zone: str) -> int:
-    """Return the number in a zone's id: 4 for `use1-az4`."""
-    found = re.search(r"-az([1-7])$", zone)
-    if found is None:
-        raise ValueError(f"{zone!r} is not the id of an availability zone with a number from 1 to 7")
-    return int(found.group(1))
-
-
-def _parts(cidr: IPv4Network) -> list[IPv4Network]:
-    return list(cidr.subnets(prefixlen_diff=PARTS.bit_length() - 1))
+def service_name(region: str, service: str) -> str:
+    """The full name of an endpoint service in a region."""
+    known = regions().get(region)
+    prefix = (
+        "cn.com.amazonaws" if known is not None and known.partition == "aws-cn" and service != "s3" else "com.amazonaws"
+    )
+    return f"{prefix}.{region}.{service}"

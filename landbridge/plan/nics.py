@@ -1,10 +1,16 @@
-"""The network interfaces of an instance type: one function for launch template, dry run, IP budget and security group."""
+"""The network interfaces of an instance type: one function for launch template, dry run, IP budget and security group.
 
+Source of the layouts: EC2 User Guide, "EFA-enabled accelerated instance types" and "Elastic Fabric Adapter limitations";
+which card carries what is a fact of each type (landbridge/catalog/instances).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.catalog import NetworkCard, instances
-from landbridge.environment.aws import NicPolicy
+from landbridge.catalog import InstanceType, NetworkCard, instances
+from landbridge.environment.pool import NicPolicy, Pool
 
 NicType = Literal["interface", "efa", "efa-only"]
 
@@ -22,28 +28,38 @@ class Nic:
     ip: bool
 
 
-def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised") -> tuple[Nic, ...]:
-    """The interfaces of `instance_type`, primary first.
+@dataclass(frozen=True, slots=True)
+class LayoutFault:
+    """What EC2 refuses: the interface by its place in the list (None: the list as a whole), why, and what would do."""
+
+    index: int | None
+    message: str
+    fix: str
+
+
+def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: bool = True) -> tuple[Nic, ...]:
+    """The interfaces of `instance_type`, primary first; without EFA, those that carry IP.
 
     `ip_optimised`: one address a node. `bandwidth`: addresses on every card that AWS names for IP traffic. `legacy`:
     combined EFA interfaces, for launchers that know no `efa-only`. Raises KeyError for an unknown type.
     """
     cards = instances()[instance_type].cards
-    if policy == "legacy":
-        return tuple(_legacy(card, cards[0].efa) for card in cards if card.index == 0 or card.efa)
-    layout = []
-    for card in cards:
-        if card.index == 0 and card.efa and card.interfaces < 2:
-            layout.append(Nic(0, 0, "efa", ip=True))
-        elif card.index == 0:
-            # The primary interface can never be efa-only, so EFA comes second on card 0.
-            layout.append(Nic(0, 0, "interface", ip=True))
-            layout += [Nic(0, 1, "efa-only", ip=False)] if card.efa else []
-        elif card.efa:
-            layout.append(Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa-only", ip=False))
-        if policy == "bandwidth" and card.index > 0 and card.ip:
-            layout.append(Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS if card.efa else 0, "interface", ip=True))
-    return tuple(layout)
+    if policy == "legacy" and efa:
+        return tuple(nic for card in cards for nic in _legacy(card, cards[0].efa))
+    return tuple(nic for card in cards for nic in _card(card, bandwidth=policy == "bandwidth", efa=efa and card.efa))
+
+
+def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[Nic, ...]:
+    """The interfaces of a pool's launches (of an equivalent type's where one is named), written by hand or laid out.
+
+    A type that the catalogue does not know gets the one interface that every instance has.
+    """
+    if pool.interfaces:
+        return tuple(Nic(own.card, own.device, own.type, own.type != "efa-only") for own in pool.interfaces)
+    name = instance or pool.instance
+    if name not in instances():
+        return (Nic(0, 0, "interface", ip=True),)
+    return nic_layout(name, pool.nics, efa=pool.efa is not False)
 
 
 def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -> int:
@@ -51,8 +67,87 @@ def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -
     return sum(nic.ip for nic in nic_layout(instance_type, policy))
 
 
-def _legacy(card: NetworkCard, first_has_efa: bool) -> Nic:
+def layout_faults(instance: InstanceType, nics: Sequence[Nic]) -> tuple[LayoutFault, ...]:
+    """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives."""
+    return (*_primary(nics), *_places(instance, nics), *_cards(instance, nics))
+
+
+def unused_efa(instance: InstanceType, nics: Sequence[Nic]) -> frozenset[int]:
+    """The cards that could carry EFA and do not: their part of the fabric is paid for and idle."""
+    return instance.efa_cards - {nic.network_card for nic in nics if nic.type != "interface"}
+
+
+def _card(card: NetworkCard, *, bandwidth: bool, efa: bool) -> Iterator[Nic]:
+    """The interfaces of one card; `efa`: it has EFA and it is wanted."""
+    combined = efa and not (card.efa_only and (card.index > 0 or card.interfaces > 1))
     if card.index == 0:
-        return Nic(0, 0, "efa" if card.efa else "interface", ip=True)
-    # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
-    return Nic(card.index, 1 if first_has_efa else 0, "efa", ip=True)
+        # The primary interface can never be efa-only, so EFA comes second on card 0, or together with IP.
+        yield Nic(0, 0, "efa" if combined else "interface", ip=True)
+        if efa and not combined:
+            yield Nic(0, 1, "efa-only", ip=False)
+        return
+    wants_ip = bandwidth and card.ip
+    if efa and wants_ip and card.interfaces < 2 and "efa" in card.types:
+        combined = True
+    if efa:
+        yield Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
+    if wants_ip and not combined and (not efa or card.interfaces > 1) and "interface" in card.types:
+        yield Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS if efa else 0, "interface", ip=True)
+
+
+def _legacy(card: NetworkCard, first_has_efa: bool) -> Iterator[Nic]:
+    if card.index == 0:
+        yield Nic(0, 0, "efa" if "efa" in card.types else "interface", ip=True)
+        if card.efa and "efa" not in card.types:
+            yield Nic(0, 1, "efa-only", ip=False)
+    elif card.efa:
+        # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
+        device = 1 if first_has_efa and card.interfaces > 1 else 0
+        combined = "efa" in card.types
+        yield Nic(card.index, device, "efa" if combined else "efa-only", ip=combined)
+
+
+def _primary(nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    first = next((index for index, nic in enumerate(nics) if (nic.network_card, nic.device) == (0, 0)), None)
+    if first is None:
+        yield LayoutFault(None, "there is no primary interface", "add {card: 0, device: 0, type: interface}")
+    elif nics[first].type == "efa-only":
+        message = "the primary interface carries the node's address, so it cannot be efa-only"
+        yield LayoutFault(first, message, "type: interface, and efa-only as device 1 of the same card")
+
+
+def _places(instance: InstanceType, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    seen: set[tuple[int, int]] = set()
+    last = len(instance.cards) - 1
+    for index, nic in enumerate(nics):
+        place = (nic.network_card, nic.device)
+        if place in seen:
+            message = f"card {nic.network_card} has device {nic.device} twice"
+            yield LayoutFault(index, message, "give every interface of a card a device of its own")
+        seen.add(place)
+        if not 0 <= nic.network_card <= last:
+            message = f"{instance.name} has no network card {nic.network_card}"
+            yield LayoutFault(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
+        elif not 0 <= nic.device < instance.cards[nic.network_card].interfaces:
+            room = instance.cards[nic.network_card].interfaces
+            message = f"card {nic.network_card} of {instance.name} has no device {nic.device}"
+            yield LayoutFault(
+                index, message, f"it takes {room}: devices 0 to {room - 1}" if room > 1 else "use device 0"
+            )
+
+
+def _cards(instance: InstanceType, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    efa: Counter[int] = Counter()
+    for index, nic in enumerate(nics):
+        if not 0 <= nic.network_card < len(instance.cards):
+            continue
+        card = instance.cards[nic.network_card]
+        if nic.type not in card.types:
+            allowed = sorted(card.types)
+            message = f"card {card.index} of {instance.name} takes no interface of type {nic.type}"
+            yield LayoutFault(index, message, f"it takes {', '.join(allowed)}")
+        elif nic.type != "interface":
+            efa[card.index] += 1
+            if efa[card.index] > 1:
+                message = f"card {card.index} has more than one EFA interface"
+                yield LayoutFault(index, message, "one for each card, on other cards the next ones")

@@ -1,29 +1,33 @@
 """A pool of GPU instances: everything that its launch template, placement group and security group say."""
 
 import json
+from collections.abc import Mapping
 from typing import Literal
 
-from landbridge import catalog
-from landbridge.environment import (
-    CapacityBlock,
-    Environment,
-    OnDemand,
-    Pool,
-    Reservation,
-    ReservationGroup,
-    Spot,
-    capacity_zones,
-)
+from landbridge.environment import Environment, Pool
 from landbridge.plan.args import Args, tags
-from landbridge.plan.nics import nic_layout
+from landbridge.plan.capacity import Market, MarketKind, Strategy, fallbacks, terms
+from landbridge.plan.images import pool_image
+from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.zones import pool_zones
 
-MarketKind = Literal["on-demand", "spot", "capacity-block"]
+__all__ = [
+    "SLURMD_PORT",
+    "SRUN_PORTS",
+    "Fallback",
+    "Flow",
+    "Interface",
+    "Market",
+    "MarketKind",
+    "PoolArgs",
+    "pool_args",
+    "pool_flows",
+    "pool_market",
+    "pool_zones",
+]
 SLURMD_PORT = 6818
 #: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
 SRUN_PORTS = (60001, 63000)
-#: What gp3 includes; the throughput is doubled, because the whole image is read at every boot.
-ROOT_IOPS = 3000
-ROOT_THROUGHPUT = 250
 
 
 class Interface(Args):
@@ -34,14 +38,14 @@ class Interface(Args):
     kind: Literal["interface", "efa", "efa-only"]
 
 
-class Market(Args):
-    """How the instances are bought, in the launch template's words."""
+class Fallback(Args):
+    """A further capacity of the pool, tried when those before it have no room."""
 
-    kind: MarketKind
-    max_price_usd: float | None = None
-    reservation: str | None = None
-    reservation_group: str | None = None
-    preference: Literal["open"] | None = None
+    kind: str
+    instance_type: str
+    market: Market
+    zones: tuple[str, ...]
+    interfaces: tuple[Interface, ...]
 
 
 class Flow(Args):
@@ -64,13 +68,22 @@ class PoolArgs(Args):
     max_nodes: int
     image: str
     market: Market
-    placement_groups: bool
+    #: The strategy of the groups that launches go into; None for capacity that must not be launched into one.
+    placement: Strategy | None
+    #: One that exists; None: each zone gets one of its own.
+    own_placement_group: str | None = None
     zones: tuple[str, ...]
     interfaces: tuple[Interface, ...]
+    public_ip: bool = False
+    #: Groups that exist, on every interface besides the pool's own.
+    security_groups: tuple[str, ...] = ()
     root_device: str
     root_volume_gib: int
-    root_volume_iops: int = ROOT_IOPS
-    root_volume_throughput: int = ROOT_THROUGHPUT
+    root_volume_iops: int
+    root_volume_throughput: int
+    imds_hop_limit: int
+    detailed_monitoring: bool
+    fallbacks: tuple[Fallback, ...] = ()
     flows: tuple[Flow, ...]
     node_config: dict[str, str | None]
     tags: dict[str, str]
@@ -79,6 +92,11 @@ class PoolArgs(Args):
     def name(self) -> str:
         """The name of everything of this pool in AWS."""
         return f"{self.cluster}-{self.pool}"
+
+    @property
+    def placement_groups(self) -> bool:
+        """Whether the pool needs groups of its own."""
+        return self.placement is not None and self.own_placement_group is None
 
     def placement_group(self, zone: str) -> str:
         """A cluster placement group lives in one zone, so each zone has its own."""
@@ -91,23 +109,39 @@ class PoolArgs(Args):
         return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
 
 
-def pool_args(environment: Environment, pool: Pool) -> PoolArgs:
-    """Plan one pool."""
-    market = pool_market(pool)
-    layout = nic_layout(pool.instance, pool.nics)
+def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | None = None) -> PoolArgs:
+    """Plan one pool. Its launch template is of the first capacity; `locked` are image ids by name, from the lock."""
+    first, *others = fallbacks(pool, environment.region)
     return PoolArgs(
         cluster=environment.name,
         pool=pool.name,
-        instance_type=pool.instance,
+        instance_type=first.instance,
         max_nodes=pool.max_nodes,
-        image=pool.image or f"resolve:ssm:/landbridge/{environment.name}/node-image",
-        market=market,
-        # A reservation has its own placement; asking for another group makes AWS refuse what is reserved.
-        placement_groups=market.reservation is None and market.reservation_group is None,
-        zones=pool_zones(pool, environment.region),
-        interfaces=tuple(Interface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout),
+        image=pool_image(environment, pool, locked).reference,
+        market=first.market,
+        placement=first.placement,
+        own_placement_group=first.placement_group,
+        # Not the other capacities' zones: this template's way of buying is good in its own alone.
+        zones=first.zones,
+        interfaces=_interfaces(pool, first.instance),
+        public_ip=pool.public_ip,
+        security_groups=pool.security_groups,
         root_device=pool.root_device,
         root_volume_gib=pool.root_volume_gib,
+        root_volume_iops=pool.root_volume_iops,
+        root_volume_throughput=pool.root_volume_throughput,
+        imds_hop_limit=pool.imds_hop_limit,
+        detailed_monitoring=pool.detailed_monitoring,
+        fallbacks=tuple(
+            Fallback(
+                kind=other.kind,
+                instance_type=other.instance,
+                market=other.market,
+                zones=other.zones,
+                interfaces=_interfaces(pool, other.instance),
+            )
+            for other in others
+        ),
         flows=pool_flows(environment),
         node_config={
             "cluster": environment.name,
@@ -116,32 +150,19 @@ def pool_args(environment: Environment, pool: Pool) -> PoolArgs:
             "slurm_key_secret": f"{environment.name}/slurm-key",
             "endpoint": environment.aws.endpoints.cloud,
         },
-        tags=tags(environment, pool=pool.name),
+        # Landbridge's own stay: the burst controller finds its instances by them.
+        tags={**pool.tags, **tags(environment, pool=pool.name)},
     )
 
 
-def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
-    """Return the zones a pool may use, each once, in the order in which the file names them."""
-    offered = catalog.instances()[pool.instance].zones_in(catalog.zones(region))
-    named = (capacity_zones(capacity) or offered for capacity in pool.capacity)
-    return tuple(dict.fromkeys(zone for zones in named for zone in zones))
-
-
 def pool_market(pool: Pool) -> Market:
-    """Return how the pool's first capacity is bought; the burst controller chooses among the others at launch."""
-    match pool.capacity[0]:
-        case OnDemand():
-            return Market(kind="on-demand")
-        case Spot(max_price_usd=price):
-            return Market(kind="spot", max_price_usd=price)
-        case Reservation(reservation=reservation, match="targeted"):
-            return Market(kind="on-demand", reservation=reservation)
-        case Reservation(reservation=reservation):
-            return Market(kind="on-demand", reservation=reservation, preference="open")
-        case ReservationGroup(group=group):
-            return Market(kind="on-demand", reservation_group=group)
-        case CapacityBlock(reservation=reservation):
-            return Market(kind="capacity-block", reservation=reservation)
+    """Return how the pool's first capacity is bought."""
+    return terms(pool, pool.capacity[0]).market
+
+
+def _interfaces(pool: Pool, instance: str) -> tuple[Interface, ...]:
+    layout = pool_interfaces(pool, instance)
+    return tuple(Interface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
 
 
 def pool_flows(environment: Environment) -> tuple[Flow, ...]:

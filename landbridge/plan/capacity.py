@@ -1,0 +1,128 @@
+"""What follows from how capacity is bought. The variant alone decides; nothing else in the file can contradict it.
+
+docs/explanation/capacity.md explains the choices and holds the table that a test keeps in step with this module.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from landbridge.catalog import instances
+from landbridge.environment import (
+    AnyCapacity,
+    CapacityBlock,
+    OnDemand,
+    Pool,
+    Reservation,
+    ReservationGroup,
+    Spot,
+    capacity_zones,
+)
+from landbridge.plan.args import Args
+from landbridge.plan.zones import offered_zones
+
+MarketKind = Literal["on-demand", "spot", "capacity-block"]
+Strategy = Literal["cluster", "partition", "spread"]
+
+#: A Spot Instance interruption notice. Source: EC2 User Guide, "Spot Instance interruption notices".
+SPOT_NOTICE = timedelta(minutes=2)
+#: EC2 starts to end what runs in a Capacity Block this long before its end. Source: EC2 User Guide, "Capacity Blocks for ML".
+BLOCK_RECLAIM = timedelta(minutes=30)
+
+
+class Market(Args):
+    """How the instances are bought, in the launch template's words."""
+
+    kind: MarketKind
+    max_price_usd: float | None = None
+    reservation: str | None = None
+    reservation_group: str | None = None
+    preference: Literal["open"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """One capacity of a pool, decided.
+
+    `zones` is empty where none is named and no region was given. `placement` is the strategy of the group that launches
+    go into, None for launches that go into none; `placement_group` its name where it exists already. `size` is how many
+    instances there are to be had, None where there is no such number; with `fixed_size` all of them are paid for, so that
+    the least and the most are both `size`. Within `drain` before its end (`ends`, or a notice) a node must be left.
+    """
+
+    kind: str
+    instance: str
+    market: Market
+    zones: tuple[str, ...]
+    placement: Strategy | None = None
+    placement_group: str | None = None
+    fixed_size: bool = False
+    size: int | None = None
+    drain: timedelta | None = None
+    starts: datetime | None = None
+    ends: datetime | None = None
+
+    @property
+    def leave_by(self) -> datetime | None:
+        """When the last job must have ended; None for capacity without an end."""
+        return self.ends - self.drain if self.ends is not None and self.drain is not None else None
+
+    def bounds(self, pool: Pool) -> tuple[int, int]:
+        """The least and the most instances of this capacity that `pool` keeps."""
+        if self.fixed_size and self.size is not None:
+            return self.size, self.size
+        most = pool.max_nodes if self.size is None else min(pool.max_nodes, self.size)
+        return min(pool.min_nodes, most), most
+
+
+def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms:
+    """Decide one capacity of a pool; with a region, `zones` are those that offer the type where none is named."""
+    instance = capacity.instance or pool.instance
+    zones = capacity_zones(capacity) or (offered_zones([instance], region) if region is not None else ())
+    match capacity:
+        case OnDemand():
+            strategy, group = _free_placement(pool, instance)
+            return Terms(capacity.kind, instance, Market(kind="on-demand"), zones, strategy, group)
+        case Spot():
+            strategy, group = _free_placement(pool, instance)
+            market = Market(kind="spot", max_price_usd=capacity.max_price_usd)
+            return Terms(capacity.kind, instance, market, zones, strategy, group, drain=SPOT_NOTICE)
+        case Reservation():
+            # Made in a group, it is found by launches into that group only; made in none, by launches into none.
+            own = capacity.placement_group
+            market = Market(
+                kind="on-demand",
+                reservation=capacity.reservation,
+                preference="open" if capacity.match == "open" else None,
+            )
+            return Terms(capacity.kind, instance, market, zones, "cluster" if own else None, own, size=capacity.count)
+        case ReservationGroup():
+            market = Market(kind="on-demand", reservation_group=capacity.group)
+            return Terms(capacity.kind, instance, market, zones, size=capacity.count)
+        case CapacityBlock():
+            return Terms(
+                capacity.kind,
+                instance,
+                Market(kind="capacity-block", reservation=capacity.reservation),
+                zones,
+                fixed_size=True,
+                size=capacity.count or pool.max_nodes,
+                drain=BLOCK_RECLAIM,
+                starts=capacity.starts,
+                ends=capacity.ends,
+            )
+
+
+def fallbacks(pool: Pool, region: str) -> tuple[Terms, ...]:
+    """Every capacity of a pool, decided, in the order in which launches try them."""
+    return tuple(terms(pool, capacity, region) for capacity in pool.capacity)
+
+
+def _free_placement(pool: Pool, instance: str) -> tuple[Strategy | None, str | None]:
+    """Strategy and existing group where the purchase leaves the choice: as asked, else a cluster where the type can."""
+    if pool.placement == "none":
+        return None, None
+    if pool.placement is not None or pool.placement_group is not None:
+        return pool.placement or "cluster", pool.placement_group
+    kind = instances().get(instance)
+    return ("cluster" if kind is None or "cluster" in kind.placement else None), None

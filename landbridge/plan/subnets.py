@@ -1,0 +1,111 @@
+"""Which subnets there are: one private one for each zone, public ones under NAT gateways, and the pods' own."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Literal
+
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.zones import environment_zones, storage_zone
+
+Tier = Literal["private", "public", "pods"]
+
+#: A range is cut into this many equal parts: one for each zone number, and part 0 of the VPC's for public subnets.
+PARTS = 8
+#: Source: Amazon VPC User Guide, "Subnet CIDR blocks": a subnet is a /28 at least.
+LEAST_PREFIX = 28
+#: The first four addresses of a subnet and its last one. Source: Amazon VPC User Guide, "Subnet CIDR reservations".
+KEPT_BY_AWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSubnet:
+    """A subnet: `id` where it exists already, `path` what in the file gave it its range."""
+
+    zone: str
+    tier: Tier
+    cidr: IPv4Network
+    path: DataPath
+    id: str | None = None
+
+    @property
+    def addresses(self) -> int:
+        """How many addresses can be given out."""
+        return max(self.cidr.num_addresses - KEPT_BY_AWS, 0)
+
+
+def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
+    """Every subnet, by zone. A zone without a number from 1 to 7, or without room, has none: a rule says so."""
+    zones = used_zones(environment)
+    behind_nat = nat_zones(environment, zones)
+    found = [
+        *_planned(environment, "private", zones),
+        *_planned(environment, "public", behind_nat),
+        *_planned(environment, "pods", zones),
+    ]
+    return tuple(found)
+
+
+def used_zones(environment: Environment) -> tuple[str, ...]:
+    """The zones that need subnets, sorted: the pools', and those of file systems."""
+    zones = set(environment_zones(environment))
+    for share in environment.storage.in_aws().values():
+        if share.kind == "efs":
+            zones.update(share.zones)
+        elif (zone := storage_zone(environment, share.zone)) is not None:
+            zones.add(zone)
+    return tuple(sorted(zones))
+
+
+def nat_zones(environment: Environment, zones: tuple[str, ...]) -> tuple[str, ...]:
+    """The zones with a NAT gateway. In a VPC that is there already, NAT is somebody else's."""
+    if environment.aws.vpc is not None:
+        return ()
+    return {"none": (), "single": zones[:1], "per_zone": zones}[environment.aws.nat]
+
+
+def zone_number(zone: str) -> int:
+    """Return the number in a zone's id: 4 for `use1-az4`. Raises ValueError for one that is not from 1 to 7."""
+    found = re.search(r"-az([1-7])$", zone)
+    if found is None:
+        raise ValueError(f"{zone!r} is not the id of an availability zone with a number from 1 to 7")
+    return int(found.group(1))
+
+
+def part(cidr: IPv4Network, number: int) -> IPv4Network:
+    """One of the equal parts of a range. Raises ValueError for a range too small to be cut."""
+    bits = PARTS.bit_length() - 1
+    if cidr.prefixlen + bits > LEAST_PREFIX:
+        raise ValueError(f"{cidr} cannot be cut into {PARTS} subnets of a /{LEAST_PREFIX} at least")
+    size = 1 << (32 - cidr.prefixlen - bits)
+    return IPv4Network((int(cidr.network_address) + number * size, cidr.prefixlen + bits))
+
+
+def _planned(environment: Environment, tier: Tier, zones: Iterable[str]) -> Iterable[PlannedSubnet]:
+    for zone in zones:
+        try:
+            found = _subnet(environment, tier, zone)
+        except ValueError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _subnet(environment: Environment, tier: Tier, zone: str) -> PlannedSubnet | None:
+    """A zone's range depends on its own number alone, so that adding a zone or a pool moves no other."""
+    aws = environment.aws
+    if tier == "pods":
+        own = aws.kubernetes.pod_cidr if aws.kubernetes is not None else None
+        path: DataPath = ("aws", "kubernetes", "pod_cidr")
+        return PlannedSubnet(zone, tier, part(own, zone_number(zone)), path) if own is not None else None
+    if tier == "public":
+        return PlannedSubnet(zone, tier, part(part(aws.cidr, 0), zone_number(zone)), ("aws", "cidr"))
+    if aws.vpc is not None:
+        existing = aws.vpc.subnets.get(zone)
+        path = ("aws", "vpc", "subnets", zone, "cidr")
+        return PlannedSubnet(zone, tier, existing.cidr, path, existing.id) if existing is not None else None
+    if zone in aws.subnets:
+        return PlannedSubnet(zone, tier, aws.subnets[zone], ("aws", "subnets", zone))
+    return PlannedSubnet(zone, tier, part(aws.cidr, zone_number(zone)), ("aws", "cidr"))
