@@ -6,13 +6,14 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.network import NetworkArgs, SubnetPlan
+from landbridge.plan.network import EndpointPlan, NetworkArgs, SubnetPlan
 
 
 class Network(pulumi.ComponentResource):
     """A VPC with one private subnet for each zone that a pool may use.
 
-    Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB).
+    Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB) and an interface
+    endpoint for each service where there is no other way to it (about 0.01 USD an hour and zone).
     Opens nothing: private subnets have no address that the internet can reach, and no way out without NAT. S3 is reached
     through a gateway endpoint, which is free and keeps the hub's traffic off NAT and off the link.
     """
@@ -25,6 +26,7 @@ class Network(pulumi.ComponentResource):
         super().__init__("landbridge:index:Network", name, {"cidr": args.cidr}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
+        self._ranges: list[pulumi.Resource] = []
         vpc = aws.ec2.Vpc(
             name,
             cidr_block=args.cidr,
@@ -38,20 +40,19 @@ class Network(pulumi.ComponentResource):
         aws.ec2.DefaultSecurityGroup(
             name, vpc_id=vpc.id, ingress=[], egress=[], tags=named(args.tags, f"{args.cluster}-unused"), opts=self._own
         )
+        self._ranges = self._secondary()
         nats = self._nat_gateways()
         self.subnets, self.route_tables = {}, {}
         for plan in args.private:
             self.subnets[plan.zone] = self._subnet(plan, "private")
             self.route_tables[plan.zone] = self._routes(plan.zone, nats)
-        aws.ec2.VpcEndpoint(
-            f"{name}-s3",
-            vpc_id=vpc.id,
-            service_name=f"com.amazonaws.{args.region}.s3",
-            vpc_endpoint_type="Gateway",
-            route_table_ids=[table.id for table in self.route_tables.values()],
-            tags=named(args.tags, f"{args.cluster}-s3"),
-            opts=self._own,
-        )
+        for endpoint in args.gateway_endpoints:
+            self._endpoint(
+                endpoint,
+                vpc_endpoint_type="Gateway",
+                route_table_ids=[table.id for table in self.route_tables.values()],
+            )
+        self._interface_endpoints()
         self.register_outputs({"vpcId": self.vpc_id})
 
     def exports(self) -> dict[str, Any]:
@@ -66,6 +67,60 @@ class Network(pulumi.ComponentResource):
         }
         return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}
 
+    def _secondary(self) -> list[pulumi.Resource]:
+        """The VPC's further ranges; a subnet in one can be made only after it."""
+        return [
+            aws.ec2.VpcIpv4CidrBlockAssociation(
+                f"{self._name}-{cidr}", vpc_id=self.vpc_id, cidr_block=cidr, opts=self._own
+            )
+            for cidr in self._args.secondary_cidrs
+        ]
+
+    def _endpoint(self, plan: EndpointPlan, **more: Any) -> None:
+        aws.ec2.VpcEndpoint(
+            f"{self._name}-{plan.service}",
+            vpc_id=self.vpc_id,
+            service_name=plan.name,
+            tags=named(self._args.tags, f"{self._args.cluster}-{plan.service}"),
+            opts=self._own,
+            **more,
+        )
+
+    def _interface_endpoints(self) -> None:
+        """An address in every zone for each service that nodes use, under the service's own name (private DNS)."""
+        args = self._args
+        if not args.interface_endpoints:
+            return
+        label = f"{args.cluster}-endpoints"
+        group = aws.ec2.SecurityGroup(
+            f"{self._name}-endpoints",
+            name=label,
+            description=f"Landbridge {args.cluster}: AWS's services inside the VPC",
+            vpc_id=self.vpc_id,
+            tags=named(args.tags, label),
+            opts=self._own,
+        )
+        for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, args.onprem_cidr)):
+            aws.vpc.SecurityGroupIngressRule(
+                f"{self._name}-endpoints-{index}",
+                security_group_id=group.id,
+                ip_protocol="tcp",
+                from_port=443,
+                to_port=443,
+                cidr_ipv4=cidr,
+                description="nodes, and hosts behind the link",
+                tags=args.tags,
+                opts=self._own,
+            )
+        for plan in args.interface_endpoints:
+            self._endpoint(
+                plan,
+                vpc_endpoint_type="Interface",
+                subnet_ids=[subnet.id for subnet in self.subnets.values()],
+                security_group_ids=[group.id],
+                private_dns_enabled=True,
+            )
+
     def _subnet(self, plan: SubnetPlan, kind: str) -> aws.ec2.Subnet:
         label = f"{self._args.cluster}-{kind}-{plan.zone}"
         return aws.ec2.Subnet(
@@ -75,7 +130,7 @@ class Network(pulumi.ComponentResource):
             availability_zone_id=plan.zone,
             map_public_ip_on_launch=False,
             tags=named(self._args.tags, label),
-            opts=self._own,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self._ranges),
         )
 
     def _routes(self, zone: str, nats: dict[str, aws.ec2.NatGateway]) -> aws.ec2.RouteTable:

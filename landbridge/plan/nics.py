@@ -43,10 +43,15 @@ def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: b
     `ip_optimised`: one address a node. `bandwidth`: addresses on every card that AWS names for IP traffic. `legacy`:
     combined EFA interfaces, for launchers that know no `efa-only`. Raises KeyError for an unknown type.
     """
-    cards = instances()[instance_type].cards
-    if policy == "legacy" and efa:
-        return tuple(nic for card in cards for nic in _legacy(card, cards[0].efa))
-    return tuple(nic for card in cards for nic in _card(card, bandwidth=policy == "bandwidth", efa=efa and card.efa))
+    kind = instances()[instance_type]
+    with_efa = kind.efa_cards if efa else frozenset()
+    if policy == "legacy":
+        return tuple(
+            _legacy(card, card.index in with_efa, 0 in with_efa) for card in kind.cards if _used(card, with_efa)
+        )
+    return tuple(
+        nic for card in kind.cards for nic in _card(card, card.index in with_efa, bandwidth=policy == "bandwidth")
+    )
 
 
 def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[Nic, ...]:
@@ -77,34 +82,37 @@ def unused_efa(instance: InstanceType, nics: Sequence[Nic]) -> frozenset[int]:
     return instance.efa_cards - {nic.network_card for nic in nics if nic.type != "interface"}
 
 
-def _card(card: NetworkCard, *, bandwidth: bool, efa: bool) -> Iterator[Nic]:
-    """The interfaces of one card; `efa`: it has EFA and it is wanted."""
-    combined = efa and not (card.efa_only and (card.index > 0 or card.interfaces > 1))
+def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[Nic]:
+    """The interfaces of one card, that is to carry EFA or not, and IP where bandwidth is wanted."""
     if card.index == 0:
         # The primary interface can never be efa-only, so EFA comes second on card 0, or together with IP.
-        yield Nic(0, 0, "efa" if combined else "interface", ip=True)
-        if efa and not combined:
+        separate = card.efa_only and card.interfaces > 1
+        yield Nic(0, 0, "efa" if efa and not separate else "interface", ip=True)
+        if efa and separate:
             yield Nic(0, 1, "efa-only", ip=False)
         return
     wants_ip = bandwidth and card.ip
-    if efa and wants_ip and card.interfaces < 2 and "efa" in card.types:
-        combined = True
     if efa:
+        # One place for both, or a card that has EFA in no other way: the combined interface.
+        combined = not card.efa_only or (wants_ip and card.interfaces < 2 and "efa" in card.types)
         yield Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
-    if wants_ip and not combined and (not efa or card.interfaces > 1) and "interface" in card.types:
-        yield Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS if efa else 0, "interface", ip=True)
+        if wants_ip and not combined and card.interfaces > 1:
+            yield Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS, "interface", ip=True)
+    elif wants_ip:
+        yield Nic(card.index, 0, "interface", ip=True)
 
 
-def _legacy(card: NetworkCard, first_has_efa: bool) -> Iterator[Nic]:
+def _used(card: NetworkCard, with_efa: frozenset[int]) -> bool:
+    return card.index == 0 or card.index in with_efa
+
+
+def _legacy(card: NetworkCard, efa: bool, first_has_efa: bool) -> Nic:
     if card.index == 0:
-        yield Nic(0, 0, "efa" if "efa" in card.types else "interface", ip=True)
-        if card.efa and "efa" not in card.types:
-            yield Nic(0, 1, "efa-only", ip=False)
-    elif card.efa:
-        # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
-        device = 1 if first_has_efa and card.interfaces > 1 else 0
-        combined = "efa" in card.types
-        yield Nic(card.index, device, "efa" if combined else "efa-only", ip=combined)
+        return Nic(0, 0, "efa" if efa else "interface", ip=True)
+    # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
+    device = 1 if first_has_efa and card.interfaces > 1 else 0
+    combined = "efa" in card.types
+    return Nic(card.index, device, "efa" if combined else "efa-only", ip=combined)
 
 
 def _primary(nics: Sequence[Nic]) -> Iterator[LayoutFault]:
