@@ -15,6 +15,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from sandbox.cloud import control
 from sandbox.cloud.credentials import Keys
 from sandbox.cloud.errors import CloudError, not_implemented, render, throttled
+from sandbox.cloud.permissions import iam_action, refusal, rest_action
 from sandbox.cloud.world import World
 
 Environ = dict[str, Any]
@@ -36,7 +37,9 @@ class Application:
             return self._control(environ, start)
         access_key, service = _signer(environ)
         action = _action(environ, service)
+        asked = iam_action(service, action, environ.get("QUERY_STRING", ""))
         self._world.calls[action] += 1
+        self._world.asked[asked] += 1
         try:
             if path.startswith(("/moto-api", "/latest/")):
                 raise CloudError("NotFound", f"Nothing at {path}.", 404)
@@ -46,6 +49,8 @@ class Application:
             bucket = self._world.buckets.get(action)
             if bucket and not bucket.take():
                 raise throttled(action)
+            if refused := refusal(service, asked, self._world.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))):
+                raise refused
             if fault := self._world.take_fault(action):
                 raise fault
             return self._call_moto(environ, start, service, action)
@@ -109,7 +114,7 @@ def _signer(environ: Environ) -> tuple[str | None, str]:
 
 
 def _action(environ: Environ, service: str) -> str:
-    """The API action; for REST services the method and, for S3, nothing more."""
+    """The API action; for REST services what their path says or, for S3 and others, the method alone."""
     target = environ.get("HTTP_X_AMZ_TARGET", "")
     if target:
         return str(target).rpartition(".")[2]
@@ -119,7 +124,8 @@ def _action(environ: Environ, service: str) -> str:
         match = re.search(rb"(?:^|&)Action=(\w+)", body)
         if match:
             return match[1].decode()
-    return f"{service}:{environ['REQUEST_METHOD']}"
+    method = environ["REQUEST_METHOD"]
+    return rest_action(service, method, environ.get("PATH_INFO", "")) or f"{service}:{method}"
 
 
 def _discard_body(environ: Environ) -> None:

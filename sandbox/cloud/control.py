@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from moto.core.base_backend import BackendDict
@@ -20,6 +21,7 @@ def read(world: World) -> dict[str, Any]:
     return {
         "total": sum(world.calls.values()),
         "calls": dict(world.calls),
+        "asked": dict(world.asked),
         "errors": dict(world.errors),
         "pool": dict(world.capacity.free),
         "latency": world.latency,
@@ -54,8 +56,7 @@ def _wipe(world: World, value: Any) -> None:
         if alive:
             with world.lock:
                 terminate(world, backend, alive, "Server.Wipe")
-    world.placement_groups.clear()
-    world.addresses.forget()
+    world.wipe()
     BackendDict.reset()
     world.reset()
 
@@ -100,6 +101,54 @@ def _pool(world: World, value: Mapping[str, Any]) -> None:
     world.capacity.free.update({key: int(count) for key, count in value.items()})
 
 
+def _deny(world: World, value: Any) -> None:
+    """IAM actions that are refused from now on, `servicequotas:GetServiceQuota` or `iam:*`; [] allows all again."""
+    world.denied = {str(action) for action in value}
+
+
+def _quotas(world: World, value: Mapping[str, Any]) -> None:
+    world.quotas.update({code: float(amount) for code, amount in value.items()})
+
+
+def _clock(world: World, value: Any) -> None:
+    """Seconds by which the account's clock is ahead: blocks start and end."""
+    world.clock = timedelta(seconds=float(value))
+
+
+def _reservations(world: World, value: Mapping[str, Any]) -> None:
+    """By id: attributes to put over a reservation's own, such as its state."""
+    for wanted, change in value.items():
+        found = [stored for (_, known), stored in world.reservations.items() if known == wanted]
+        if not found:
+            raise ValueError(f"no reservation {wanted}")
+        found[0].update(change)
+
+
+def _images(world: World, value: Mapping[str, Any]) -> None:
+    """By id: attributes of an image, in the API's spelling."""
+    world.images.update({one: dict(change) for one, change in value.items()})
+
+
+def _released(world: World, value: Mapping[str, Any]) -> None:
+    """By public parameter: its newest version, so that a test decides when AWS publishes the next."""
+    world.released.update({name: int(version) for name, version in value.items()})
+
+
+def _types(world: World, value: Mapping[str, Any]) -> None:
+    """By instance type: what DescribeInstanceTypes says otherwise."""
+    world.types.update({name: dict(change) for name, change in value.items()})
+
+
+def _offered(world: World, value: Mapping[str, Any]) -> None:
+    """By instance type: the zone ids that offer it, instead of the real ones."""
+    world.offered.update({name: list(zones) for name, zones in value.items()})
+
+
+def _spot(world: World, value: Mapping[str, Any]) -> None:
+    """By `type/zone` or `type/*`: the spot price."""
+    world.spot.update({key: float(price) for key, price in value.items()})
+
+
 # In the order in which they are applied.
 SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "wipe": _wipe,
@@ -110,6 +159,15 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "boot": _boot,
     "faults": _faults,
     "interrupt": _interrupt,
+    "deny": _deny,
+    "quotas": _quotas,
+    "clock": _clock,
+    "reservations": _reservations,
+    "images": _images,
+    "released": _released,
+    "types": _types,
+    "offered": _offered,
+    "spot": _spot,
 }
 
 

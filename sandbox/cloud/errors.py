@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
 REASONS = {400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 500: "Internal Server Error"}
-REASONS |= {409: "Conflict", 503: "Service Unavailable"}
+REASONS |= {409: "Conflict", 412: "Precondition Failed", 503: "Service Unavailable"}
 XML = "text/xml;charset=UTF-8"
 
 

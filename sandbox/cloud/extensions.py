@@ -1,6 +1,5 @@
 """The EC2 actions that are ours instead of moto's: one function an action, registered on moto's response class."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ from moto.ec2.models.instances import InstanceState
 from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses import EC2Response
 
-from sandbox.cloud import fleet, launch, placement
+from sandbox.cloud import fleet, groups, images, launch, placement, quotas, reservations, types
 from sandbox.cloud.errors import CloudError, render
 from sandbox.cloud.lifecycle import TERMINATED
 from sandbox.cloud.world import World
@@ -22,13 +21,17 @@ def install(world: World) -> None:
     for name, action in ACTIONS.items():
         setattr(EC2Response, name, _method(world, action))
     Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
+    free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
+    Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
+    for other in (quotas, groups, images):
+        other.install(world)
 
 
 def _method(world: World, action: Action) -> Callable[[Any], Any]:
-    @functools.wraps(action)
     def method(response: Any) -> Any:
         try:
-            response.error_on_dryrun()
+            if action is not _run_instances:
+                response.error_on_dryrun()
             result = action(world, response)
         except CloudError as error:
             world.errors[error.code] += 1
@@ -63,6 +66,10 @@ def _run_instances(world: World, response: Any) -> Any:
     if request.get("NetworkInterfaces") and request.get("SubnetId"):
         message = "Network interfaces and an instance-level subnet ID may not be specified on the same request"
         raise CloudError("InvalidParameterCombination", message)
+    if str(request.pop("DryRun", "")).lower() == "true":
+        # A dry run asks for leave, and tells what is wrong with the request; capacity it does not promise.
+        launch.check(world, backend, launch.resolve(backend, request), minimum)
+        raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
     asked = {**request, "MinCount": minimum, "MaxCount": maximum}
 
     def answer() -> Any:
@@ -98,6 +105,9 @@ def terminate(world: World, backend: Any, ids: list[str], reason: str) -> list[d
         instance = backend.get_instance(instance_id)
         for nic in list(instance.nics.values()):
             nic.subnet.del_subnet_ip(nic.private_ip_address)
+        for subnet, address in world.extra.pop(instance_id, []):
+            subnet.del_subnet_ip(address)
+        world.reserved.pop(instance_id, None)
         world.capacity.give_back(world.capacity_keys.pop(instance_id, None))
         instance._state = InstanceState(*TERMINATED)
         world.lifecycle.end(instance_id, reason)
@@ -131,6 +141,26 @@ def _delete_placement_group(world: World, response: Any) -> None:
         placement.delete(world, response.region, _parameters(response), used)
 
 
+def _with_account(action: Callable[[World, str, str, Any], Any]) -> Action:
+    def act(world: World, response: Any) -> Any:
+        with world.lock:
+            return action(world, response.region, response.current_account, _parameters(response))
+
+    return act
+
+
+def _with_region(action: Callable[[World, str, Any], Any]) -> Action:
+    def act(world: World, response: Any) -> Any:
+        with world.lock:
+            return action(world, response.region, _parameters(response))
+
+    return act
+
+
+def _with_response(action: Callable[[World, Any, Any], Any]) -> Action:
+    return lambda world, response: action(world, response, _parameters(response))
+
+
 ACTIONS: dict[str, Action] = {
     "run_instances": _run_instances,
     "create_fleet": _create_fleet,
@@ -138,4 +168,13 @@ ACTIONS: dict[str, Action] = {
     "create_placement_group": _create_placement_group,
     "describe_placement_groups": _describe_placement_groups,
     "delete_placement_group": _delete_placement_group,
+    "create_capacity_reservation": _with_account(reservations.create),
+    "describe_capacity_reservations": _with_region(reservations.describe),
+    "cancel_capacity_reservation": _with_region(reservations.cancel),
+    "describe_capacity_block_offerings": _with_region(reservations.offer),
+    "purchase_capacity_block": _with_account(reservations.purchase),
+    "describe_images": _with_response(images.describe),
+    "describe_instance_types": _with_response(types.describe),
+    "describe_instance_type_offerings": _with_response(types.offerings),
+    "describe_spot_price_history": _with_response(types.spot_prices),
 }

@@ -130,11 +130,11 @@ def _effective(
 
 def _candidate(world: World, backend: Any, effective: Mapping[str, Any]) -> Candidate:
     try:
-        where = launch.place(backend, effective)
+        where = launch.check(world, backend, effective, 1)
     except (CloudError, ServiceException) as error:
         return Candidate(str(effective.get("InstanceType")), "?", 0, CloudError(error.code, error.message))
     try:
-        return Candidate(where.instance_type, where.zone, launch.room(world, where))
+        return Candidate(where.instance_type, where.zone, launch.room(world, backend, effective, where))
     except CloudError as error:
         return Candidate(where.instance_type, where.zone, 0, error)
 

@@ -8,13 +8,15 @@ from typing import Any
 
 from moto.backends import get_backend
 from moto.core.types import Base64EncodedString
-from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
+from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import InstanceState
 
+from sandbox.cloud import images, nics, quotas, reservations
 from sandbox.cloud.errors import CloudError, insufficient_capacity, throttled
 from sandbox.cloud.launcher import Instance
 from sandbox.cloud.lifecycle import PENDING
 from sandbox.cloud.template import merge_launch, primary_interface, tags_for
+from sandbox.cloud.types import zones_of
 from sandbox.cloud.world import World
 
 
@@ -33,7 +35,8 @@ def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     reference = request.get("LaunchTemplate") or {}
     rest = {key: value for key, value in request.items() if key != "LaunchTemplate"}
     if not reference:
-        return merge_launch({}, rest)
+        plain = merge_launch({}, rest)
+        return plain | {"ImageId": _image(backend, str(plain.get("ImageId") or ""))}
     template_id, name = reference.get("LaunchTemplateId"), reference.get("LaunchTemplateName")
     if bool(template_id) == bool(name):
         raise CloudError("InvalidParameterCombination", "Give the launch template's id or its name, and not both.")
@@ -57,7 +60,7 @@ def _image(backend: Any, image: str) -> str:
     return str(parameter.value)
 
 
-def place(backend: Any, launch: Mapping[str, Any]) -> Place:
+def place(world: World, backend: Any, launch: Mapping[str, Any]) -> Place:
     """Check type, image and subnet as EC2 does before it looks for capacity."""
     image, kind = launch.get("ImageId"), launch.get("InstanceType")
     if not image:
@@ -70,8 +73,7 @@ def place(backend: Any, launch: Mapping[str, Any]) -> Place:
     if not subnet_id:
         raise CloudError("MissingInput", "No subnet: neither the request nor the launch template names one.")
     subnet = backend.get_subnet(subnet_id)
-    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"].get(backend.region_name, [])
-    zones = [offer["Location"] for offer in offered if offer["InstanceType"] == kind]
+    zones = zones_of(world, backend.region_name, kind)
     if not zones:
         raise CloudError("InvalidParameterValue", f"Invalid value '{kind}' for InstanceType.")
     if subnet.availability_zone not in zones:
@@ -80,28 +82,47 @@ def place(backend: Any, launch: Mapping[str, Any]) -> Place:
     return Place(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
 
 
-def room(world: World, where: Place) -> int:
-    """How many such instances could start there now, by capacity and by free addresses."""
-    free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips)
+def room(world: World, backend: Any, launch: Mapping[str, Any], where: Place) -> int:
+    """How many such instances could start there now: by addresses, by what is reserved, by capacity."""
+    each = nics.addresses(launch.get("NetworkInterfaces") or [])
+    free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips) // each
     if free < 1:
         message = f"There are not enough free addresses in subnet {where.subnet.id}."
         raise CloudError("InsufficientFreeAddressesInSubnet", message)
+    reserved, left = reservations.admit(world, backend.region_name, launch, where.instance_type, where.zone_id)
+    if reserved:
+        return min(free, left)
     return min(free, world.capacity.available(where.instance_type, where.zone, where.zone_id))
+
+
+def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> Place:
+    """Everything EC2 looks at before it starts anything, in its order. What a dry run tells."""
+    where = place(world, backend, launch)
+    _check_references(world, backend, launch)
+    nics.check(where.instance_type, launch.get("NetworkInterfaces") or [])
+    market = (launch.get("InstanceMarketOptions") or {}).get("MarketType") or "on-demand"
+    quotas.require(world, backend, where.instance_type, market, count)
+    return where
 
 
 def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None) -> Any:
     """Start between `minimum` and `maximum` instances, as many as there is room for; returns moto's reservation."""
-    where = place(backend, launch)
-    _check_references(world, backend, launch)
-    count = min(maximum, room(world, where))
+    where = check(world, backend, launch, minimum)
+    count = min(maximum, room(world, backend, launch, where))
     if count < minimum or count < 1:
         raise insufficient_capacity(where.instance_type, where.zone)
     bucket = world.buckets.get("@instances")
     if bucket and not bucket.take(count):
         raise throttled("instances")
+    reserved, _ = reservations.admit(world, backend.region_name, launch, where.instance_type, where.zone_id)
     reservation = _run_in_moto(backend, launch, where, count, token)
     for instance in reservation.instances:
-        world.capacity_keys[instance.id] = world.capacity.take(1, where.instance_type, where.zone, where.zone_id)
+        if reserved:
+            world.reserved[instance.id] = reserved
+        else:
+            held = world.capacity.take(1, where.instance_type, where.zone, where.zone_id)
+            world.capacity_keys[instance.id] = held
+        _take_addresses(world, where, instance, nics.addresses(launch.get("NetworkInterfaces") or []) - 1)
     user_data = base64.b64decode(str(launch.get("UserData") or ""))
     tags = tags_for("instance", launch["TagSpecifications"])
     world.lifecycle.start(
@@ -111,10 +132,45 @@ def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, max
     return reservation
 
 
+def _take_addresses(world: World, where: Place, instance: Any, count: int) -> None:
+    """Addresses of the interfaces that are not emulated but take one each."""
+    for _ in range(count):
+        address = world.addresses.choose(where.subnet.cidr, where.subnet._subnet_ips)
+        where.subnet._subnet_ips[address] = instance
+        world.extra.setdefault(instance.id, []).append((where.subnet, address))
+
+
 def _check_references(world: World, backend: Any, launch: Mapping[str, Any]) -> None:
     group = (launch.get("Placement") or {}).get("GroupName")
     if group and (backend.region_name, group) not in world.placement_groups:
         raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{group}' is unknown.")
+    image, kind = launch["ImageId"], str(launch["InstanceType"])
+    known = images.known(world, backend.region_name).get(image)
+    if known is None and image not in backend.amis:
+        raise CloudError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
+    built = known["Architecture"] if known else backend.amis[image].architecture
+    runs = INSTANCE_TYPES.get(kind, {}).get("ProcessorInfo", {}).get("SupportedArchitectures", [built])
+    if built not in runs:
+        message = (
+            f"The architecture '{'/'.join(runs)}' of the specified instance type does not match '{built}' of the AMI."
+        )
+        raise CloudError("InvalidParameterValue", message)
+    if known and known["State"] != "available":
+        raise CloudError("InvalidAMIID.Unavailable", f"The image id '[{image}]' is not available")
+    _check_disks(launch, known)
+
+
+def _check_disks(launch: Mapping[str, Any], image: Mapping[str, Any] | None) -> None:
+    """A root volume may be larger than the image's snapshot, never smaller."""
+    for mapping in launch.get("BlockDeviceMappings") or []:
+        size = int((mapping.get("Ebs") or {}).get("VolumeSize") or 0)
+        own = [
+            m["Ebs"] for m in (image or {}).get("BlockDeviceMappings", []) if m["DeviceName"] == mapping["DeviceName"]
+        ]
+        if size and own and size < own[0]["VolumeSize"]:
+            snapshot, least = own[0]["SnapshotId"], own[0]["VolumeSize"]
+            message = f"Volume of size {size}GB is smaller than snapshot '{snapshot}', expect size >= {least}GB"
+            raise CloudError("InvalidBlockDeviceMapping", message)
 
 
 def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: Place, count: int, token: str | None) -> Any:

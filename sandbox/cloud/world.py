@@ -3,6 +3,7 @@
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.cloud.addresses import AddressBook
@@ -40,9 +41,23 @@ class World:
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
     notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
     placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
+    asked: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
+    denied: set[str] = field(default_factory=set)  # IAM actions nobody may do, wildcards as in IAM
+    quotas: dict[str, float] = field(default_factory=dict)  # by code, where a test has set one
+    clock: timedelta = timedelta()  # how far the account's clock is ahead
+    reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
+    reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
+    offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
+    members: dict[str, list[str]] = field(default_factory=dict)  # group's ARN -> its members' ARNs
+    images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
+    released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
+    types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
+    offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
+    extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
 
     def reset(self) -> None:
-        """Forget limits, faults, delays and counters; instances and resources stay."""
+        """Forget limits, faults, delays, counters and what tests have set; instances and resources stay."""
         with self.lock:
             self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), Tokens()
             self.buckets.clear()
@@ -50,6 +65,37 @@ class World:
             self.calls.clear()
             self.errors.clear()
             self.notices.clear()
+            self.clock = timedelta()
+            mine = (
+                self.asked,
+                self.denied,
+                self.quotas,
+                self.images,
+                self.released,
+                self.types,
+                self.offered,
+                self.spot,
+            )
+            for one in mine:
+                one.clear()
+
+    def wipe(self) -> None:
+        """Forget resources that are kept here and not in moto."""
+        with self.lock:
+            self.addresses.forget()
+            for one in (
+                self.placement_groups,
+                self.reservations,
+                self.reserved,
+                self.offerings,
+                self.members,
+                self.extra,
+            ):
+                one.clear()
+
+    def now(self) -> datetime:
+        """The account's time."""
+        return datetime.now(UTC) + self.clock
 
     def take_fault(self, action: str) -> CloudError | None:
         with self.lock:
