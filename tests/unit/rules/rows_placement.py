@@ -1,0 +1,24 @@
+"""Mistakes with placement groups."""
+
+from tests.unit.rules.parts import BLOCK, CAPACITY, FALLBACK, ON_DEMAND, POOL, SECOND, pool
+from tests.unit.rules.row import Row
+
+PLACEMENT = (*POOL, "placement")
+NAMED = (*POOL, "placement_group")
+
+ROWS = [
+    Row("placement-not-supported", "a cluster group of burstable instances", {(*POOL, "instance"): "t3.large", PLACEMENT: "cluster"}, PLACEMENT, "partition, spread"),
+    Row("placement-not-supported", "a named group for burstable instances", {(*POOL, "instance"): "t3.large", NAMED: "mine"}, NAMED, "placement: none"),
+    Row("block-in-group", "a Capacity Block in a named group", {CAPACITY: BLOCK, NAMED: "mine"}, NAMED, "no placement group"),
+    Row("block-in-group", "a Capacity Block in a cluster group", {CAPACITY: BLOCK, PLACEMENT: "cluster"}, PLACEMENT, "impossible"),
+    Row("block-in-group", "a group for what comes after the block", {CAPACITY: BLOCK, FALLBACK: ON_DEMAND, PLACEMENT: "cluster"}, PLACEMENT, "pool of its own"),
+    Row("group-without-placement", "a named group that is not used", {NAMED: "mine", PLACEMENT: "none"}, NAMED, "not used"),
+    Row("spread-limit", "eight spread nodes in a zone", {PLACEMENT: "spread", (*POOL, "max_nodes"): 8}, (*POOL, "max_nodes"), "max_nodes: 7"),
+    Row("efa-far-apart", "EFA nodes spread over racks", {PLACEMENT: "spread"}, PLACEMENT, "spread group"),
+    Row("efa-far-apart", "EFA nodes in partitions", {PLACEMENT: "partition"}, PLACEMENT, "partition group"),
+    Row("efa-far-apart", "EFA nodes wherever there is room", {PLACEMENT: "none"}, PLACEMENT, "in no group"),
+    Row("named-group-zone", "one cluster group for two zones", {NAMED: "mine", (*CAPACITY, "zones"): ["use1-az4", "use1-az6"]}, NAMED, "is in one zone"),
+    Row("shared-group", "one group with two strategies", {NAMED: "mine", SECOND: pool(placement_group="mine", placement="partition")}, (*SECOND, "placement_group"), "partition"),
+    Row("shared-group", "one cluster group in two zones", {NAMED: "mine", SECOND: pool(placement_group="mine", capacity=[{**ON_DEMAND, "zones": ["use1-az6"]}])}, (*SECOND, "placement_group"), "other zones"),
+    Row("shared-group", "one group of two types", {NAMED: "mine", SECOND: pool(placement_group="mine", instance="p4d.24xlarge")}, (*SECOND, "placement_group"), "p4d.24xlarge"),
+]  # fmt: skip
