@@ -14,6 +14,7 @@ from landbridge.environment import (
     capacity_zones,
 )
 from landbridge.findings import Finding, Severity
+from landbridge.rules.blocks import one_after_the_other
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools
 
@@ -32,10 +33,9 @@ def reserved_size(environment: Environment) -> Iterator[Finding]:
         bought = list(of_pool(owner))
         if any(isinstance(at.capacity, (OnDemand, Spot)) for at in bought):
             continue
-        counts = {_id(at): at.capacity.count for at in bought if not isinstance(at.capacity, (OnDemand, Spot))}
-        if any(count is None for count in counts.values()):
+        total = _together(bought)
+        if total is None:
             continue
-        total = sum(count or 0 for count in counts.values())
         related = (owner.at("capacity"),)
         if total < owner.pool.max_nodes:
             message = (
@@ -208,6 +208,18 @@ def _id(at: CapacityAt) -> str:
             return at.capacity.group
         case _:
             return ""
+
+
+def _together(bought: list[CapacityAt]) -> int | None:
+    """How many instances there are at one time at the most; None where one of the counts is not known."""
+    unique = {_id(at): at.capacity for at in bought}.values()
+    blocks = [one for one in unique if isinstance(one, CapacityBlock)]
+    reserved = [one for one in unique if isinstance(one, (Reservation, ReservationGroup))]
+    if any(one.count is None for one in (*blocks, *reserved)):
+        return None
+    # Windows that follow one another are never there together.
+    at_once = [sum(o.count or 0 for o in blocks if o is one or not one_after_the_other(o, one)) for one in blocks]
+    return sum(one.count or 0 for one in reserved) + max(at_once, default=0)
 
 
 def _name(at: CapacityAt) -> str:

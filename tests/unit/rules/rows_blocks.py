@@ -1,9 +1,24 @@
 """Mistakes with Capacity Blocks."""
 
-from tests.unit.rules.parts import BLOCK, CAPACITY
+from tests.unit.rules.parts import BLOCK, CAPACITY, FALLBACK, ON_DEMAND, OTHER_BLOCK, POOL, SECOND, pool
 from tests.unit.rules.row import Row
 
+MIN = (*POOL, "min_nodes")
+MANY = {
+    ("aws", "pools", number): pool(
+        name=f"b{number}", max_nodes=64, min_nodes=64, capacity=[{**BLOCK, "reservation": f"cr-0123456789abcde{number:02}", "count": 64}]
+    )
+    for number in range(5)
+}  # fmt: skip
+
 ROWS = [
-    Row("block-window", "a window that ends before it starts", {CAPACITY: {**BLOCK, "starts": "2026-12-02T11:30:00Z", "ends": "2026-12-01T11:30:00Z"}}, (*CAPACITY, "ends"), "before"),
-    Row("block-window", "a window without a time zone", {CAPACITY: {**BLOCK, "starts": "2026-12-02T00:00:00", "ends": "2026-12-03T00:00:00"}}, (*CAPACITY, "ends"), "time zone"),
+    Row("block-count", "a block of more instances than there are", {(*POOL, "max_nodes"): 100, CAPACITY: {**BLOCK, "count": 100}}, (*CAPACITY, "count"), "at most 64"),
+    Row("block-count", "more instances in blocks than an account may have", MANY, ("aws", "pools", 4, "capacity", 0, "count"), "at most 256"),
+    Row("block-size", "a block whose nodes are switched off", {CAPACITY: BLOCK}, CAPACITY, "min_nodes: 4"),
+    Row("block-size", "a block that scales from none", {CAPACITY: BLOCK, MIN: 0}, MIN, "min_nodes: 4"),
+    Row("block-size", "a block of which half is kept", {CAPACITY: BLOCK, MIN: 2}, MIN, "min_nodes: 4"),
+    Row("kept-after-block", "nodes kept on demand when the block is over", {CAPACITY: BLOCK, FALLBACK: ON_DEMAND, MIN: 4}, MIN, "220.16 USD an hour"),
+    Row("blocks-apart", "blocks of one pool in two zones", {CAPACITY: BLOCK, FALLBACK: {**OTHER_BLOCK, "zone": "use1-az6"}}, (*FALLBACK, "zone"), "use1-az6"),
+    Row("whole-ultraservers", "half an UltraServer", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: {**BLOCK, "count": 4}}, (*CAPACITY, "count"), "u-p6e-gb200x36 has 9"),
+    Row("reservation-twice", "one block for two pools", {CAPACITY: BLOCK, SECOND: pool(capacity=[BLOCK])}, (*SECOND, "capacity", 0), "used up"),
 ]  # fmt: skip
