@@ -1,27 +1,37 @@
-"""Measure the commands people wait for, and compare with the last run kept: `python -m bench [--runs N] [--keep]`."""
+"""Measure the commands people wait for, how `check` grows, and ParallelCluster beside it: `python -m bench`."""
 
 import argparse
+import compileall
+import importlib.util
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
+from bench import growth, parallelcluster
 from bench.measure import Contender, Failed, Figures, take_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 LAST = ROOT / ".landbridge" / "bench.json"
 BASELINE = "python"
+# What the issue promises of `landbridge check`, up to ParallelCluster's greatest cluster.
+SECONDS, MIB = 0.5, 100
+PROMISED = ("check, example", growth.name(50))
 
 
-def contenders() -> list[Contender]:
-    """What is measured; the first is the floor that everything else stands on."""
-    python, landbridge = sys.executable, str(Path(sys.executable).parent / "landbridge")
+def commands(landbridge: str, folder: Path) -> list[Contender]:
+    """The commands; the first is the floor that everything else stands on."""
+    python = sys.executable
+    uncompiled = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(folder / "no-bytecode")}
+    check = (landbridge, "check", "-s", "example")
     return [
         Contender(BASELINE, (python, "-c", "pass")),
         Contender("landbridge --help", (landbridge, "--help")),
-        Contender("landbridge check -s sandbox", (landbridge, "check", "-s", "sandbox")),
-        Contender("landbridge check -s example", (landbridge, "check", "-s", "example")),
-        Contender("landbridge show --expanded", (landbridge, "show", "-s", "example", "--expanded")),
+        Contender("check, sandbox", (landbridge, "check", "-s", "sandbox")),
+        Contender("check, example", check),
+        Contender("check, example, no bytecode", check, uncompiled),
+        Contender("show --expanded, example", (landbridge, "show", "-s", "example", "--expanded")),
         Contender("burst shim, start only", (python, "-c", "import landbridge.burst.shims")),
         Contender("record the sandbox's graph", (python, "-m", "bench.graph", "sandbox")),
     ]
@@ -40,28 +50,95 @@ def show(figures: dict[str, Figures], before: dict[str, dict[str, float]]) -> No
         print(row)
 
 
+def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
+    """ParallelCluster's YAML to template and our check of as many pools, in turns; what each takes of the other."""
+    peer = parallelcluster.install()
+    environment = folder / "Pulumi.pools50.yaml"
+    ours = [
+        Contender("check, example", (landbridge, "check", "-s", "example")),
+        Contender(growth.name(50), (landbridge, "check", "-f", str(environment))),
+        Contender("all AWS resources, example", (sys.executable, "-m", "bench.graph", "example")),
+        Contender("all AWS resources, 50 pools", (sys.executable, "-m", "bench.graph", str(environment))),
+    ]
+    with parallelcluster.emulated_aws() as endpoint:
+        theirs = parallelcluster.contenders(peer, endpoint, folder)
+        figures = take_turns([*ours, *theirs], runs, ROOT)
+    print(
+        f"\nbeside aws-parallelcluster {parallelcluster.VERSION}, YAML to template without its validators; {runs} runs each"
+    )
+    print(f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'peak MiB':>9} {'x faster':>9} {'x smaller':>10}   than")
+    for index, one in enumerate(ours):
+        mine, other = figures[one.name], theirs[index % 2].name
+        row = f"{one.name:30} {mine.median:9.3f} {min(mine.seconds):7.3f} {max(mine.seconds):7.3f} {mine.peak_mib:9.1f}"
+        ratios = figures[other].median / mine.median, figures[other].peak_mib / mine.peak_mib
+        print(f"{row} {ratios[0]:9.1f} {ratios[1]:10.1f}   {other}")
+    for one in theirs:
+        got = figures[one.name]
+        print(f"{one.name:30} {got.median:9.3f} {min(got.seconds):7.3f} {max(got.seconds):7.3f} {got.peak_mib:9.1f}")
+    return figures
+
+
+def compiled() -> None:
+    """Bytecode of ours and of what every command imports, as any installation leaves it."""
+    for package in ("landbridge", "components", "sandbox", "pydantic", "pydantic_core", "typer", "yaml", "rich"):
+        spec = importlib.util.find_spec(package)
+        for folder in spec.submodule_search_locations or () if spec else ():
+            compileall.compile_dir(folder, quiet=2)
+
+
+def kept_promises(figures: dict[str, Figures]) -> bool:
+    """Say whether `check` takes less than was promised."""
+    good = True
+    for name in PROMISED:
+        if name in figures:
+            one = figures[name]
+            kept = one.median < SECONDS and one.peak_mib < MIB
+            print(
+                f"{name}: {one.median:.3f} s of {SECONDS}, {one.peak_mib:.0f} MiB of {MIB}: {'kept' if kept else 'BROKEN'}"
+            )
+            good = good and kept
+    return good
+
+
 def main() -> int:
-    """0 when everything could be measured."""
+    """0 when everything of ours could be measured and keeps its promise; that the peer cannot be is said, no more."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--only", help="contenders whose name contains this (the baseline is always there)")
+    parser.add_argument("--peer-runs", type=int, default=5, help="of the comparison; 0 leaves it out")
+    parser.add_argument(
+        "--only", help="contenders whose name contains this (the baseline is always there); no comparison"
+    )
     parser.add_argument("--keep", action="store_true", help="compare later runs with this one")
     options = parser.parse_args()
-    chosen = [one for one in contenders() if one.name == BASELINE or not options.only or options.only in one.name]
-    try:
-        figures = take_turns(chosen, options.runs, ROOT)
-    except Failed as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 1
-    before = json.loads(LAST.read_text()) if LAST.is_file() else {}
-    load = os.getloadavg()[0]
-    print(f"{options.runs} runs each, in turns; load {load:.1f} on {os.cpu_count()} cores\n")
-    show(figures, before)
+    compiled()
+    landbridge = str(Path(sys.executable).parent / "landbridge")
+    with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as name:
+        folder = Path(name)
+        chosen = [*commands(landbridge, folder), *growth.contenders(landbridge, folder)]
+        chosen = [one for one in chosen if one.name == BASELINE or not options.only or options.only in one.name]
+        try:
+            figures = take_turns(chosen, options.runs, ROOT)
+        except Failed as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 1
+        before = json.loads(LAST.read_text()) if LAST.is_file() else {}
+        print(f"{options.runs} runs each, in turns; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+        show(figures, before)
+        if all(growth.name(pools) in figures for pools in growth.SIZES):
+            print()
+            growth.show(figures, folder)
+        if options.peer_runs and not options.only:
+            try:
+                beside(landbridge, folder, options.peer_runs)
+            except (parallelcluster.Unavailable, Failed) as error:
+                print(f"\nParallelCluster could NOT be measured here: {error}")
+    print()
+    good = kept_promises(figures)
     if options.keep or not before:
         LAST.parent.mkdir(exist_ok=True)
         LAST.write_text(json.dumps({name: one.as_dict() for name, one in figures.items()}, indent=2) + "\n")
-        print(f"\nkept in {LAST.relative_to(ROOT)} for later runs to be compared with")
-    return 0
+        print(f"kept in {LAST.relative_to(ROOT)} for later runs to be compared with")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Record the AWS graph of an environment once, without an engine or an emulated AWS: `python -m bench.graph [ENV]`."""
+"""Record the AWS graph of an environment once, without an engine or an emulated AWS: `python -m bench.graph ENV|FILE`."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from landbridge.environment import find_environment
@@ -28,7 +29,8 @@ class Preview:
 
 def main() -> int:
     """Print how many resources there are."""
-    program, stack, config = program_of(find_environment(sys.argv[1] if len(sys.argv) > 1 else "sandbox"))
+    named = sys.argv[1] if len(sys.argv) > 1 else "sandbox"
+    program, stack, config = program_of(Path(named) if named.endswith(".yaml") else find_environment(named))
     graph = record(program, stack=stack, config=config, backing=Preview(), preview=True)
     print(len(graph.nodes))
     return 0

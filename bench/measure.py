@@ -1,20 +1,31 @@
 """Measuring commands as whole processes, fairly: the contenders take turns, so that a noisy minute hits them all."""
 
+import contextlib
 import os
 import statistics
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+_POLL_SECONDS = 0.02
+_PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A command to be measured."""
+    """A command to be measured, with what its environment has besides ours.
+
+    `tree`: it starts others that stay, whose memory counts too. `expected` is the exit status that means success.
+    """
 
     name: str
     command: tuple[str, ...]
+    environ: Mapping[str, str] = field(default_factory=dict)
+    tree: bool = False
+    expected: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,25 +70,60 @@ def take_turns(contenders: Sequence[Contender], runs: int, cwd: Path) -> dict[st
 
 def _once(contender: Contender, cwd: Path) -> tuple[float, float]:
     """(seconds, peak MiB) of one run, by the kernel's own accounting of that child."""
-    environ: Mapping[str, str] = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    # Bytecode may be kept, as it is wherever a program is installed: the run that is not measured writes it.
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     process = subprocess.Popen(
         contender.command,
         cwd=cwd,
-        env=environ,
+        env={**ours, **contender.environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    # Before wait4: the pipe ends when the process does, and a full one would stop it.
-    errors = process.stderr.read() if process.stderr else b""
-    _, status, usage = os.wait4(process.pid, 0)
+    with _watched(process.pid) if contender.tree else contextlib.nullcontext([0.0]) as peak:
+        # Before wait4: the pipe ends when the process does, and a full one would stop it.
+        errors = process.stderr.read() if process.stderr else b""
+        _, status, usage = os.wait4(process.pid, 0)
     took = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.stderr:
         process.stderr.close()
-    if process.returncode != 0:
-        raise Failed(
-            f"{' '.join(contender.command)} ended with {process.returncode}: {errors.decode(errors='replace')[-500:]}"
-        )
-    return took, usage.ru_maxrss / 1024
+    if process.returncode != contender.expected:
+        told = errors.decode(errors="replace")[-800:]
+        raise Failed(f"{' '.join(contender.command)} ended with {process.returncode}: {told}")
+    return took, max(usage.ru_maxrss / 1024, peak[0])
+
+
+@contextlib.contextmanager
+def _watched(pid: int) -> Iterator[list[float]]:
+    """The most memory that a process and all below it held at one moment (MiB), seen every 20 ms."""
+    peak, ended = [0.0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(_POLL_SECONDS):
+            peak[0] = max(peak[0], sum(_resident(one) for one in _tree(pid)))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _tree(pid: int) -> Iterator[int]:
+    """A process and all below it; what ends meanwhile is left out."""
+    yield pid
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
+                    yield from _tree(int(child))
+
+
+def _resident(pid: int) -> float:
+    with contextlib.suppress(OSError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_MIB
+    return 0.0

