@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from landbridge.catalog import Price, price_of
-from landbridge.catalog.ec2_limits import ec2_limits
+from landbridge.catalog.limits import limits
 from landbridge.environment import CapacityBlock, Environment, OnDemand, Spot
 from landbridge.findings import Finding, Severity
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import CapacityAt, capacities, of_pool, pools, usd
+from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools, usd
 
 
 def blocks(environment: Environment) -> Iterator[tuple[CapacityAt, CapacityBlock]]:
@@ -31,9 +31,9 @@ def length(block: CapacityBlock) -> timedelta | None:
 def block_count(environment: Environment) -> Iterator[Finding]:
     """A block has at most 64 instances, and all blocks of an account on one day 256.
 
-    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/ec2_limits.yaml).
+    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
     """
-    sold = ec2_limits().capacity_blocks
+    sold = limits().capacity_blocks
     seen: dict[str, tuple[CapacityAt, CapacityBlock]] = {}
     for at, block in blocks(environment):
         if block.count is not None and block.count > sold.instances:
@@ -131,12 +131,29 @@ def blocks_apart(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
+    """The region sells Capacity Blocks of the type.
+
+    A warning, for the list grows; nothing is said of types whose regions are not recorded.
+    Source: EC2 User Guide, "Capacity Blocks for ML", supported Regions (landbridge/catalog/limits.yaml).
+    """
+    known = limits().capacity_blocks.regions
+    for at, _ in blocks(environment):
+        where = known.get(at.instance)
+        if where is not None and environment.region not in where:
+            message = f"no Capacity Blocks of {at.instance} are known in {environment.region}"
+            fix = f"known in {', '.join(sorted(where))}"
+            related = (REGION, at.instance_path)
+            yield Finding("no-blocks-in-region", message, at.at("kind"), fix, Severity.WARNING, related)
+
+
+@rule
 def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
     """A block of a type that comes in UltraServers has whole ones.
 
-    Source: EC2 User Guide, UltraServers (landbridge/catalog/ec2_limits.yaml).
+    Source: EC2 User Guide, UltraServers (landbridge/catalog/limits.yaml).
     """
-    servers = ec2_limits().ultraservers
+    servers = limits().ultraservers
     for at, block in blocks(environment):
         sizes = {one.instances for one in servers.values() if one.instance == at.instance}
         if block.count is None or not sizes or block.count % min(sizes) == 0:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.ec2_limits import ec2_limits
+from landbridge.catalog.limits import limits
 from landbridge.environment import Environment, ExistingVpc
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.nics import addresses_per_node, layout_faults, pool_interfaces, unused_efa
@@ -190,9 +190,9 @@ def own_security_groups(environment: Environment) -> Iterator[Finding]:
 def security_group_count(environment: Environment) -> Iterator[Finding]:
     """An interface carries no more security groups than AWS allows, the pool's own among them.
 
-    Source: VPC User Guide, "Amazon VPC quotas" (landbridge/catalog/ec2_limits.yaml).
+    Source: VPC User Guide, "Amazon VPC quotas" (landbridge/catalog/limits.yaml).
     """
-    most = ec2_limits().interfaces
+    most = limits().interfaces
     for owner in pools(environment):
         count = len(set(owner.pool.security_groups)) + 1
         path = owner.at("security_groups")

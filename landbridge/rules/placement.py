@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.ec2_limits import ec2_limits
+from landbridge.catalog.limits import limits
 from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import Finding, Severity
 from landbridge.plan.capacity import terms
@@ -69,7 +69,7 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Placement groups", rules of spread groups.
     """
-    room = ec2_limits().placement_groups.spread_per_zone
+    room = limits().placement_groups.spread_per_zone
     for owner in pools(environment):
         zones = pool_zones(owner.pool, environment.region) if owner.pool.placement == "spread" else ()
         if zones and owner.pool.max_nodes > room * len(zones):

@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import Price, PriceRange, price_of
+from landbridge.catalog.limits import limits
 from landbridge.environment import Environment, OnDemand, Spot
 from landbridge.findings import Finding, Severity
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import capacities, of_pool, pools, usd
-
-#: EC2 refuses a highest price below this (USD an hour).
-LEAST_PRICE_USD = 0.001
 
 
 @rule
@@ -67,12 +65,13 @@ def spot_price(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Spot Instances"; EC2 API LaunchTemplateSpotMarketOptionsRequest, MaxPrice;
     prices as dated in landbridge/catalog/prices.yaml.
     """
+    least = limits().billing.least_spot_usd
     for at in capacities(environment):
         if not isinstance(at.capacity, Spot) or at.capacity.max_price_usd is None:
             continue
         price, path, related = at.capacity.max_price_usd, at.at("max_price_usd"), (at.instance_path,)
-        if price < LEAST_PRICE_USD:
-            message = f"EC2 takes no highest price below {LEAST_PRICE_USD} USD; this is {price}"
+        if price < least:
+            message = f"EC2 takes no highest price below {least} USD; this is {price}"
             yield Finding("spot-price", message, path, "it is per instance and hour, in USD; or remove it")
             continue
         ceiling = price_of("on_demand", at.instance, environment.region)

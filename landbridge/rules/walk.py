@@ -16,6 +16,7 @@ from landbridge.environment import (
     capacity_zones,
 )
 from landbridge.findings import DataPath, PathPart, did_you_mean
+from landbridge.rules.shared import once
 
 POOLS: DataPath = ("aws", "pools")
 REGION: DataPath = ("region",)
@@ -70,16 +71,19 @@ class CapacityAt:
         return self.at("zones", capacity_zones(self.capacity).index(zone))
 
 
-def pools(environment: Environment) -> Iterator[PoolAt]:
+@once
+def pools(environment: Environment) -> tuple[PoolAt, ...]:
     """Every pool, in the file's order."""
     known = instances()
-    for index, pool in enumerate(environment.aws.pools):
-        yield PoolAt(pool, (*POOLS, index), known.get(pool.instance))
+    return tuple(
+        PoolAt(pool, (*POOLS, index), known.get(pool.instance)) for index, pool in enumerate(environment.aws.pools)
+    )
 
 
-def capacities(environment: Environment) -> Iterator[CapacityAt]:
+@once
+def capacities(environment: Environment) -> tuple[CapacityAt, ...]:
     """Every capacity of every pool, in the file's order."""
-    return (capacity for owner in pools(environment) for capacity in of_pool(owner))
+    return tuple(capacity for owner in pools(environment) for capacity in of_pool(owner))
 
 
 def of_pool(owner: PoolAt) -> Iterator[CapacityAt]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from landbridge.catalog import Price, price_of
-from landbridge.catalog.ec2_limits import ec2_limits
+from landbridge.catalog.limits import limits
 from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.partitions import seconds
@@ -51,9 +51,9 @@ def block_length(environment: Environment) -> Iterator[Finding]:
 
     All blocks end at 11:30 UTC, so one that starts at another hour is some hours shorter or longer. A warning, for a block
     can have been extended; a window longer than 182 days is an error.
-    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/ec2_limits.yaml).
+    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
     """
-    sold = ec2_limits().capacity_blocks
+    sold = limits().capacity_blocks
     for at, block in blocks(environment):
         span = length(block)
         if span is None:
@@ -77,7 +77,7 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
     A later end in the file lets jobs start that AWS ends; a local time written as UTC is the usual reason.
     Source: EC2 User Guide, "Find and purchase Capacity Blocks".
     """
-    end = ec2_limits().capacity_blocks.ends_at
+    end = limits().capacity_blocks.ends_at
     for at, block in blocks(environment):
         if block.ends is None or block.ends.utcoffset() is None:
             continue
@@ -108,7 +108,7 @@ def block_far_ahead(environment: Environment, today: date) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Capacity Blocks for ML": at most eight weeks ahead.
     """
-    weeks = ec2_limits().capacity_blocks.weeks_ahead
+    weeks = limits().capacity_blocks.weeks_ahead
     for at, block in blocks(environment):
         if block.starts is not None and block.starts.date() > today + timedelta(weeks=weeks, days=1):
             message = f"the window starts on {block.starts:%Y-%m-%d}; blocks are sold {weeks} weeks ahead"
@@ -155,7 +155,7 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
             if known and None not in known:
                 longest = max(span for span in known if span is not None)
                 lengths[owner.pool.name] = (owner, longest)
-    reclaim = timedelta(minutes=ec2_limits().capacity_blocks.reclaim_minutes)
+    reclaim = timedelta(minutes=limits().capacity_blocks.reclaim_minutes)
     for name, partition in environment.scheduler.partitions.items():
         alone = partition.nodes or (name,)
         named = [lengths[word] for word in alone if word in lengths]
