@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from landbridge import hostlist
-from landbridge.catalog import OnPremRates, Price, platforms, price_of, prices
-from landbridge.environment import CapacityBlock, Environment, OnDemand, Pool
+from landbridge.catalog import OnPremRates, platforms, prices
+from landbridge.environment import Environment, Pool
+from landbridge.plan.capacity import terms
 from landbridge.plan.nodes import pool_node_names
+from landbridge.plan.rates import instance_rate, purchase_words
 
 _HOURS_A_YEAR = 8760
 
@@ -68,14 +70,11 @@ def _onprem_rate(platform: str) -> Rate:
 
 
 def _pool_rate(pool: Pool, region: str) -> Rate:
-    """By the pool's first capacity that has a list price: reservations cost what on-demand does, used or not."""
-    first = pool.capacity[0]
-    if isinstance(first, CapacityBlock):
-        price, how = price_of("capacity_block", pool.instance, region), "Capacity Block"
-    elif isinstance(first, OnDemand) or first.kind in ("reservation", "reservation_group"):
-        price, how = price_of("on_demand", pool.instance, region), "on demand"
-    else:
-        return Rate(None, f"{pool.instance} as spot: its price is known at launch only")
-    if not isinstance(price, Price):
-        return Rate(None, f"no {how} price known for {pool.instance} in {region}")
-    return Rate(price.usd, f"{pool.instance} {how} at ${price.usd:,.2f} an hour, prices of {price.as_of}")
+    """By the pool's first capacity: reservations cost what on-demand does, used or not."""
+    first = terms(pool, pool.capacity[0])
+    if first.market.kind == "spot":
+        return Rate(None, f"{first.instance} as spot: its price is known at launch only")
+    found, how = instance_rate(first, region), purchase_words(first.kind)
+    if found is None:
+        return Rate(None, f"no {how} price known for {first.instance} in {region}")
+    return Rate(found.high, f"{first.instance} {how} at ${found.high:,.2f} an hour, prices of {found.as_of}")

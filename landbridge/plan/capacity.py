@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from landbridge.catalog import instances
+from landbridge.catalog.limits import limits
 from landbridge.environment import (
     AnyCapacity,
     CapacityBlock,
@@ -26,8 +27,6 @@ Strategy = Literal["cluster", "partition", "spread"]
 
 #: A Spot Instance interruption notice. Source: EC2 User Guide, "Spot Instance interruption notices".
 SPOT_NOTICE = timedelta(minutes=2)
-#: EC2 starts to end what runs in a Capacity Block this long before its end. Source: EC2 User Guide, "Capacity Blocks for ML".
-BLOCK_RECLAIM = timedelta(minutes=30)
 
 
 class Market(Args):
@@ -107,7 +106,7 @@ def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms
                 zones,
                 fixed_size=True,
                 size=capacity.count or pool.max_nodes,
-                drain=BLOCK_RECLAIM,
+                drain=_reclaim(instance),
                 starts=capacity.starts,
                 ends=capacity.ends,
             )
@@ -116,6 +115,13 @@ def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms
 def fallbacks(pool: Pool, region: str) -> tuple[Terms, ...]:
     """Every capacity of a pool, decided, in the order in which launches try them."""
     return tuple(terms(pool, capacity, region) for capacity in pool.capacity)
+
+
+def _reclaim(instance: str) -> timedelta:
+    """How long before a Capacity Block's end AWS starts to end what runs in it."""
+    blocks, kind = limits().capacity_blocks, instances().get(instance)
+    rack = kind is not None and kind.ultraserver is not None
+    return timedelta(minutes=blocks.reclaim_minutes_ultraserver if rack else blocks.reclaim_minutes)
 
 
 def _free_placement(pool: Pool, instance: str) -> tuple[Strategy | None, str | None]:

@@ -8,7 +8,17 @@ from landbridge.plan.args import Args, tags
 from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
 
-__all__ = ["PARTS", "EndpointPlan", "NetworkArgs", "SubnetPlan", "network_args", "part", "zone_number"]
+__all__ = [
+    "PARTS",
+    "EndpointPlan",
+    "NetworkArgs",
+    "SubnetPlan",
+    "interface_endpoints",
+    "network_args",
+    "part",
+    "service_name",
+    "zone_number",
+]
 
 
 class SubnetPlan(Args):
@@ -62,26 +72,29 @@ def network_args(environment: Environment) -> NetworkArgs:
         public=tier("public"),
         nat=environment.aws.nat,
         gateway_endpoints=_endpoints(environment, "gateway"),
-        interface_endpoints=_endpoints(environment, "interface"),
+        interface_endpoints=interface_endpoints(environment),
         onprem_cidr=str(environment.onprem.cidr),
         tags=tags(environment),
     )
 
 
-def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:
-    # An AWS behind an address of its own is reached there, not through endpoints.
-    elsewhere = environment.aws.endpoints.cloud is not None
-    return tuple(
-        EndpointPlan(service=own.service, name=service_name(environment.region, own.service), why=own.why)
-        for own in endpoint_services(environment)
-        if own.kind == kind and (kind == "gateway" or not elsewhere)
-    )
+def interface_endpoints(environment: Environment) -> tuple[EndpointPlan, ...]:
+    """The interface endpoints that are built. An AWS behind an address of its own is reached there instead."""
+    alternate = environment.aws.endpoints
+    elsewhere = any(address is not None for address in (alternate.operator, alternate.onprem, alternate.cloud))
+    return () if elsewhere else _endpoints(environment, "interface")
 
 
 def service_name(region: str, service: str) -> str:
     """The full name of an endpoint service in a region."""
     known = regions().get(region)
-    prefix = (
-        "cn.com.amazonaws" if known is not None and known.partition == "aws-cn" and service != "s3" else "com.amazonaws"
+    china = known is not None and known.partition == "aws-cn" and service != "s3"
+    return f"{'cn.com.amazonaws' if china else 'com.amazonaws'}.{region}.{service}"
+
+
+def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:
+    return tuple(
+        EndpointPlan(service=own.service, name=service_name(environment.region, own.service), why=own.why)
+        for own in endpoint_services(environment)
+        if own.kind == kind
     )
-    return f"{prefix}.{region}.{service}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Literal
 
+from landbridge.catalog.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.zones import environment_zones, storage_zone
@@ -14,10 +15,6 @@ Tier = Literal["private", "public", "pods"]
 
 #: A range is cut into this many equal parts: one for each zone number, and part 0 of the VPC's for public subnets.
 PARTS = 8
-#: Source: Amazon VPC User Guide, "Subnet CIDR blocks": a subnet is a /28 at least.
-LEAST_PREFIX = 28
-#: The first four addresses of a subnet and its last one. Source: Amazon VPC User Guide, "Subnet CIDR reservations".
-KEPT_BY_AWS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +29,8 @@ class PlannedSubnet:
 
     @property
     def addresses(self) -> int:
-        """How many addresses can be given out."""
-        return max(self.cidr.num_addresses - KEPT_BY_AWS, 0)
+        """How many addresses can be given out: AWS keeps some of every subnet."""
+        return max(self.cidr.num_addresses - limits().vpc.reserved_addresses, 0)
 
 
 def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
@@ -76,9 +73,9 @@ def zone_number(zone: str) -> int:
 
 def part(cidr: IPv4Network, number: int) -> IPv4Network:
     """One of the equal parts of a range. Raises ValueError for a range too small to be cut."""
-    bits = PARTS.bit_length() - 1
-    if cidr.prefixlen + bits > LEAST_PREFIX:
-        raise ValueError(f"{cidr} cannot be cut into {PARTS} subnets of a /{LEAST_PREFIX} at least")
+    bits, smallest = PARTS.bit_length() - 1, limits().vpc.prefixes[1]
+    if cidr.prefixlen + bits > smallest:
+        raise ValueError(f"{cidr} cannot be cut into {PARTS} subnets of a /{smallest} at least")
     size = 1 << (32 - cidr.prefixlen - bits)
     return IPv4Network((int(cidr.network_address) + number * size, cidr.prefixlen + bits))
 

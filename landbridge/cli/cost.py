@@ -1,0 +1,88 @@
+"""`landbridge cost`: what an environment will be billed, before anything runs."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.plan.spend import Spend
+
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(cost)
+
+
+def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """What the AWS half costs by dated list prices: with everything running, and with nothing running.
+
+    Without taxes, discounts and traffic. Example: landbridge cost -s example
+    """
+    from landbridge.plan.spend import spend
+
+    environment = require(stack, file)
+    found = spend(environment)
+    if form is Format.JSON:
+        print_json(as_data(environment.name, found))
+    else:
+        _table(environment.name, found)
+
+
+def as_data(name: str, found: "Spend") -> dict[str, Any]:
+    """Everything as plain data, sums first."""
+    from dataclasses import asdict
+
+    def sums(by: dict[str | None, tuple[float, float]]) -> list[dict[str, Any]]:
+        return [{"name": key, "usd_month": month, "fixed_month": fixed} for key, (month, fixed) in by.items()]
+
+    return {
+        "environment": name,
+        "usd_hour": found.usd_hour,
+        "usd_month": found.usd_month,
+        "fixed_month": found.fixed_month,
+        "oldest_price": found.as_of,
+        "pools": sums(found.by_pool()),
+        "data_classes": sums(found.by_data_class()),
+        "lines": [asdict(line) for line in found.lines],
+        "unpriced": [asdict(item) for item in found.unpriced],
+    }
+
+
+def _table(name: str, found: "Spend") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(title=f"{name}: list prices in US dollars", box=None, pad_edge=False, title_justify="left")
+    for heading in ("", "what"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("an hour", "a month", "always", "at once"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("price of")
+    table.add_column("", overflow="fold", style="dim")
+    for line in found.lines:
+        whole = _usd(line.usd_whole) if line.usd_whole is not None else ""
+        remark = "; ".join(
+            text for text in (None if line.confidence == "primary" else line.confidence, line.note) if text
+        )
+        month, always = _usd(line.usd_month), _usd(line.fixed_month)
+        table.add_row(
+            line.pool, line.what, _usd(line.usd_hour, cents=True), month, always, whole, str(line.as_of), remark
+        )
+    table.add_section()
+    total = [_usd(found.usd_hour, cents=True), _usd(found.usd_month), _usd(found.fixed_month)]
+    table.add_row("all", "", *total, "", style="bold")
+    console.print(table)
+    console.print("\na month: 730 hours with everything running that may; always: what is billed whatever runs")
+    if found.unpriced:
+        console.print("not counted:", style="bold")
+        for item in found.unpriced:
+            console.print(f"  {f'{item.pool}: ' if item.pool else ''}{item.what} ({item.why})", soft_wrap=True)
+
+
+def _usd(value: float, *, cents: bool = False) -> str:
+    return f"{value:,.2f}" if cents else f"{value:,.0f}"

@@ -1,0 +1,30 @@
+"""Shared file systems in AWS: what is made of what the file says, where they are, and what AWS would refuse."""
+
+from landbridge.plan.storage.chosen import (
+    Resolved,
+    Share,
+    addresses,
+    capacity,
+    pools_elsewhere,
+    ports,
+    resolve,
+    throughput,
+    zone,
+    zones,
+)
+from landbridge.plan.storage.refused import StorageFault, faults
+
+__all__ = [
+    "Resolved",
+    "Share",
+    "StorageFault",
+    "addresses",
+    "capacity",
+    "faults",
+    "pools_elsewhere",
+    "ports",
+    "resolve",
+    "throughput",
+    "zone",
+    "zones",
+]

@@ -1,0 +1,118 @@
+"""What a file system becomes of what the file says, and where it is. Sizes and throughputs are landbridge/catalog/storage.yaml's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from landbridge.catalog.storage import LustreRow, Ports
+from landbridge.catalog.storage import storage as facts
+from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
+from landbridge.plan.zones import environment_zones, pool_zones, storage_zone
+
+Share = FsxLustre | FsxOpenZfs | Efs
+
+#: MB/s for each TiB where a deployment has a choice: the least that keeps 8 GPUs of one node busy reading images.
+WANTED_THROUGHPUT = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a file system gets. `capacity_gib` is None where it grows by itself, `throughput` where there is no choice.
+
+    `throughput` is in MB/s: for each TiB with Lustre on disks, of the whole file system otherwise. `servers` is how many
+    addresses it takes in its zone (in each zone, for EFS).
+    """
+
+    capacity_gib: int | None
+    throughput: int | None
+    servers: int
+
+
+def resolve(share: Share) -> Resolved:
+    """Fill in what the file leaves out. Wrong values stay as they are: `faults` speaks of them."""
+    if isinstance(share, FsxLustre):
+        return _lustre(share)
+    if isinstance(share, FsxOpenZfs):
+        row = facts().fsx_openzfs.deployments.get(share.deployment)
+        rate = share.throughput or (row.throughput[0] if row is not None else None)
+        return Resolved(share.capacity_gib, rate, 1 + bool(row is not None and row.standby))
+    return Resolved(None, share.provisioned_mibps, facts().efs.mount_targets_per_zone)
+
+
+def capacity(share: Share) -> int | None:
+    """The size in GiB; None for what grows by itself."""
+    return resolve(share).capacity_gib
+
+
+def throughput(share: Share) -> int | None:
+    """What a file system is asked to carry; None where there is no choice. The unit is `Resolved.throughput`'s."""
+    return resolve(share).throughput
+
+
+def ports(share: Share) -> tuple[Ports, ...]:
+    """What the security groups of servers and clients must let through, both ways."""
+    known = facts()
+    match share.kind:
+        case "fsx_lustre":
+            return known.fsx_lustre.ports
+        case "fsx_openzfs":
+            return known.fsx_openzfs.ports
+        case "efs":
+            return known.efs.ports
+
+
+def zone(environment: Environment, share: Share) -> str | None:
+    """The one zone a file system is in; None for one that is in every zone, or where no zone is known."""
+    return None if share.kind == "efs" else storage_zone(environment, share.zone)
+
+
+def zones(environment: Environment, share: Share) -> tuple[str, ...]:
+    """Every zone in which a file system has an address."""
+    if share.kind == "efs":
+        return share.zones or environment_zones(environment)
+    one = zone(environment, share)
+    return (one,) if one is not None else ()
+
+
+def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tuple[str, ...]]:
+    """The pools that may run in zones where the file system is not, with those zones: traffic between zones is slow and billed."""
+    there = zones(environment, share)
+    if not there:
+        return {}
+    apart = {
+        pool.name: tuple(zone for zone in pool_zones(pool, environment.region) if zone not in there)
+        for pool in environment.aws.pools
+    }
+    return {name: found for name, found in apart.items() if found}
+
+
+def addresses(environment: Environment) -> Mapping[str, int]:
+    """How many addresses file systems take in each zone's subnet, at least."""
+    taken: dict[str, int] = {}
+    for share in environment.storage.in_aws().values():
+        for place in zones(environment, share):
+            taken[place] = taken.get(place, 0) + resolve(share).servers
+    return taken
+
+
+def lustre_rows(share: FsxLustre) -> tuple[LustreRow, ...]:
+    """The choices of a deployment with its disks; with a throughput, those that have it."""
+    rows = facts().fsx_lustre.rows(share.deployment, share.storage_type)
+    chosen = tuple(row for row in rows if share.throughput in row.throughput)
+    return chosen or rows
+
+
+def _lustre(share: FsxLustre) -> Resolved:
+    known = facts().fsx_lustre
+    if share.storage_type == "intelligent_tiering":
+        elastic = known.intelligent_tiering
+        rate = share.throughput or elastic.throughput_step
+        size = share.capacity_gib if "capacity_gib" in share.model_fields_set else None
+        return Resolved(size, rate, 1 + -(-rate // elastic.throughput_step))
+    rows = lustre_rows(share)
+    choices = sorted(rate for row in rows for rate in row.throughput)
+    wanted = max((rate for rate in choices if rate <= WANTED_THROUGHPUT), default=None)
+    rate_or_none = share.throughput or wanted
+    behind = next((row.server_gib for row in rows if rate_or_none in row.throughput or not row.throughput), None)
+    # One more than its storage servers: the one that holds the names.
+    servers = -(-share.capacity_gib // behind) if share.capacity_gib is not None and behind is not None else 1
+    return Resolved(share.capacity_gib, rate_or_none, 1 + servers)
