@@ -1,10 +1,9 @@
 """Measure the commands people wait for, how `check` grows, and ParallelCluster beside it: `python -m bench`."""
 
 import argparse
-import compileall
-import importlib.util
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -78,14 +77,6 @@ def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
     return figures
 
 
-def compiled() -> None:
-    """Bytecode of ours and of what every command imports, as any installation leaves it."""
-    for package in ("landbridge", "components", "sandbox", "pydantic", "pydantic_core", "typer", "yaml", "rich"):
-        spec = importlib.util.find_spec(package)
-        for folder in spec.submodule_search_locations or () if spec else ():
-            compileall.compile_dir(folder, quiet=2)
-
-
 def kept_promises(figures: dict[str, Figures]) -> bool:
     """Say whether `check` takes less than was promised."""
     good = True
@@ -110,7 +101,8 @@ def main() -> int:
     )
     parser.add_argument("--keep", action="store_true", help="compare later runs with this one")
     options = parser.parse_args()
-    compiled()
+    # As any installation leaves it.
+    subprocess.run([sys.executable, str(ROOT / "bootstrap" / "compile_start.py")], check=False)
     landbridge = str(Path(sys.executable).parent / "landbridge")
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as name:
         folder = Path(name)
