@@ -111,10 +111,8 @@ def _network(endpoint: str) -> tuple[str, str]:
     )
     vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.60.0.0/18", AvailabilityZone=f"{REGION}a")["Subnet"]["SubnetId"]
-    disk = {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": 35, "SnapshotId": "snap-00000001"}}
-    image = ec2.register_image(
-        Name="bench", Architecture="x86_64", RootDeviceName="/dev/sda1", BlockDeviceMappings=[disk]
-    )["ImageId"]
+    images = ec2.describe_images(Owners=["amazon"])["Images"]
+    image = next(one["ImageId"] for one in images if "Ubuntu 22.04" in one["Name"] and one["Architecture"] == "x86_64")
     return subnet, image
 
 
