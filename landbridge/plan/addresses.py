@@ -57,13 +57,12 @@ class SubnetBudget:
     pods: int
     link: int
     nat: int
-    cluster: int
     per_pool: Mapping[str, int]
 
     @property
     def needed(self) -> int:
         """All of it."""
-        return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat + self.cluster
+        return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat
 
     @property
     def free(self) -> int:
@@ -171,7 +170,6 @@ def _budget(
         pods=sum(inside.values()),
         link=int(private),
         nat=int(plan.tier == "public"),
-        cluster=0,
         per_pool={name: nodes[name] + inside[name] for name in nodes if nodes[name] + inside[name]},
     )
 

@@ -2,10 +2,9 @@
 
 from typing import Literal
 
-from landbridge.catalog import regions
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.endpoints import endpoint_services
+from landbridge.plan.endpoints import endpoint_services, service_name
 from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
 
 __all__ = [
@@ -13,10 +12,8 @@ __all__ = [
     "EndpointPlan",
     "NetworkArgs",
     "SubnetPlan",
-    "interface_endpoints",
     "network_args",
     "part",
-    "service_name",
     "zone_number",
 ]
 
@@ -72,24 +69,10 @@ def network_args(environment: Environment) -> NetworkArgs:
         public=tier("public"),
         nat=environment.aws.nat,
         gateway_endpoints=_endpoints(environment, "gateway"),
-        interface_endpoints=interface_endpoints(environment),
+        interface_endpoints=_endpoints(environment, "interface"),
         onprem_cidr=str(environment.onprem.cidr),
         tags=tags(environment),
     )
-
-
-def interface_endpoints(environment: Environment) -> tuple[EndpointPlan, ...]:
-    """The interface endpoints that are built. An AWS behind an address of its own is reached there instead."""
-    alternate = environment.aws.endpoints
-    elsewhere = any(address is not None for address in (alternate.operator, alternate.onprem, alternate.cloud))
-    return () if elsewhere else _endpoints(environment, "interface")
-
-
-def service_name(region: str, service: str) -> str:
-    """The full name of an endpoint service in a region."""
-    known = regions().get(region)
-    china = known is not None and known.partition == "aws-cn" and service != "s3"
-    return f"{'cn.com.amazonaws' if china else 'com.amazonaws'}.{region}.{service}"
 
 
 def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment, Vpn
-from landbridge.plan.network import interface_endpoints
+from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.spend.lines import Item, Unpriced, by_volume, hourly
 from landbridge.plan.subnets import subnets
 
@@ -17,7 +17,7 @@ def network_spend(environment: Environment) -> Iterator[Item]:
         yield from hourly(f"{gateways} x NAT gateway", "nat_gateway", region, gateways)
         yield from hourly(f"{gateways} x public address", "public_ipv4", region, gateways)
     zones = sum(subnet.tier == "private" for subnet in planned)
-    endpoints = len(interface_endpoints(environment))
+    endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
     if endpoints and zones:
         what = f"{endpoints} interface endpoints in {zones} zone{'s' * (zones > 1)}"
         yield from hourly(what, "interface_endpoint", region, endpoints * zones)
