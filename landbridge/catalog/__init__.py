@@ -1,20 +1,28 @@
 """Facts as data, each file with its source and date, and their typed readers."""
 
+from landbridge.catalog.endpoints import EndpointFact, endpoint_features, endpoints_of
 from landbridge.catalog.files import CatalogueError
 from landbridge.catalog.hardware import Accelerators, Cpus
+from landbridge.catalog.images import Image, images
 from landbridge.catalog.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
+from landbridge.catalog.limits import Limits, Quota, limits, quota_of
 from landbridge.catalog.platforms import Platform, platforms
 from landbridge.catalog.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
-from landbridge.catalog.regions import Region, offered, regions, zones
+from landbridge.catalog.regimes import Regime, obligations, regimes
+from landbridge.catalog.regions import Region, offered, regions, services, zones
 from landbridge.catalog.slurm import SlurmRelease, slurm_releases
+from landbridge.catalog.storage import StorageFacts, storage
 
 __all__ = [
     "Accelerators",
     "CatalogueError",
     "Cpus",
     "Ebs",
+    "EndpointFact",
+    "Image",
     "InstanceType",
     "Instances",
+    "Limits",
     "NetworkCard",
     "OnPremRates",
     "Platform",
@@ -22,14 +30,26 @@ __all__ = [
     "PriceRange",
     "Prices",
     "Purchase",
+    "Quota",
+    "Regime",
     "Region",
     "SlurmRelease",
+    "StorageFacts",
+    "endpoint_features",
+    "endpoints_of",
+    "images",
     "instances",
+    "limits",
+    "obligations",
     "offered",
     "platforms",
     "price_of",
     "prices",
+    "quota_of",
+    "regimes",
     "regions",
+    "services",
     "slurm_releases",
+    "storage",
     "zones",
 ]

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
 
 from landbridge.catalog.files import Facts, Ids, read
 from landbridge.catalog.instances import InstanceType
@@ -12,25 +14,64 @@ Partition = Literal["aws", "aws-us-gov", "aws-cn"]
 
 
 class Region(Facts):
-    """One region. `offerings`: how finely it is recorded which instance types there are; None: it is not."""
+    """One region. `geography`: whose law holds there (`us`, `eu`, `uk`, ...). `services`: words of regions.yaml.
 
+    `offerings`: how finely it is recorded which instance types there are; None: it is not. `openzfs`: its deployments; None:
+    not recorded.
+    """
+
+    name: str
     zones: Ids
     partition: Partition = "aws"
     geography: str
     services: frozenset[str] = frozenset()
     offerings: Literal["zones", "types"] | None = None
+    openzfs: frozenset[str] | None = None
+
+
+class _Service(Facts):
+    source: str
+    as_of: date | None = Field(default=None, alias="date")
+    regions: tuple[str, ...]
 
 
 class _Regions(Facts):
     source: str
-    date: date
+    as_of: date = Field(alias="date")
     regions: Mapping[str, Region]
+    services: Mapping[str, _Service]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _services_of_each(cls, data: Any) -> Any:
+        services = data["services"]
+        strangers = {name for row in services.values() for name in row["regions"]} - set(data["regions"])
+        if strangers:
+            raise ValueError(f"services in regions that are not listed: {', '.join(sorted(strangers))}")
+        found = {
+            name: {
+                **row,
+                "services": [word for word, one in services.items() if name in one["regions"]]
+                + [f"fsx_openzfs_{deployment}" for deployment in row.get("openzfs", ())],
+            }
+            for name, row in data["regions"].items()
+        }
+        return {**data, "regions": found}
 
 
 @cache
+def _read() -> _Regions:
+    return read("regions", _Regions)
+
+
 def regions() -> Mapping[str, Region]:
     """Regions by name."""
-    return read("regions", _Regions).regions
+    return _read().regions
+
+
+def services() -> frozenset[str]:
+    """Every word for a service that the catalogue has; of any other it does not know where it is."""
+    return frozenset(_read().services)
 
 
 def zones(region: str) -> tuple[str, ...]:

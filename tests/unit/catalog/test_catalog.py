@@ -26,9 +26,7 @@ from landbridge.environment import Slurm
 
 FOLDER = Path(str(files("landbridge.catalog")))
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yaml"))
-FAMILIES = (
-    "p3 p3dn p4d p4de p5 p5e p5en p6-b200 p6-b300 p6e-gb200 g4dn g5 g6 gr6 g6e g7e trn1 trn1n trn2 m7i c7i r7i m7g c7gn t3 t4g"
-)
+FAMILIES = "p3 p3dn p4d p4de p5 p5e p5en p6-b200 p6-b300 p6e-gb200 g4dn g5 g6 gr6 g6e g7e trn1 trn1n trn2 m7i c7i r7i m7g c7gn t3 t4g"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -197,3 +195,13 @@ def test_zones_are_ids() -> None:
 def test_every_slurm_version_one_may_choose_is_described() -> None:
     versions = Slurm.model_json_schema()["properties"]["version"]["enum"]
     assert set(versions) == set(slurm_releases())
+
+
+def test_services_and_partitions_of_regions() -> None:
+    virginia, gov, zurich = (regions()[name] for name in ("us-east-1", "us-gov-west-1", "eu-central-2"))
+    assert {"fsx_lustre_efa", "capacity_block", "managed_grafana", "fsx_openzfs_single_az_ha_2"} <= virginia.services
+    assert "eks_hybrid_nodes" not in gov.services and gov.geography == "us"
+    assert "fsx_lustre_persistent_2" not in zurich.services and zurich.geography == "ch" and zurich.openzfs is None
+    for region in regions().values():
+        assert region.openzfs is None or "fsx_openzfs" in region.services
+        assert "fsx_lustre_efa" not in region.services or "fsx_lustre_persistent_2" in region.services

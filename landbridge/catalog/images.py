@@ -1,0 +1,43 @@
+"""AWS's public images, by the parameters that hold their ids (images.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+from landbridge.catalog.instances import Driver
+
+Architecture = Literal["x86_64", "arm64"]
+
+
+class Image(Facts):
+    """A public image. `driver` is None for one without an accelerator's modules; `user` is who logs in first."""
+
+    parameter: str
+    architectures: tuple[Architecture, ...]
+    os: str
+    user: str | None = None
+    driver: Driver | None = None
+    software: tuple[str, ...]
+    versions: Mapping[str, str] = {}
+
+    def parameter_for(self, architecture: Architecture, kubernetes: str | None = None) -> str | None:
+        """The parameter's name; None for an architecture without the image, or where a Kubernetes version is missing."""
+        if architecture not in self.architectures or ("{kubernetes}" in self.parameter and kubernetes is None):
+            return None
+        return self.parameter.format(arch=architecture, kubernetes=kubernetes)
+
+
+class _Images(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    images: Mapping[str, Image]
+
+
+@cache
+def images() -> Mapping[str, Image]:
+    """Public images by the names that Landbridge gives them."""
+    return read("images", _Images).images

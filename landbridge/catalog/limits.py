@@ -1,0 +1,267 @@
+"""What AWS allows of what it sells and builds: windows, sizes, names, tags, quotas (limits.yaml)."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from functools import cache
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from landbridge.catalog.files import Facts, read
+
+Range = tuple[int, int]
+
+
+def _clock(text: object) -> object:
+    return time.fromisoformat(text) if isinstance(text, str) else text
+
+
+class CapacityBlocks(Facts):
+    """Capacity Blocks. Whole days up to `days`, whole multiples of `long_step_days` up to `long_days`; times are UTC.
+
+    `regions`: where blocks of a type are sold, by type; nothing is known of a type that is not there.
+    """
+
+    source: str
+    days: int
+    long_days: int
+    long_step_days: int
+    weeks_ahead: int
+    starts_within_minutes: int
+    instances: int
+    instances_all: int
+    ends_at: Annotated[time, BeforeValidator(_clock)]
+    reclaim_minutes: int
+    reclaim_minutes_ultraserver: int
+    notice_minutes: int
+    tenancy: str
+    cancellable: bool
+    resource_groups: str
+    counts_against_quotas: bool
+    regions: Mapping[str, tuple[str, ...]]
+
+
+class UltraServer(Facts):
+    """One UltraServer: which instances are in it, and how many."""
+
+    source: str
+    instance: str
+    instances: int
+
+
+class Reservations(Facts):
+    """On-demand capacity reservations: how many instances, and the least of one in the future."""
+
+    source: str
+    instances: Range
+    future_least_vcpus: int
+
+
+class PlacementGroups(Facts):
+    """Placement groups: instances of a spread group and partitions of a partition group in one zone; groups in a region."""
+
+    source: str
+    spread_per_zone: int
+    partitions_per_zone: int
+    groups_per_region: int
+    cluster_zones: int
+
+
+class VolumeType(Facts):
+    """One kind of EBS volume: the least and the most of everything; IOPS for each GiB and MiB/s for each IOPS at the most."""
+
+    gib: Range
+    iops: Range | None = None
+    throughput: Range | None = None
+    iops_per_gib: int | None = None
+    throughput_per_iops: float | None = None
+
+
+class Volumes(Facts):
+    """EBS volumes."""
+
+    source: str
+    types: Mapping[str, VolumeType]
+
+
+class Tags(Facts):
+    """Tags of one resource."""
+
+    source: str
+    most: int
+    key_characters: int
+    value_characters: int
+    reserved_prefix: str
+    pattern: str
+
+
+class NameRule(Facts):
+    """What a name may be: least and most characters, and the pattern of the whole."""
+
+    characters: Range
+    pattern: str
+
+    def allows(self, name: str) -> bool:
+        """Whether AWS takes the name."""
+        low, high = self.characters
+        return low <= len(name) <= high and re.fullmatch(self.pattern, name) is not None
+
+
+class Names(Facts):
+    """Rules for names, by what is named."""
+
+    source: str
+    rules: Mapping[str, NameRule]
+
+
+class LogRetention(Facts):
+    """Days for which a log group may keep its events."""
+
+    source: str
+    days: tuple[int, ...]
+
+
+class Vpc(Facts):
+    """VPCs and subnets. `refused` ranges cannot be used; `used_elsewhere` are in use on hosts, by whom."""
+
+    source: str
+    prefixes: Range
+    reserved_addresses: int
+    ranges: int
+    ranges_raised: int
+    subnets: int
+    route_tables: int
+    routes: int
+    routes_raised: int
+    propagated_routes: int
+    endpoint_mtu: int
+    refused: tuple[IPv4Network, ...]
+    used_elsewhere: Mapping[IPv4Network, str]
+
+
+class SecurityGroups(Facts):
+    """Rules of one group each way; and rules times groups of one interface."""
+
+    source: str
+    rules: int
+    rules_times_groups: int
+
+
+class Interfaces(Facts):
+    """Security groups on one interface: by default, and at the most where AWS has raised the quota; interfaces in a region."""
+
+    source: str
+    security_groups: int
+    security_groups_raised: int
+    per_region: int
+
+
+class LaunchTemplate(Facts):
+    """What a launch template takes; user data counts before Base64."""
+
+    source: str
+    user_data_bytes: int
+    hop_limit: Range
+
+
+class Boot(Facts):
+    """How long an instance with accelerators takes from its launch until Slurm has it (minutes, quickest and slowest)."""
+
+    source: str
+    minutes: Range
+
+
+class Billing(Facts):
+    """`least_seconds`: what every start of an instance costs at least; `least_spot_usd`: the lowest highest price."""
+
+    source: str
+    least_seconds: int
+    least_spot_usd: float
+
+
+class Vpn(Facts):
+    """Site-to-Site VPN: what a tunnel carries and takes. MTU and MSS are those of AES-GCM without NAT traversal."""
+
+    source: str
+    tunnel_gbps: float
+    large_tunnel_gbps: float
+    mtu: int
+    mss: int
+    inside_range: IPv4Network
+    inside_prefix: int
+    inside_reserved: tuple[IPv4Network, ...]
+    psk_characters: Range
+    psk_pattern: str
+    phase1_seconds: Range
+    phase2_seconds: Range
+    dpd_least_seconds: int
+    asn_private: tuple[Range, ...]
+    asn: Range
+    asn_default: int
+    routes_virtual_gateway: int
+    routes_transit_gateway: int
+
+
+class Quota(Facts):
+    """A quota by its code: what it counts (`unit`), of which families and how bought, and AWS's default.
+
+    `most` is as far as AWS raises it, where there is such an end.
+    """
+
+    name: str
+    code: str
+    service: str
+    unit: str
+    default: int
+    most: int | None = None
+    market: Literal["on_demand", "spot"] | None = None
+    families: tuple[str, ...] = ()
+
+
+class Quotas(Facts):
+    """Every quota that a fleet or its network counts against."""
+
+    source: str
+    rows: tuple[Quota, ...]
+
+
+class Limits(Facts):
+    """All of them."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    capacity_blocks: CapacityBlocks
+    ultraservers: Mapping[str, UltraServer]
+    reservations: Reservations
+    placement_groups: PlacementGroups
+    volumes: Volumes
+    tags: Tags
+    names: Names
+    log_retention: LogRetention
+    vpc: Vpc
+    security_groups: SecurityGroups
+    interfaces: Interfaces
+    launch_template: LaunchTemplate
+    boot: Boot
+    billing: Billing
+    vpn: Vpn
+    quotas: Quotas
+
+    @property
+    def gp3(self) -> VolumeType:
+        """The volume type that nodes boot from."""
+        return self.volumes.types["gp3"]
+
+
+@cache
+def limits() -> Limits:
+    """The limits."""
+    return read("limits", Limits)
+
+
+def quota_of(family: str, market: Literal["on_demand", "spot"]) -> Quota | None:
+    """The quota that instances of a family count against; None where that is not known (p6 as spot)."""
+    rows = limits().quotas.rows
+    return next((row for row in rows if row.market == market and family in row.families), None)

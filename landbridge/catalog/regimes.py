@@ -1,0 +1,70 @@
+"""Where data under a legal regime may be, and what must hold there (regimes.yaml). Default deny."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from landbridge.catalog.files import Facts, read
+from landbridge.catalog.regions import Partition, regions
+
+
+class RegimeCloud(Facts):
+    """Partitions and geographies that may hold it, and the obligations without which even those may not."""
+
+    partitions: tuple[Partition, ...]
+    geographies: tuple[str, ...]
+    only_with: tuple[str, ...] = ()
+
+
+class Regime(Facts):
+    """One regime. `aws` is None where no region of AWS may hold the data."""
+
+    title: str
+    onprem: Literal["yes", "no", "conditional"]
+    aws: RegimeCloud | None = None
+    obligations: tuple[str, ...]
+    citation: str
+    note: str | None = None
+
+    def allows_region(self, region: str) -> bool:
+        """Whether the data may be in that region, its obligations met. False for a region that is not known."""
+        found = regions().get(region)
+        if found is None or self.aws is None:
+            return False
+        return found.partition in self.aws.partitions and found.geography in self.aws.geographies
+
+
+class _Regimes(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    regimes: Mapping[str, Regime]
+    obligations: Mapping[str, str]
+
+    @model_validator(mode="after")
+    def _obligations_are_explained(self) -> "_Regimes":
+        used = {
+            word
+            for one in self.regimes.values()
+            for word in (*one.obligations, *(one.aws.only_with if one.aws else ()))
+        }
+        if used - set(self.obligations):
+            raise ValueError(f"not explained: {', '.join(sorted(used - set(self.obligations)))}")
+        return self
+
+
+@cache
+def _read() -> _Regimes:
+    return read("regimes", _Regimes)
+
+
+def regimes() -> Mapping[str, Regime]:
+    """Regimes by the word that a data class names one by."""
+    return _read().regimes
+
+
+def obligations() -> Mapping[str, str]:
+    """What each word for an obligation means."""
+    return _read().obligations
