@@ -1,10 +1,14 @@
 """What one `pulumi up -s ENV` builds: the AWS half of the environment in `Pulumi.ENV.yaml`."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pulumi
 import pulumi_aws as aws
 
 from components import Account, DataHub, GpuPool, Identity, Network, SiteLink
 from landbridge.environment import Environment, environment_from_config
+from landbridge.environment.lock import read_lock
 from landbridge.findings import FindingsError
 from landbridge.plan.hub import hub_args
 from landbridge.plan.identity import identity_args
@@ -19,20 +23,32 @@ def main() -> None:
     try:
         raw = pulumi.Config("landbridge").require_object("environment")
         environment = environment_from_config(pulumi.get_stack(), pulumi.Config("aws").require("region"), raw)
-        build(environment)
+        build(environment, locked_images(environment))
     except FindingsError as error:
         raise pulumi.RunError(str(error)) from None
 
 
-def build(environment: Environment) -> None:
-    """Build an environment and export its StackOutputs."""
+def locked_images(environment: Environment) -> dict[str, str]:
+    """Image ids by name, from the lock beside the stack's file: no image changes unless that file does."""
+    root = Path(pulumi.get_root_directory() or "")
+    # Without a project of its own (a recorded graph) the program's own tree is the project.
+    project = root if root.is_absolute() else Path(__file__).resolve().parents[1]
+    folder = project / "stacks" if (project / "stacks").is_dir() else project
+    lock, broken = read_lock(folder / f"images.{environment.name}.lock", environment.region)
+    if broken:
+        raise FindingsError(broken)
+    return {} if lock is None else lock.amis
+
+
+def build(environment: Environment, locked: Mapping[str, str]) -> None:
+    """Build an environment, with the images that `locked` names, and export its StackOutputs."""
     net, link, hub, who = (
         network_args(environment),
         link_args(environment),
         hub_args(environment),
         identity_args(environment),
     )
-    pools = [pool_args(environment, pool) for pool in environment.aws.pools]
+    pools = [pool_args(environment, pool, locked) for pool in environment.aws.pools]
     name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
     options = pulumi.ResourceOptions(providers=[provider])
     account = Account.of(provider)

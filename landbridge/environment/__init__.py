@@ -21,6 +21,7 @@ from landbridge.environment.load import (
     load_environment,
     load_text,
 )
+from landbridge.environment.lock import ImageLock, LockedImage, lock_path
 from landbridge.environment.model import (
     Budget,
     DataClass,
@@ -58,12 +59,14 @@ __all__ = [
     "FsxLustre",
     "FsxOpenZfs",
     "Iam",
+    "ImageLock",
     "ImageSource",
     "Ingress",
     "Interface",
     "Kubernetes",
     "Link",
     "Loaded",
+    "LockedImage",
     "MLOps",
     "MLflow",
     "NfsHome",
@@ -93,4 +96,5 @@ __all__ = [
     "find_environment",
     "load_environment",
     "load_text",
+    "lock_path",
 ]

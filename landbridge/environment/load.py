@@ -1,10 +1,11 @@
 """Environment files: finding them, and loading them with every finding located."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from landbridge.environment.lock import ImageLock, lock_path, read_lock
 from landbridge.environment.model import Environment
 from landbridge.environment.source import Source, read
 from landbridge.environment.validate import Outcome, validate
@@ -20,7 +21,8 @@ class Loaded:
     """What loading gave.
 
     `environment` is None as soon as there is an error. `partial` holds what parses, for rules over the rest; what it
-    says about repaired paths means nothing, which `reliable` tells. `secure_keys` are the file's encrypted keys.
+    says about repaired paths means nothing, which `reliable` tells. `secure_keys` are the file's encrypted keys. `lock` is
+    the image lock beside the file, where there is one.
     """
 
     path: Path
@@ -30,6 +32,7 @@ class Loaded:
     secure_keys: frozenset[str]
     source: Source
     outcome: Outcome
+    lock: ImageLock | None = None
 
     def locate(self, path: DataPath) -> tuple[int, int]:
         """Line and column of a path inside the environment, or of its nearest ancestor in the file."""
@@ -84,7 +87,12 @@ def load_environment(path: Path) -> Loaded:
         source = Source(str(path))
         source.report("unreadable-file", f"cannot read it: {error.strerror or error}", (), (1, 1))
         return Loaded(path, None, None, tuple(source.findings), frozenset(), source, Outcome())
-    return load_text(text, path)
+    loaded = load_text(text, path)
+    region = loaded.partial.region if loaded.partial is not None else None
+    lock, broken = read_lock(lock_path(path), region)
+    if not broken:
+        return replace(loaded, lock=lock)
+    return replace(loaded, environment=None, findings=in_order([*loaded.findings, *broken]))
 
 
 def load_text(text: str | bytes, path: Path) -> Loaded:

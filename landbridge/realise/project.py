@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from landbridge.environment import lock_path
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import state_dir
 
@@ -47,6 +48,11 @@ def write_project(environment: str, environment_file: Path) -> Path:
     copy = folder / f"Pulumi.{environment}.yaml"
     kept = _appended(copy)
     shutil.copyfile(environment_file, copy)
+    lock = lock_path(environment_file)
+    if lock.is_file():
+        shutil.copyfile(lock, folder / f"images.{environment}.lock")
+    else:
+        (folder / f"images.{environment}.lock").unlink(missing_ok=True)
     missing = [line for key, line in kept.items() if key not in _appended(copy)]
     if missing:
         with copy.open("a") as file:

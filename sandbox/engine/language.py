@@ -10,6 +10,7 @@ from typing import Any
 import pulumi
 from google.protobuf import empty_pb2
 from pulumi.automation._server import LanguageServer
+from pulumi.runtime import settings
 from pulumi.runtime.proto import language_pb2 as pb
 from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 
@@ -45,7 +46,13 @@ class PythonHost(LanguageServer):
     def Run(self, request: Any, context: Any) -> Any:
         folder = request.info.program_directory or request.pwd
         entry = Path(folder, request.info.entry_point or ".").resolve()
-        self.program = lambda: runpy.run_path(str(entry), run_name="__main__")
+
+        def program() -> None:
+            # The Automation API's server leaves this one out; Pulumi's own host says it.
+            settings.SETTINGS.root_directory = request.info.root_directory or folder
+            runpy.run_path(str(entry), run_name="__main__")
+
+        self.program = program
         os.chdir(request.pwd or folder)
         sys.path.insert(0, str(entry if entry.is_dir() else entry.parent))
         return super().Run(request, context)

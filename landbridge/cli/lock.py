@@ -1,0 +1,79 @@
+"""`landbridge lock`: write down which image each name stands for."""
+
+from typing import Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, load, print_findings, print_json
+from landbridge.findings import FindingsError, has_errors
+
+Upgrade = Annotated[bool, typer.Option("--upgrade", help="Ask AWS again for every name, and show what that changes.")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Only show; write nothing.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(lock)
+
+
+def lock(
+    stack: Stack = None, file: File = None, upgrade: Upgrade = False, dry: Dry = False, form: Form = Format.TEXT
+) -> None:
+    """Resolve the image names of an environment once, into images.ENV.lock beside it.
+
+    What is locked stays as it is; new names are added, and names that are gone are removed. Commit the file. Exit status:
+    0 done, 1 a name or the environment is wrong, 2 AWS could not be asked.
+    """
+    from datetime import UTC, datetime
+
+    from landbridge.environment.lock import BROKEN, lock_path
+    from landbridge.live.answers import Refused, finding_of
+    from landbridge.live.aws import Aws
+    from landbridge.live.lock import propose
+
+    loaded = load(stack, file)
+    # A lock that cannot be read is what this command repairs.
+    wrong = [finding for finding in loaded.findings if finding.rule != BROKEN]
+    if loaded.partial is None or has_errors(wrong):
+        raise FindingsError(wrong)
+    environment, path = loaded.partial, lock_path(loaded.path)
+    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    try:
+        proposal = propose(environment, loaded.lock, aws, datetime.now(UTC).date(), upgrade=upgrade)
+    except Refused as refused:
+        print_findings([finding_of(refused, "image parameters")])
+        raise typer.Exit(2) from None
+    written = bool(proposal.different and not dry)
+    if written:
+        path.write_text(proposal.lock.text(environment.name), encoding="utf-8")
+    findings = [loaded.place(finding) for finding in proposal.findings]
+    if form is Format.JSON:
+        changes = [change.to_dict() for change in proposal.changes]
+        found = [finding.to_dict() for finding in findings]
+        print_json(
+            {
+                "environment": environment.name,
+                "file": str(path),
+                "written": written,
+                "images": changes,
+                "findings": found,
+            }
+        )
+    else:
+        for change in proposal.changes:
+            typer.echo(f"{change.name}: {change.kind}")
+            for what, before, after in change.parts if change.kind != "removed" else ():
+                told = after if before is None else f"{before} -> {after or 'not known'}"
+                typer.echo(f"    {what:<12} {told}")
+        print_findings(findings)
+        typer.echo(f"{path}: {_summary(len(proposal.changes), proposal.different, written)}")
+    raise typer.Exit(1 if has_errors(findings) else 0)
+
+
+def _summary(count: int, different: bool, written: bool) -> str:
+    if not count:
+        return "no image is named in aws.images"
+    if written:
+        return "written; commit it"
+    return "would change" if different else "nothing has changed"

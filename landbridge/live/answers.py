@@ -1,0 +1,81 @@
+"""What AWS answers instead of what was asked for, by what has to be done about it."""
+
+from enum import StrEnum
+
+from landbridge.findings import Finding, Severity
+
+
+class Kind(StrEnum):
+    """`denied`: the asker lacks a permission. `credentials` and `network`: nobody was asked. `busy`: later, perhaps."""
+
+    DENIED = "denied"
+    CREDENTIALS = "credentials"
+    NETWORK = "network"
+    BUSY = "busy"
+    ANSWER = "answer"
+
+
+# AWS's common errors, EC2's and S3's own words, and what a HEAD request without a body leaves of them.
+_DENIED = {
+    "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "ForbiddenException", "AuthorizationError",
+    "NotAuthorized", "AccessDeniedFault", "OptInRequired",
+}  # fmt: skip
+_CREDENTIALS = {
+    "AuthFailure", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "ExpiredToken",
+    "ExpiredTokenException", "RequestExpired", "InvalidAccessKeyId", "MissingAuthenticationToken", "IncompleteSignature",
+    "InvalidSignatureException", "MissingAuthenticationTokenException",
+    # botocore's own, before anything is sent
+    "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError",
+    "UnauthorizedSSOTokenError", "SSOTokenLoadError", "ProfileNotFound", "ConfigParseError", "NoAuthTokenError",
+}  # fmt: skip
+_NETWORK = {
+    "EndpointConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "ConnectionClosedError", "ProxyConnectionError",
+    "SSLError", "HTTPClientError", "ConnectionError", "NoRegionError", "InvalidRegionError",
+}  # fmt: skip
+_BUSY = {
+    "RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "ServiceUnavailable",
+    "InternalError", "InternalFailure", "InternalServerError", "ServiceException", "Unavailable", "SlowDown",
+}  # fmt: skip
+_KINDS = {
+    **dict.fromkeys(_DENIED, Kind.DENIED),
+    **dict.fromkeys(_CREDENTIALS, Kind.CREDENTIALS),
+    **dict.fromkeys(_NETWORK, Kind.NETWORK),
+    **dict.fromkeys(_BUSY, Kind.BUSY),
+}
+
+
+class Refused(Exception):
+    """A call that did not give what was asked for. `action` is its name in an IAM policy, `code` AWS's or botocore's word."""
+
+    def __init__(self, action: str, code: str, message: str) -> None:
+        super().__init__(f"{action}: {code}: {message}")
+        self.action, self.code, self.message = action, code, " ".join(message.split())
+
+    @property
+    def kind(self) -> Kind:
+        """What has to be done about it; an unknown code is an answer like any other."""
+        return _KINDS.get(self.code, Kind.ANSWER)
+
+
+def finding_of(refused: Refused, looked_at: str) -> Finding:
+    """What is said when `looked_at` could not be seen: never an error of the environment."""
+    match refused.kind:
+        case Kind.DENIED:
+            message = f"{looked_at}: not allowed to look, {refused.action} is refused"
+            fix = (
+                f"grant {refused.action} (`landbridge preflight --permissions` prints the whole policy), or go without"
+            )
+            return Finding("live-not-allowed-to-look", message, fix=fix, severity=Severity.INFO)
+        case Kind.CREDENTIALS:
+            message = f"AWS does not know who is asking: {refused.code}: {refused.message}"
+            return Finding("live-no-answer", message, fix="log in (AWS_PROFILE, aws sso login), and check the region")
+        case Kind.NETWORK:
+            message = f"AWS does not answer: {refused.code}: {refused.message}"
+            fix = "check the network, the proxy and aws.endpoints.operator; nothing was judged that needs an answer"
+            return Finding("live-no-answer", message, fix=fix)
+        case Kind.BUSY:
+            message = f"{looked_at}: AWS was asked and is busy ({refused.code})"
+            return Finding("live-not-looked", message, fix="run it again in a minute", severity=Severity.WARNING)
+        case _:
+            message = f"{looked_at}: {refused.action} answered {refused.code}: {refused.message}"
+            return Finding("live-not-looked", message, severity=Severity.WARNING)

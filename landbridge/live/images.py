@@ -1,0 +1,128 @@
+"""Images as AWS describes them: what a parameter names today, and what is known about what is inside."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from landbridge.live.answers import Refused
+from landbridge.live.aws import Aws
+
+#: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.
+_NAMES_A_CALL = 10
+_VERSIONS = {
+    "driver": re.compile(r"nvidia[\w .:-]*?driver[^\d,;]{0,20}(\d{3}\.\d+(?:\.\d+)*)", re.IGNORECASE),
+    "cuda": re.compile(r"cuda[^\d,;]{0,20}(\d+\.\d+(?:\.\d+)*)", re.IGNORECASE),
+    "efa": re.compile(r"\befa\b[^\d,;]{0,20}(\d+\.\d+\.\d+)", re.IGNORECASE),
+}
+#: Tags that builders of images use for the same facts, the first that is there.
+_TAGS = {
+    "driver": ("landbridge:driver", "nvidia_driver_version", "parallelcluster:nvidia_driver"),
+    "cuda": ("landbridge:cuda", "cuda_version"),
+    "efa": ("landbridge:efa", "efa_version", "parallelcluster:efa"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a parameter says: the image, and the parameter's own version."""
+
+    ami: str
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image. `root_gib` is the size of the snapshot it starts from: no root volume may be smaller."""
+
+    ami: str
+    name: str
+    architecture: str
+    state: str
+    root_device: str
+    root_gib: int | None
+    created: date | None
+    deprecated: date | None
+    ena: bool
+    windows: bool
+    driver: str | None
+    cuda: str | None
+    efa: str | None
+    tags: Mapping[str, str]
+
+
+def parameters(aws: Aws, names: Iterable[str]) -> tuple[dict[str, Named], tuple[str, ...]]:
+    """What each parameter names, and the parameters that are not there or name no image. Raises Refused."""
+    wanted = list(dict.fromkeys(names))
+    found: dict[str, Named] = {}
+    for start in range(0, len(wanted), _NAMES_A_CALL):
+        answer = aws.ask("ssm", "get_parameters", Names=wanted[start : start + _NAMES_A_CALL])
+        for parameter in answer["Parameters"]:
+            ami = _ami(str(parameter["Value"]))
+            if ami is not None:
+                found[parameter["Name"]] = Named(ami, parameter.get("Version"))
+    return found, tuple(name for name in wanted if name not in found)
+
+
+def image(aws: Aws, ami: str) -> Image | None:
+    """One image, None where there is none that this account may use. Raises Refused."""
+    try:
+        answer = aws.ask("ec2", "describe_images", ImageIds=[ami])
+    except Refused as refused:
+        if refused.code.startswith("InvalidAMIID"):
+            return None
+        raise
+    return _image(answer["Images"][0]) if answer["Images"] else None
+
+
+def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
+    """Driver, CUDA and EFA versions as far as tags or texts name them; nothing is guessed.
+
+    Source: the image's own name, description and tags. `Driver 580.105.08`, `CUDA 13.0`, `EFA 1.45.0`.
+    """
+    found: dict[str, str] = {}
+    for key, pattern in _VERSIONS.items():
+        tagged = next((tags[name] for name in _TAGS[key] if tags.get(name)), None)
+        told = next((match[1] for text in texts if (match := pattern.search(text))), None)
+        if tagged or told:
+            found[key] = str(tagged or told)
+    return found
+
+
+def _image(raw: Mapping[str, Any]) -> Image:
+    tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags") or ()}
+    root = str(raw.get("RootDeviceName", ""))
+    disks = [m.get("Ebs", {}) for m in raw.get("BlockDeviceMappings") or () if m.get("DeviceName") == root]
+    inside = versions((str(raw.get("Description", "")), str(raw.get("Name", ""))), tags)
+    return Image(
+        ami=raw["ImageId"],
+        name=str(raw.get("Name", "")),
+        architecture=str(raw.get("Architecture", "")),
+        state=str(raw.get("State", "")),
+        root_device=root,
+        root_gib=next((disk["VolumeSize"] for disk in disks if "VolumeSize" in disk), None),
+        created=_date(raw.get("CreationDate")),
+        deprecated=_date(raw.get("DeprecationTime")),
+        ena=bool(raw.get("EnaSupport", False)),
+        windows=str(raw.get("Platform", "")).lower() == "windows",
+        driver=inside.get("driver"),
+        cuda=inside.get("cuda"),
+        efa=inside.get("efa"),
+        tags=tags,
+    )
+
+
+def _ami(value: str) -> str | None:
+    """The image in a parameter's value: the id itself, or JSON that holds it (as ECS's `recommended` does)."""
+    if value.startswith("{"):
+        try:
+            value = str(json.loads(value).get("image_id", ""))
+        except ValueError:
+            return None
+    return value if re.fullmatch(r"ami-[0-9a-f]{8,17}", value) else None
+
+
+def _date(text: object) -> date | None:
+    return datetime.fromisoformat(str(text).replace("Z", "+00:00")).date() if text else None

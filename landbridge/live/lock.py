@@ -1,0 +1,121 @@
+"""Resolving image names once: what the lock is to say, and how that differs from what it says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from landbridge.environment import Environment, ImageLock, LockedImage
+from landbridge.findings import Finding
+from landbridge.live.aws import Aws
+from landbridge.live.images import Image, Named, image, parameters
+
+#: What a person reviews when an image changes, in this order.
+SHOWN = ("ami", "version", "name", "driver", "cuda", "efa", "architecture", "root_device", "root_gib", "parameter")
+NEEDS = ("ssm:GetParameters", "ec2:DescribeImages")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to one name. `parts` are (what, before, after) of everything that differs."""
+
+    name: str
+    kind: Literal["added", "removed", "changed", "kept"]
+    parts: tuple[tuple[str, str | None, str | None], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for `--format json`."""
+        parts = {what: {"from": before, "to": after} for what, before, after in self.parts}
+        return {"name": self.name, "kind": self.kind, "changes": parts}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The lock as it is to be, what that changes, and names that could not be resolved."""
+
+    lock: ImageLock
+    changes: tuple[Change, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def different(self) -> bool:
+        """Whether the file would change."""
+        return any(change.kind != "kept" for change in self.changes)
+
+
+def propose(
+    environment: Environment, lock: ImageLock | None, aws: Aws, today: date, *, upgrade: bool = False
+) -> Proposal:
+    """What the lock is to be. Without `upgrade` an image stays as it is while its parameter's name does. Raises Refused."""
+    before = dict(lock.images) if lock is not None else {}
+    sources = {name: source.parameter for name, source in environment.aws.images.items()}
+    stale = [name for name in sources if upgrade or not _still(before.get(name), sources[name], environment.region)]
+    named, missing = parameters(aws, [sources[name] for name in stale])
+    after = {name: before[name] for name in sources if name not in stale}
+    findings = []
+    for name in stale:
+        path = ("aws", "images", name, "parameter")
+        if sources[name] in missing:
+            message = f"{environment.region} has no image under the parameter {sources[name]}"
+            fix = "aws ssm get-parameters-by-path --recursive --path /aws/service/... lists them; `latest` is part of most"
+            findings.append(Finding("live-image-parameter", message, path, fix))
+            continue
+        found = image(aws, named[sources[name]].ami)
+        if found is None:
+            message = f"{sources[name]} names {named[sources[name]].ami}, which this account cannot use"
+            findings.append(Finding("live-image-parameter", message, path))
+        elif found.architecture not in ("x86_64", "arm64"):
+            message = f"{found.ami} is built for {found.architecture}, which no pool runs"
+            findings.append(Finding("live-image-parameter", message, path))
+        else:
+            after[name] = _locked(found, named[sources[name]], sources[name], environment.region, today)
+            if name in before and _same(before[name], after[name]):
+                after[name] = before[name]  # the day alone is no difference
+    for name in stale:
+        if name not in after and name in before:
+            after[name] = before[name]
+    changes = tuple(_change(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
+    return Proposal(ImageLock({name: after[name] for name in sorted(after)}), changes, tuple(findings))
+
+
+def _still(known: LockedImage | None, parameter: str, region: str) -> bool:
+    return known is not None and known.parameter == parameter and known.region == region
+
+
+def _locked(found: Image, named: Named, parameter: str, region: str, today: date) -> LockedImage:
+    return LockedImage(
+        ami=found.ami,
+        parameter=parameter,
+        version=named.version,
+        region=region,
+        architecture="arm64" if found.architecture == "arm64" else "x86_64",
+        root_device=found.root_device,
+        root_gib=found.root_gib,
+        name=found.name or None,
+        created=found.created,
+        deprecated=found.deprecated,
+        driver=found.driver,
+        cuda=found.cuda,
+        efa=found.efa,
+        resolved=today,
+    )
+
+
+def _same(one: LockedImage, other: LockedImage) -> bool:
+    return one.model_copy(update={"resolved": other.resolved}) == other
+
+
+def _change(name: str, before: LockedImage | None, after: LockedImage | None) -> Change:
+    old, new = _shown(before), _shown(after)
+    parts = tuple((key, old.get(key), new.get(key)) for key in SHOWN if old.get(key) != new.get(key))
+    if before is None:
+        return Change(name, "added", parts)
+    if after is None:
+        return Change(name, "removed", parts)
+    return Change(name, "changed" if before != after else "kept", parts)
+
+
+def _shown(locked: LockedImage | None) -> Mapping[str, str]:
+    if locked is None:
+        return {}
+    return {key: str(value) for key in SHOWN if (value := getattr(locked, key)) is not None}

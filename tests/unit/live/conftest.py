@@ -1,0 +1,67 @@
+"""An environment whose AWS is an emulated one on the loopback, with everything in it that a good environment needs."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Loaded, load_environment
+from landbridge.findings import DataPath
+from sandbox.cloud.process import Cloud, running
+from tests.unit.cloud.conftest import client_of
+from tests.unit.core.samples import changed
+
+Build = Callable[..., Loaded]
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    with running(tmp_path_factory.mktemp("cloud"), "--require-credentials", "--boot-delay", "0") as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def cloud(emulator: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """The session's emulator, emptied; whoever asks AWS in this process is its operator."""
+    emulator.control(wipe=True, boot=0)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(emulator.operator_credentials))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    return emulator
+
+
+@pytest.fixture
+def ec2(cloud: Cloud) -> Any:
+    return client_of(cloud, "ec2")
+
+
+@pytest.fixture
+def build(cloud: Cloud, tmp_path: Path) -> Build:
+    """The good environment with changes, in a file of its own, with the emulated AWS as its AWS."""
+
+    def make(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> Loaded:
+        own: dict[DataPath, Any] = {("aws", "endpoints"): {"operator": cloud.endpoint}, **(changes or {})}
+        path = tmp_path / "Pulumi.test.yaml"
+        path.write_text(changed(deepcopy(own), **more))
+        return load_environment(path)
+
+    return make
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """`landbridge ARGUMENTS` in this process: exit status, output, errors."""
+    from landbridge.cli.main import build as program
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        program()(list(arguments))
+    told = capsys.readouterr()
+    return int(ended.value.code or 0), told.out, told.err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    status, out, _ = run(capsys, *arguments, "--format", "json")
+    return status, json.loads(out)
