@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from landbridge.catalog.files import Facts, read
+from landbridge.catalog.regions import regions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,16 @@ class EndpointFeature(Facts):
     why: str
 
 
+class _Renamed(Facts):
+    prefix: str
+    services: frozenset[str]
+
+
 class _Endpoints(Facts):
     source: str
     as_of: date = Field(alias="date")
     gateways: tuple[str, ...]
+    china: _Renamed
     features: Mapping[str, EndpointFeature]
 
     @model_validator(mode="after")
@@ -52,6 +59,15 @@ def _read() -> _Endpoints:
 def endpoint_features() -> tuple[str, ...]:
     """The features that endpoints are recorded for."""
     return tuple(_read().features)
+
+
+def endpoint_name(service: str, kind: Literal["gateway", "interface"], region: str) -> str:
+    """The full name of an endpoint's service in a region: `com.amazonaws.us-east-1.ec2`."""
+    facts, known = _read(), regions().get(region)
+    china = (
+        known is not None and known.partition == "aws-cn" and kind == "interface" and service in facts.china.services
+    )
+    return f"{facts.china.prefix if china else 'com.amazonaws'}.{region}.{service}"
 
 
 def endpoints_of(features: Iterable[str]) -> tuple[EndpointFact, ...]:

@@ -43,6 +43,13 @@ class CapacityBlocks(Facts):
     regions: Mapping[str, tuple[str, ...]]
 
 
+class Spot(Facts):
+    """`notice_minutes`: between the notice that a spot instance is taken back, and its end."""
+
+    source: str
+    notice_minutes: int
+
+
 class UltraServer(Facts):
     """One UltraServer: which instances are in it, and how many."""
 
@@ -233,6 +240,7 @@ class Limits(Facts):
     source: str
     as_of: date = Field(alias="date")
     capacity_blocks: CapacityBlocks
+    spot: Spot
     ultraservers: Mapping[str, UltraServer]
     reservations: Reservations
     placement_groups: PlacementGroups

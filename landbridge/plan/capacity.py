@@ -25,9 +25,6 @@ from landbridge.plan.zones import offered_zones
 MarketKind = Literal["on-demand", "spot", "capacity-block"]
 Strategy = Literal["cluster", "partition", "spread"]
 
-#: A Spot Instance interruption notice. Source: EC2 User Guide, "Spot Instance interruption notices".
-SPOT_NOTICE = timedelta(minutes=2)
-
 
 class Market(Args):
     """How the instances are bought, in the launch template's words."""
@@ -85,7 +82,15 @@ def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms
         case Spot():
             strategy, group = _free_placement(pool, instance)
             market = Market(kind="spot", max_price_usd=capacity.max_price_usd)
-            return Terms(capacity.kind, instance, market, zones, strategy, group, drain=SPOT_NOTICE)
+            return Terms(
+                capacity.kind,
+                instance,
+                market,
+                zones,
+                strategy,
+                group,
+                drain=timedelta(minutes=limits().spot.notice_minutes),
+            )
         case Reservation():
             # Made in a group, it is found by launches into that group only; made in none, by launches into none.
             own = capacity.placement_group

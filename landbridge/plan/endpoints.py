@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.catalog import regions
 from landbridge.catalog.endpoints import endpoints_of
 from landbridge.environment import Environment
 
@@ -78,11 +77,3 @@ def unreachable(environment: Environment) -> tuple[Endpoint, ...]:
         return ()
     got = endpoint_services(environment)
     return tuple(endpoint for endpoint in needed(environment) if endpoint not in got)
-
-
-def service_name(region: str, service: str) -> str:
-    """The full name of an endpoint service in a region."""
-    known = regions().get(region)
-    # In China, all but a few services have names under .cn. Source: AWS PrivateLink in China, "Services that integrate".
-    china = known is not None and known.partition == "aws-cn" and service != "s3"
-    return f"{'cn.com.amazonaws' if china else 'com.amazonaws'}.{region}.{service}"

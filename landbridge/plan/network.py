@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+from landbridge.catalog.endpoints import endpoint_name
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.endpoints import endpoint_services, service_name
+from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
 
 __all__ = [
@@ -77,7 +78,7 @@ def network_args(environment: Environment) -> NetworkArgs:
 
 def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:
     return tuple(
-        EndpointPlan(service=own.service, name=service_name(environment.region, own.service), why=own.why)
+        EndpointPlan(service=own.service, name=endpoint_name(own.service, own.kind, environment.region), why=own.why)
         for own in endpoint_services(environment)
         if own.kind == kind
     )

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from landbridge.catalog import regions
+from landbridge.catalog import regions, services
 from landbridge.catalog.storage import storage as facts
 from landbridge.environment import FsxLustre, FsxOpenZfs
 from landbridge.plan.storage.chosen import Share, lustre_rows, resolve
+
+_NAMES = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +180,25 @@ def _backup_days(days: int, allowed: tuple[int, int]) -> Iterator[StorageFault]:
 
 
 def _not_there(share: Share, region: str) -> Iterator[StorageFault]:
-    """What the region does not have. A service that no region is recorded to have is not known, and not judged."""
+    """What the region does not have. What is not recorded of any region is not judged. Source: landbridge/catalog/regions.yaml."""
     known = regions().get(region)
-    if known is None or not known.services:
+    if known is None:
         return
-    recorded = {service for one in regions().values() for service in one.services}
-    wanted: list[tuple[str, str]] = [(share.kind, "kind")]
-    if isinstance(share, FsxLustre | FsxOpenZfs):
-        wanted.append((f"{share.kind}_{share.deployment}", "deployment"))
-    for service, key in wanted:
-        if service in recorded and service not in known.services:
-            have = sorted(
-                one.removeprefix(f"{share.kind}_") for one in known.services if one.startswith(f"{share.kind}_")
-            )
-            fix = f"there: {', '.join(have)}" if have and key == "deployment" else None
-            yield StorageFault(key, f"{region} has no {service.replace('_', ' ')}", fix)
-            return
+    if share.kind in services() and share.kind not in known.services:
+        yield StorageFault(
+            "kind", f"{region} has no {_NAMES[share.kind]}", "use another region, or another file system"
+        )
+    elif isinstance(share, FsxOpenZfs):
+        if known.openzfs is not None and share.deployment not in known.openzfs:
+            message = f"{region} has no FSx for OpenZFS {share.deployment}"
+            yield StorageFault("deployment", message, f"there: {', '.join(sorted(known.openzfs))}")
+    elif isinstance(share, FsxLustre):
+        word = f"fsx_lustre_{share.deployment}"
+        if word in services() and word not in known.services:
+            message = f"{region} has no FSx for Lustre {share.deployment}"
+            yield StorageFault("deployment", message, "use an older deployment, or another region")
+        elif share.efa and "fsx_lustre_efa" in services() and "fsx_lustre_efa" not in known.services:
+            yield StorageFault("efa", f"{region} has FSx for Lustre without EFA only", "efa: false, or another region")
 
 
 def _bucket(url: str) -> str:
