@@ -2,7 +2,8 @@
 
 # Five types as unlike each other as they come: 32, 4, 16, 1 and 8 EFA cards. The same ones go into the peer's queues.
 TYPES = ("p5.48xlarge", "p4d.24xlarge", "p5en.48xlarge", "g6e.12xlarge", "p6-b200.48xlarge")
-MAX_NODES = 16
+# As many nodes in all as 50 pools of 16 have: more interfaces would need a higher quota, which is an error of its own.
+NODES = 800
 
 _HEAD = """\
 config:
@@ -49,17 +50,23 @@ def names(pools: int) -> list[str]:
     return [f"q{number // each}-c{number % each}" for number in range(pools)]
 
 
+def max_nodes(pools: int) -> int:
+    """The most nodes of each pool."""
+    return min(16, max(1, NODES // pools))
+
+
 def text(pools: int) -> str:
     """The file of an environment with that many pools; `landbridge check` finds no error in it."""
-    rows = [_pool(name, TYPES[number % len(TYPES)]) for number, name in enumerate(names(pools))]
+    most = max_nodes(pools)
+    rows = [_pool(name, TYPES[number % len(TYPES)], most) for number, name in enumerate(names(pools))]
     return _HEAD + "".join(rows) + _TAIL
 
 
-def _pool(name: str, instance: str) -> str:
+def _pool(name: str, instance: str, most: int) -> str:
     return f"""\
         - name: {name}
           instance: {instance}
-          max_nodes: {MAX_NODES}
+          max_nodes: {most}
           capacity:
             - {{kind: on_demand}}
           suspend_after: 900

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import boto3
 
-from bench.environments import MAX_NODES, TYPES
+from bench.environments import TYPES, max_nodes
 from bench.measure import Contender
 from landbridge.paths import cache_dir
 
@@ -126,6 +126,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
         "  Scheduler: slurm",
         "  SlurmQueues:",
     ]
+    most = max_nodes(queues * len(types))
     for queue in range(queues):
         lines += [
             f"    - Name: q{queue}",
@@ -134,7 +135,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
         ]
         for number, instance in enumerate(types):
             wanted = (
-                f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {MAX_NODES}, Efa: {{Enabled: true}}"
+                f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {most}, Efa: {{Enabled: true}}"
             )
             lines.append(f"        - {{Name: c{number}, {wanted}}}")
     settings = "{StorageCapacity: 4800, DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}"

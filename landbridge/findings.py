@@ -1,9 +1,10 @@
 """Errors as data. Everything that judges something returns findings; only the command line prints them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 PathPart = str | int
@@ -82,8 +83,13 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """The known word closest to `word`, or None when none is close."""
-    candidates: Sequence[str] = [str(item) for item in known]
-    folded = {candidate.casefold(): candidate for candidate in candidates}
+    return _closest(word, tuple(str(item) for item in known))
+
+
+# The same slip is often made many times in a file.
+@lru_cache(maxsize=256)
+def _closest(word: str, known: tuple[str, ...]) -> str | None:
+    folded = {candidate.casefold(): candidate for candidate in known}
     close = get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.6)
     return folded[close[0]] if close else None
 

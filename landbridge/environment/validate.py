@@ -69,7 +69,7 @@ class Outcome:
 
     def is_tainted(self, path: DataPath) -> bool:
         """True when the path, or a part it belongs to, was repaired."""
-        return any(path[: len(taint)] == taint for taint in self.tainted)
+        return any(path[:length] in self.tainted for length in range(len(path) + 1))
 
     def holds_taint(self, path: DataPath) -> bool:
         """True when something inside the part at `path` was repaired."""
@@ -105,16 +105,16 @@ def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetail
         path, rest = data_path(work, error["loc"])
         here = (*path, *rest[:1]) if error["type"] == "missing" else path
         places.setdefault(here, []).append((error, rest))
+    above = {path[:length] for path in places for length in range(len(path))}
     for path, found in places.items():
         # A list is not "too short" when it is its wrong items that do not count.
-        spoilt = any(other != path and other[: len(path)] == path for other in places)
-        spoilt = spoilt or outcome.original(path) in outcome._dropped
+        spoilt = path in above or outcome.original(path) in outcome._dropped
         if not (spoilt and found[0][0]["type"] == "too_short"):
             outcome.findings.append(_finding(outcome, work, path, [error for error, _ in found]))
     # From the back, so that dropping an item of a list does not move the ones still to be repaired.
     gone: set[DataPath] = set()
     for path in sorted(places, key=_sort_key, reverse=True):
-        if any(path[: len(part)] == part for part in gone):
+        if any(path[:length] in gone for length in range(len(path) + 1)):
             continue
         repaired = _repair(outcome, work, path)
         if repaired is None:

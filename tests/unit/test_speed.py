@@ -1,0 +1,148 @@
+"""`check` stays fast: what it imports, what it holds in memory, and how its work grows. No clock is read here."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from bench.environments import names, text
+from landbridge.environment import load_text
+from landbridge.findings import has_errors
+from landbridge.rules import check
+
+ROOT = Path(__file__).parents[2]
+DAY = date(2026, 11, 21)
+MIB = 100
+# Each of these alone costs more than reading an environment; `check` has no use for any.
+GIANTS = {
+    "ansible", "ansible_runner", "asyncio", "boto3", "botocore", "concurrent", "cryptography", "jax", "jinja2", "jsonschema",
+    "logging", "mlflow", "moto", "multiprocessing", "numpy", "pulumi", "pulumi_aws", "requests", "rich", "ruamel", "sandbox",
+    "ssl", "unittest", "urllib3",
+}  # fmt: skip
+
+PROGRAM = """
+import json, sys
+sys.argv = ["landbridge", *json.loads(sys.argv[1])]
+from landbridge.cli.main import main
+try:
+    main()
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def modules(*words: str) -> set[str]:
+    """What `landbridge WORDS` has imported when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def packages(loaded: set[str]) -> set[str]:
+    """The outermost names of modules."""
+    return {name.partition(".")[0] for name in loaded}
+
+
+def test_check_imports_no_giant() -> None:
+    loaded = modules("check", "-s", "example")
+    assert "landbridge.rules" in loaded
+    assert packages(loaded) & GIANTS == set()
+
+
+def test_a_command_loads_its_own_module_alone() -> None:
+    loaded = modules("check", "-s", "example")
+    others = {name for name in loaded if name.startswith("landbridge.cli.")}
+    assert {name.rpartition(".")[2] for name in others} <= {"check", "common", "excerpt", "main"}
+
+
+def test_help_needs_neither_environment_nor_models() -> None:
+    loaded = modules("--help")
+    assert packages(loaded) & (GIANTS - {"sandbox"} | {"pydantic", "yaml"}) == set()
+    assert "landbridge.environment" not in loaded
+
+
+@pytest.mark.parametrize("module", ["landbridge.burst.shims", "landbridge.burst.prolog_wait"])
+def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert packages(set(done.stdout.split())) & (GIANTS | {"pydantic", "typer", "yaml"}) == set()
+
+
+@pytest.mark.parametrize("pools", [50, 500])
+def test_check_stays_small(pools: int, tmp_path: Path) -> None:
+    path = tmp_path / "Pulumi.pools.yaml"
+    path.write_text(text(pools))
+    command = [str(Path(sys.executable).parent / "landbridge"), "check", "-f", str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert usage.ru_maxrss / 1024 < MIB
+
+
+def calls(act: Callable[[], object]) -> int:
+    """How many calls of Python and C functions `act` makes: the same on every machine."""
+    count = 0
+
+    def profile(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(profile)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def judged(written: str) -> int:
+    """The work of one `check` of a text, without what is read once per process."""
+    path = Path("stacks/Pulumi.pools.yaml")
+
+    def act() -> None:
+        check(load_text(written, path), DAY)
+
+    act()
+    return calls(act)
+
+
+# What one kind of mistake in every pool makes of a sound file.
+MISTAKES = {
+    "none": ("", ""),
+    "unknown key": ("max_nodes:", "max_node:"),
+    "wrong type": ("suspend_after: 900", "suspend_after: soon"),
+    "wrong choice": ("kind: on_demand", "kind: on_demnd"),
+    "unknown type": ("instance: p", "instance: pp"),
+    "unknown zone": ("{kind: on_demand}", "{kind: on_demand, zones: [use1-az9]}"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_twice_the_pools_are_twice_the_work(mistake: str) -> None:
+    before, after = MISTAKES[mistake]
+    work = {pools: judged(text(pools).replace(before, after) if before else text(pools)) for pools in (125, 250, 500)}
+    assert work[250] < 2.4 * work[125], work
+    assert work[500] < 2.4 * work[250], work
+
+
+@pytest.mark.parametrize("pools", [1, 50, 500])
+def test_the_measured_environments_are_sound(pools: int) -> None:
+    loaded = load_text(text(pools), Path("stacks/Pulumi.pools.yaml"))
+    findings = check(loaded, DAY)
+    assert not has_errors(findings), findings
+    assert loaded.environment is not None
+    assert [pool.name for pool in loaded.environment.aws.pools] == names(pools)
+    assert len(set(names(pools))) == pools
