@@ -2,6 +2,8 @@
 
 # Five types as unlike each other as they come: 32, 4, 16, 1 and 8 EFA cards. The same ones go into the peer's queues.
 TYPES = ("p5.48xlarge", "p4d.24xlarge", "p5en.48xlarge", "g6e.12xlarge", "p6-b200.48xlarge")
+# All of them are offered there. One zone each, as a region has room for 500 placement groups.
+ZONE = "use1-az6"
 # As many nodes in all as 50 pools of 16 have: more interfaces would need a higher quota, which is an error of its own.
 NODES = 800
 
@@ -68,7 +70,7 @@ def _pool(name: str, instance: str, most: int) -> str:
           instance: {instance}
           max_nodes: {most}
           capacity:
-            - {{kind: on_demand}}
+            - {{kind: on_demand, zones: [{ZONE}]}}
           suspend_after: 900
           features: [debug]
 """

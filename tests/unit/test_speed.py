@@ -126,7 +126,7 @@ MISTAKES = {
     "wrong type": ("suspend_after: 900", "suspend_after: soon"),
     "wrong choice": ("kind: on_demand", "kind: on_demnd"),
     "unknown type": ("instance: p", "instance: pp"),
-    "unknown zone": ("{kind: on_demand}", "{kind: on_demand, zones: [use1-az9]}"),
+    "unknown zone": ("use1-az6", "use1-az9"),
 }
 
 
