@@ -1,159 +1,162 @@
-"""Rules about addresses, ranges and names of hosts."""
+"""Rules about the ranges of both sites."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
-from itertools import combinations
+from ipaddress import IPv4Network
 
-from landbridge import hostlist
-from landbridge.environment import Environment, Vpn
+from landbridge.catalog.limits import limits
+from landbridge.catalog.network import network
+from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.addresses import Overlap, Range, overlaps, ranges
+from landbridge.plan.subnets import PARTS, nat_zones, used_zones
 from landbridge.rules.registry import rule
+from landbridge.rules.shared import once
 
-
-@dataclass(frozen=True, slots=True)
-class _Host:
-    name: str
-    address: IPv4Address | None
-    path: DataPath
-    related: tuple[DataPath, ...] = ()
-
-
-def _ranges(environment: Environment) -> Iterator[tuple[str, IPv4Network, DataPath]]:
-    yield "the on-prem range", environment.onprem.cidr, ("onprem", "cidr")
-    yield "the AWS range", environment.aws.cidr, ("aws", "cidr")
-    for name, network in environment.onprem.container_cidrs.items():
-        yield f"the container range {name}", network, ("onprem", "container_cidrs", name)
-    if isinstance(environment.link, Vpn):
-        for index, network in enumerate(environment.link.inside_cidrs):
-            yield f"tunnel {index + 1}'s inside range", network, ("link", "inside_cidrs", index)
-
-
-def _hosts(environment: Environment) -> Iterator[_Host]:
-    for name, own in environment.onprem.addresses.items():
-        yield _Host(name, own, ("onprem", "addresses", name))
-    for index, group in enumerate(environment.onprem.nodes):
-        base: DataPath = ("onprem", "nodes", index)
-        for offset, name in enumerate(hostlist.expand(group.hosts)):
-            within = int(group.address) + offset < 2**32
-            address = group.address + offset if within else None
-            yield _Host(name, address, (*base, "hosts"), ((*base, "address"),))
+_VPC: DataPath = ("aws", "cidr")
+_all_overlaps = once(overlaps)
 
 
 @rule
 def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
-    """No two ranges may overlap: a node sends to its own site what was meant for the other.
+    """No two ranges overlap: a node sends to its own side what was meant for the other.
 
-    Docker's default bridge (172.17.0.0/16) and pod ranges count too: they shadow the site on every node that has them.
-    Two container ranges may overlap each other; they never meet. Source: AWS VPC and Docker networking guides.
+    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they shadow the site on every node that
+    has them. Two container ranges may overlap each other; they never meet.
+    Source: Amazon VPC User Guide, "VPC CIDR blocks"; Docker and Kubernetes networking guides.
     """
-    for (one, first, first_path), (other, second, second_path) in combinations(_ranges(environment), 2):
-        if first.overlaps(second) and not ("container" in one and "container" in other):
-            yield Finding(
-                "overlapping-cidrs",
-                f"{other} {second} overlaps {one} {first}",
-                second_path,
-                "choose ranges that share no address",
-                related=(first_path,),
-            )
+    found = _all_overlaps(environment)
+    for one in found:
+        # What a range shares, all its parts share; it is said once.
+        if _follows(one, found):
+            continue
+        first, second = one.first, one.second
+        if _is_default(environment, second) and not _is_default(environment, first):
+            first, second = second, first
+        message = f"{second.name} {second.cidr} overlaps {first.name} {first.cidr}"
+        fix = "choose ranges that share no address"
+        yield Finding("overlapping-cidrs", message, second.path, fix, related=(first.path,))
 
 
 @rule
 def private_cidr(environment: Environment) -> Iterator[Finding]:
-    """Both sites need private ranges (RFC 1918, RFC 6598): a public one hides its real owner from every node."""
-    carrier = IPv4Network("100.64.0.0/10")
-    for name, network, path in list(_ranges(environment))[:2]:
-        if not network.is_private and not network.subnet_of(carrier):
+    """Ranges of both sites are private: a public one hides its real owner from every node.
+
+    On-prem a warning, for an organisation may own public addresses and use them inside.
+    Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
+    """
+    for one in ranges(environment):
+        if one.kind not in ("site", "vpc", "pods", "services"):
+            continue
+        unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
+        if unusable is not None:
+            message = f"{one.name} {one.cidr} is in {unusable}, where nothing can have an address"
+            yield Finding("private-cidr", message, one.path, "use a range inside 10.0.0.0/8")
+        elif not network().is_private(one.cidr) and not one.cidr.subnet_of(network().benchmark):
             fix = "use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
-            yield Finding("private-cidr", f"{name} {network} is public address space", path, fix)
+            severity = Severity.WARNING if one.kind == "site" else Severity.ERROR
+            message = f"{one.name} {one.cidr} is public address space"
+            yield Finding("private-cidr", message, one.path, fix, severity)
+
+
+@rule
+def range_used_elsewhere(environment: Environment) -> Iterator[Finding]:
+    """The VPC keeps out of the range that AWS's services use inside themselves: they cannot reach it.
+
+    Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.
+    """
+    clashes = {one.second.path for one in _all_overlaps(environment)}
+    for path, cidr in _vpc_ranges(environment):
+        for used, by in limits().vpc.used_elsewhere.items():
+            if cidr.overlaps(used) and path not in clashes:
+                message = f"{cidr} overlaps {used}: {by}"
+                yield Finding("range-used-elsewhere", message, path, "choose another range", Severity.WARNING)
 
 
 @rule
 def vpc_size(environment: Environment) -> Iterator[Finding]:
-    """A VPC is a /16 at most and a subnet a /28 at least (VPC User Guide); each zone's subnet is an eighth of the VPC.
+    """A range of a VPC is a /16 at most and a /28 at least; one that Landbridge cuts into subnets is larger.
 
-    Where NAT gateways stand, their subnets are an eighth of an eighth.
+    Each zone's subnet is an eighth of aws.cidr unless aws.subnets names it; where NAT gateways stand, theirs are an eighth
+    of an eighth.
+    Source: Amazon VPC User Guide, "VPC CIDR blocks" and "Subnet CIDR blocks".
     """
-    smallest = 25 if environment.aws.nat == "none" else 22
-    if not 16 <= environment.aws.cidr.prefixlen <= smallest:
-        message = f"a VPC of this shape is a /16 to a /{smallest}, not a /{environment.aws.cidr.prefixlen}"
-        yield Finding("vpc-size", message, ("aws", "cidr"), related=(("aws", "nat"),))
+    largest, smallest = limits().vpc.prefixes
+    for path, cidr in _vpc_ranges(environment):
+        if not largest <= cidr.prefixlen <= smallest:
+            message = f"a range of a VPC is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
+            yield Finding("vpc-size", message, path)
+    aws = environment.aws
+    if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
+        return
+    zones, bits = used_zones(environment), PARTS.bit_length() - 1
+    cuts = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
+    least = smallest - cuts
+    if aws.cidr.prefixlen > least:
+        what = "with NAT gateways" if cuts > bits else "of this shape"
+        message = f"a VPC {what} is a /{largest} to a /{least}, not a /{aws.cidr.prefixlen}"
+        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), ("aws", "pools"))
+        yield Finding("vpc-size", message, _VPC, "widen aws.cidr, or name aws.subnets", related=related)
 
 
 @rule
-def address_in_site(environment: Environment) -> Iterator[Finding]:
-    """A host's address lies in the site's range, else nothing is routed to it; network and broadcast are no hosts'."""
-    cidr = environment.onprem.cidr
-    site: DataPath = ("onprem", "cidr")
-    for host in _hosts(environment):
-        path = host.related[0] if host.related else host.path
-        related = (site, host.path, *host.related)
-        if host.address is None or host.address not in cidr:
-            message = (
-                f"{host.name}'s address {host.address or 'past 255.255.255.255'} is outside the site's range {cidr}"
-            )
-            yield Finding("address-in-site", message, path, "change the address, or widen onprem.cidr", related=related)
-        elif cidr.prefixlen < 31 and host.address in (cidr.network_address, cidr.broadcast_address):
-            message = f"{host.name}'s address {host.address} is the network's own or its broadcast address"
-            yield Finding("address-in-site", message, path, related=related)
+def secondary_cidr(environment: Environment) -> Iterator[Finding]:
+    """AWS adds a range to a VPC only beside certain others, and only a few: a VPC in 10.0.0.0/8 takes none of the other private ranges.
+
+    Source: Amazon VPC User Guide, "IPv4 CIDR block association restrictions" and "Amazon VPC quotas".
+    """
+    have = [environment.aws.cidr]
+    for index, cidr in enumerate(environment.aws.secondary_cidrs):
+        path: DataPath = ("aws", "secondary_cidrs", index)
+        for row in network().together:
+            owner = next((own for own in have if own.overlaps(row.has)), None)
+            barred = next((bad for bad in row.without if cidr.overlaps(bad)), None)
+            # A range beside one of its own kind is judged by that row alone.
+            if owner is not None and barred is not None and not cidr.overlaps(owner):
+                message = f"AWS adds nothing in {barred} to a VPC that has {owner}"
+                fix = f"use a range in {network().carrier}, or in the same private range as {owner}"
+                yield Finding("secondary-cidr", message, path, fix, related=(_VPC, ("aws", "secondary_cidrs")))
+                break
+        have.append(cidr)
+    allowed = environment.aws.quotas.get("L-83CA0A9D", limits().vpc.ranges)
+    if len(have) > min(allowed, limits().vpc.ranges_raised):
+        message = f"{len(have)} ranges in one VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
+        fix = f"have quota L-83CA0A9D raised (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
+        more: DataPath = ("aws", "secondary_cidrs")
+        yield Finding("secondary-cidr", message, more, fix, related=(("aws", "quotas"),))
 
 
-@rule
-def duplicate_address(environment: Environment) -> Iterator[Finding]:
-    """Two hosts with one address answer in turn, which looks like anything but that."""
-    seen: dict[IPv4Address, _Host] = {}
-    for host in _hosts(environment):
-        first = seen.setdefault(host.address, host) if host.address is not None else host
-        if first is not host and first.name != host.name:
-            message = f"{host.name} and {first.name} both have the address {host.address}"
-            path = host.related[0] if host.related else host.path
-            related = (host.path, first.path, *host.related, *first.related)
-            yield Finding("duplicate-address", message, path, related=related)
+def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Network]]:
+    yield _VPC, environment.aws.cidr
+    for index, cidr in enumerate(environment.aws.secondary_cidrs):
+        yield ("aws", "secondary_cidrs", index), cidr
 
 
-@rule
-def duplicate_host(environment: Environment) -> Iterator[Finding]:
-    """A host is named once among the nodes; a service may run on a node, whose address then is the node's."""
-    seen: dict[str, _Host] = {}
-    for host in _hosts(environment):
-        first = seen.setdefault(host.name, host)
-        if first is not host:
-            message = f'the host "{host.name}" is here a second time'
-            fix = "name every host once; a node's address follows from its group"
-            yield Finding("duplicate-host", message, host.path, fix, related=(first.path,))
+def _follows(overlap: Overlap, found: tuple[Overlap, ...]) -> bool:
+    """Whether a wider range that one of the two is part of overlaps the other as well."""
+    for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
+        if part.kind not in ("subnet", "pods"):
+            continue
+        for wider in found:
+            for whole, rest in ((wider.first, wider.second), (wider.second, wider.first)):
+                same = rest.path == other.path or _inside(other, rest)
+                if whole.kind == "vpc" and same and part.cidr.subnet_of(whole.cidr):
+                    return True
+    return False
 
 
-@rule
-def service_without_address(environment: Environment) -> Iterator[Finding]:
-    """Every service host needs an address, of its own or as a node: host names are laid down by Landbridge, not by DNS."""
-    services = environment.onprem.services
-    known = {host.name for host in _hosts(environment)}
-    nodes: tuple[DataPath, ...] = tuple(
-        ("onprem", "nodes", index, "hosts") for index in range(len(environment.onprem.nodes))
-    )
-    for field in type(services).model_fields:
-        value = getattr(services, field)
-        names = value if isinstance(value, tuple) else (value,)
-        for index, name in enumerate(names):
-            if name not in known:
-                path: DataPath = ("onprem", "services", field, *((index,) if isinstance(value, tuple) else ()))
-                related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "services", field), *nodes)
-                yield Finding(
-                    "service-without-address",
-                    f"the {field} host {name} has no address",
-                    path,
-                    f"add {name}: to onprem.addresses",
-                    related=related,
-                )
+def _inside(part: Range, whole: Range) -> bool:
+    return part.kind in ("subnet", "pods") and whole.kind == "vpc" and part.cidr.subnet_of(whole.cidr)
 
 
-@rule
-def unused_address(environment: Environment) -> Iterator[Finding]:
-    """An address without a service is often a misspelt host."""
-    used = set(environment.onprem.services.hosts())
-    services: DataPath = ("onprem", "services")
-    for name in environment.onprem.addresses:
-        if name not in used:
-            message = f"{name} has an address, but serves nothing"
-            path: DataPath = ("onprem", "addresses", name)
-            yield Finding("unused-address", message, path, severity=Severity.WARNING, related=(services,))
+def _is_default(environment: Environment, one: Range) -> bool:
+    """Whether nobody wrote the range: then it is the other that is to be changed."""
+    match one.kind:
+        case "container":
+            return "container_cidrs" not in environment.onprem.model_fields_set
+        case "services":
+            kubernetes = environment.aws.kubernetes
+            return kubernetes is None or "service_cidr" not in kubernetes.model_fields_set
+        case "tunnel":
+            return "inside_cidrs" not in environment.link.model_fields_set
+        case _:
+            return False

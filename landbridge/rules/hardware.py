@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog import instances, platforms, slurm_releases
+from landbridge.catalog import platforms, slurm_releases
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding
-from landbridge.plan.network import PARTS
-from landbridge.plan.nics import addresses_per_node
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import suggestion
 
@@ -22,26 +20,6 @@ def unknown_platform(environment: Environment) -> Iterator[Finding]:
             path: DataPath = ("onprem", "nodes", index, "platform")
             message, fix = f'unknown platform "{group.platform}"', suggestion(group.platform, platforms())
             yield Finding("unknown-platform", message, path, fix)
-
-
-@rule
-def subnet_too_small(environment: Environment) -> Iterator[Finding]:
-    """Every node takes addresses of its zone's subnet; AWS keeps five of each.
-
-    Source: VPC User Guide, "Subnet sizing".
-    """
-    for index, pool in enumerate(environment.aws.pools):
-        if pool.instance not in instances():
-            continue
-        needed = pool.max_nodes * addresses_per_node(pool.instance, pool.nics)
-        available = environment.aws.cidr.num_addresses // PARTS - 5
-        if needed > available:
-            message = f"{pool.max_nodes} nodes take {needed} addresses; a zone's subnet has {max(available, 0)}"
-            path: DataPath = ("aws", "pools", index, "max_nodes")
-            related: tuple[DataPath, ...] = (("aws", "cidr"), ("aws", "pools", index, "instance"))
-            yield Finding(
-                "subnet-too-small", message, path, "widen aws.cidr, or use nics: ip_optimised", related=related
-            )
 
 
 @rule

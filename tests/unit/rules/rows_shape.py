@@ -7,7 +7,7 @@ POOL = ("aws", "pools", 0)
 ENVIRONMENT = ("config", "landbridge:environment")
 
 ROWS = [
-    Row("unknown-key", "misspelt key", {(*POOL, "instnce"): "p5.48xlarge"}, (*POOL, "instnce"), "known here"),
+    Row("unknown-key", "misspelt key", {(*POOL, "instnce"): "p5.48xlarge"}, (*POOL, "instnce"), '"instance"'),
     Row("unknown-key", "a key at the wrong place", {("instance",): "p5.48xlarge"}, ("instance",), "instance"),
     Row("missing-key", "a pool without a type", {(*POOL, "instance"): REMOVED}, (*POOL, "instance"), "no default"),
     Row("missing-key", "a link of no kind", {("link",): {"gateway_address": "3.3.3.3"}}, ("link", "kind"), "vpn"),

@@ -65,7 +65,7 @@ def test_a_cycle_of_parents_ends() -> None:
 
 def test_an_emulated_aws_may_have_an_example_gateway() -> None:
     emulated = {
-        ("aws", "endpoints"): {"operator": "http://127.0.0.1:4580"},
+        ("aws", "endpoints"): dict.fromkeys(("operator", "onprem", "cloud"), "http://127.0.0.1:4580"),
         ("link", "gateway_address"): "198.51.100.10",
     }
     assert findings(emulated) == ()

@@ -1,0 +1,98 @@
+"""Words of IAM policies: services, the actions of those a node may need, condition operators and limits."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from landbridge.catalog import files
+from landbridge.catalog.files import Facts, read
+
+
+def _words(text: object) -> object:
+    return tuple(text.split()) if isinstance(text, str) else text
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+class IamLimits(Facts):
+    """Limits of roles and policies; `managed_policies_per_role` can be raised, by the quota of that code."""
+
+    managed_policies_per_role: int
+    managed_policies_quota: str
+    inline_policy_characters: int
+    role_name: int
+    path: int
+
+
+class IamArns(Facts):
+    """Which services' ARNs name `both` region and account, the `account` alone, or `neither`."""
+
+    both: Words
+    account: Words
+    neither: Words
+
+
+class Iam(Facts):
+    """What iam.yaml holds."""
+
+    source: str
+    date: date
+    services: Words
+    operators: Words
+    global_keys: Words
+    too_wide: Mapping[str, str]
+    retired: Mapping[str, str]
+    escalation: Words
+    arns: IamArns
+    limits: IamLimits
+    reserved_paths: tuple[str, ...]
+
+
+class IamActions(Facts):
+    """One service's actions: on an `object` or a `bucket` (S3), on `some` kind of resource, or on `none`, which is `*`.
+
+    `arns` are the services whose resources they act on.
+    """
+
+    arns: Words
+
+    bucket: Words = ()
+    object: Words = ()
+    some: Words = ()
+    none: Words = ()
+
+    def all(self) -> tuple[str, ...]:
+        """Every action."""
+        return (*self.bucket, *self.object, *self.some, *self.none)
+
+
+class _Service(Facts):
+    source: str
+    date: date
+    #: None: the service's own.
+    arns: Words | None = None
+    actions: Mapping[str, Words]
+
+
+@cache
+def iam() -> Iam:
+    """Services, operators and limits."""
+    return read("iam", Iam)
+
+
+@cache
+def iam_actions(service: str) -> IamActions | None:
+    """The actions of a service, by its prefix in lower case; None where they are not recorded."""
+    if service not in _recorded():
+        return None
+    row = read(f"iam/{service}", _Service)
+    return IamActions(arns=row.arns or (service,), **row.actions)
+
+
+@cache
+def _recorded() -> frozenset[str]:
+    return frozenset(files.names(files.package(), "iam"))

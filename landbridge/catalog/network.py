@@ -1,0 +1,44 @@
+"""Ranges, AS numbers and ports that mean something everywhere (network.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from ipaddress import IPv4Network
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+
+class Together(Facts):
+    """A VPC with a range in `has` takes no further one in `without`."""
+
+    has: IPv4Network
+    without: tuple[IPv4Network, ...] = Field(alias="not")
+
+
+class Network(Facts):
+    """All of it."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    private: tuple[IPv4Network, ...]
+    carrier: IPv4Network
+    benchmark: IPv4Network
+    documentation: tuple[IPv4Network, ...]
+    unusable: tuple[IPv4Network, ...]
+    together: tuple[Together, ...]
+    asn_reserved: tuple[int, ...]
+    asn_documentation: tuple[tuple[int, int], ...]
+    vpn_mtu_with_nat: int
+    administration: Mapping[int, str]
+
+    def is_private(self, network: IPv4Network) -> bool:
+        """Whether nobody on the internet owns it: RFC 1918, or the carriers' range."""
+        return any(network.subnet_of(own) for own in (*self.private, self.carrier))
+
+
+@cache
+def network() -> Network:
+    """Ranges, numbers and ports."""
+    return read("network", Network)

@@ -1,0 +1,95 @@
+"""What `landbridge explain` tells of a rule: its reason, its source, and mistakes that break it."""
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from landbridge.rules.registry import RULES
+from landbridge.rules.shape import SHAPE
+
+#: Made by docs/generate.py from the tests' rows.
+EXAMPLES = "examples.json"
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One mistake: what somebody wrote, and what they are told. A `fix` is not always known."""
+
+    title: str
+    written: str
+    says: str
+    fix: str | None
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One rule in words. `where`: check or preflight."""
+
+    name: str
+    topic: str
+    summary: str
+    why: str
+    source: str
+    suppressible: bool
+    where: str
+    examples: tuple[Example, ...]
+
+    def lines(self) -> Iterator[str]:
+        """The explanation as a person reads it in a terminal."""
+        yield f"{self.name} ({self.where}: {self.topic})"
+        for paragraph in self.why.splitlines():
+            yield ""
+            yield from textwrap.wrap(paragraph, _WIDTH)
+        yield ""
+        yield from textwrap.wrap(f"Source: {self.source}", _WIDTH)
+        for example in self.examples:
+            yield ""
+            yield f"{example.title}:"
+            yield from (f"    {line}" for line in example.written.splitlines())
+            yield f"  -> {example.says}"
+            if example.fix:
+                yield f"     {example.fix}"
+        yield ""
+        if self.suppressible:
+            yield f"To accept it:  suppress: [{{rule: {self.name}, reason: ...}}]"
+        else:
+            yield "It cannot be suppressed."
+
+
+def explanations() -> dict[str, Explanation]:
+    """Every rule by name: first those about the file's form, then by topic, then those of other commands."""
+    examples = _examples()
+    form = [
+        Explanation(name, "the file's form", one.why.split(". ")[0], one.why, one.source, False, "check", ())
+        for name, one in SHAPE.items()
+    ]
+    rules = [
+        Explanation(r.name, r.topic, r.summary, r.why, r.source, r.suppressible, "check", ())
+        for r in sorted(RULES.values(), key=lambda rule: rule.topic)
+    ]
+    return {
+        one.name: Explanation(
+            one.name,
+            one.topic,
+            one.summary,
+            one.why,
+            one.source,
+            one.suppressible,
+            one.where,
+            examples.get(one.name, ()),
+        )
+        for one in (*form, *rules)
+    }
+
+
+@cache
+def _examples() -> Mapping[str, tuple[Example, ...]]:
+    file = files("landbridge.rules").joinpath(EXAMPLES)
+    data: dict[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {name: tuple(Example(**one) for one in found) for name, found in data.items()}

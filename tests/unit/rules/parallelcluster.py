@@ -1,0 +1,31 @@
+"""What does the work of AWS ParallelCluster's validators here, from parallelcluster.yaml."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+
+@dataclass(frozen=True)
+class Validator:
+    """One validator and the rules that stand for it; `reason` says what the rules alone do not."""
+
+    name: str
+    catches: str
+    rules: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
+    reason: str = ""
+
+    def here(self) -> str:
+        """Its cell in the table."""
+        parts = [f"check: {', '.join(self.rules)}"] if self.rules else []
+        parts += [f"preflight: {', '.join(self.live)}"] if self.live else []
+        return "; ".join([*parts, *([self.reason] if self.reason else [])])
+
+
+def validators() -> Iterator[Validator]:
+    """In the order of the file."""
+    rows = YAML(typ="safe", pure=True).load(Path(__file__).with_suffix(".yaml").read_text())
+    for row in rows:
+        yield Validator(**{**row, "rules": tuple(row.get("rules", ())), "live": tuple(row.get("live", ()))})

@@ -1,0 +1,80 @@
+"""Mistakes with what nodes may do."""
+
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+
+IAM: DataPath = ("aws", "iam")
+STATEMENTS: DataPath = (*IAM, "node_statements")
+FIRST: DataPath = (*STATEMENTS, 0)
+DATA = "arn:aws:s3:::data"
+
+
+def allow(actions: str | list[str], resources: str | list[str] = f"{DATA}/*", **more: Any) -> dict[DataPath, Any]:
+    """One statement."""
+    listed = [one if isinstance(one, list) else [one] for one in (actions, resources)]
+    return {STATEMENTS: [{"actions": listed[0], "resources": listed[1], **more}]}
+
+
+def when(operator: str, **keys: Any) -> dict[DataPath, Any]:
+    """One condition; in keys a double underscore stands for the colon."""
+    return allow("s3:GetObject", conditions={operator: {key.replace("__", ":", 1): one for key, one in keys.items()}})
+
+
+ROWS = [
+    Row("iam-action-form", "an action without its service", allow("GetObject"), (*FIRST, "actions", 0), "s3:GetObject"),
+    Row("iam-action-form", "a resource as an action", allow(DATA), (*FIRST, "actions", 0), "a resource"),
+    Row("iam-action-form", "a slash for the colon", allow("s3/GetObject"), (*FIRST, "actions", 0), "no service"),
+    Row("iam-action-form", "an action with a space", allow("s3: GetObject"), (*FIRST, "actions", 0), "not an action"),
+    Row("iam-unknown-action", "misspelt service", allow("secretmanager:GetSecretValue", "*", why="x"), (*FIRST, "actions", 0), '"secretsmanager:GetSecretValue"'),
+    Row("iam-unknown-action", "misspelt action", allow("s3:GetObjects"), (*FIRST, "actions", 0), '"s3:GetObject"'),
+    Row("iam-unknown-action", "an API's name that is no action", allow("s3:ListObjectsV2", DATA), (*FIRST, "actions", 0), "no action"),
+    Row("iam-unknown-action", "a pattern that matches nothing", allow("ec2:Descrbe*", "*", why="x"), (*FIRST, "actions", 0), "no action"),
+    Row("iam-everything", "Allow *", allow("*", "*", why="it is easier"), (*FIRST, "actions", 0), "everything"),
+    Row("iam-everything", "Allow iam:*", allow("iam:*", "*", why="x"), (*FIRST, "actions", 0), "every right"),
+    Row("iam-everything", "a node may attach policies to roles", allow("iam:AttachRolePolicy", "*", why="x"), (*FIRST, "actions", 0), "other rights"),
+    Row("iam-everything", "a node may pass any role", allow("iam:PassRole", "*", why="x"), (*FIRST, "actions", 0), "other rights"),
+    Row("iam-everything", "a pattern that holds CreateAccessKey", allow("iam:Create*", "*", why="x"), (*FIRST, "actions", 0), "other rights"),
+    Row("iam-star", "every action of a service, and no reason", allow("s3:*"), (*FIRST, "actions", 0), "why"),
+    Row("iam-star", "every resource, and no reason", allow("s3:GetObject", "*"), (*FIRST, "resources", 0), "why"),
+    Row("iam-needs-star", "describing instances by ARN", allow("ec2:DescribeInstances", "arn:aws:ec2:us-east-1:123456789012:instance/*"), (*FIRST, "actions", 0), "knows no resources"),
+    Row("iam-needs-star", "a registry's token for one repository", allow("ecr:GetAuthorizationToken", "arn:aws:ecr:us-east-1:123456789012:repository/x"), (*FIRST, "actions", 0), "of its own"),
+    Row("iam-bucket-or-object", "listing objects instead of the bucket", allow("s3:ListBucket"), (*FIRST, "actions", 0), DATA),
+    Row("iam-bucket-or-object", "reading the bucket instead of its objects", allow("s3:GetObject", DATA), (*FIRST, "actions", 0), f"{DATA}/*"),
+    Row("iam-resource-form", "a bucket by its URL", allow("s3:GetObject", "s3://data/*"), (*FIRST, "resources", 0), f"{DATA}/*"),
+    Row("iam-resource-form", "a bucket by its name", allow("s3:GetObject", "data/*"), (*FIRST, "resources", 0), "neither * nor an ARN"),
+    Row("iam-resource-form", "an ARN with a part too few", allow("s3:GetObject", "arn:aws:s3::data"), (*FIRST, "resources", 0), "arn:aws:s3:::data"),
+    Row("iam-resource-form", "an account of eleven digits", allow("kms:Decrypt", "arn:aws:kms:us-east-1:12345678901x:key/x"), (*FIRST, "resources", 0), "neither"),
+    Row("iam-partition", "a commercial ARN in GovCloud", allow("s3:GetObject"), (*FIRST, "resources", 0), "aws-us-gov", region="us-gov-west-1"),
+    Row("iam-partition", "a commercial policy in China", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"]}, (*IAM, "node_policies", 0), "aws-cn", region="cn-north-1"),
+    Row("iam-other-account", "a key of another account", {**allow("kms:Decrypt", "arn:aws:kms:us-east-1:210987654321:key/x"), ("aws", "account"): "123456789012"}, (*FIRST, "resources", 0), "210987654321"),
+    Row("iam-other-account", "a boundary of another account", {(*IAM, "permissions_boundary"): "arn:aws:iam::210987654321:policy/edge", ("aws", "account"): "123456789012"}, (*IAM, "permissions_boundary"), "210987654321"),
+    Row("iam-arn-parts", "a bucket's ARN with a region", allow("s3:GetObject", "arn:aws:s3:us-east-1:123456789012:data/*"), (*FIRST, "resources", 0), "arn:aws:s3:::data/*"),
+    Row("iam-arn-parts", "a key's ARN without an account", allow("kms:Decrypt", "arn:aws:kms:us-east-1::key/x"), (*FIRST, "resources", 0), "region and account"),
+    Row("iam-arn-parts", "a role's ARN with a region", allow("sts:AssumeRole", "arn:aws:iam:us-east-1:123456789012:role/x"), (*FIRST, "resources", 0), "no region"),
+    Row("iam-arn-parts", "a misspelt service in an ARN", allow("kms:Decrypt", "arn:aws:kmss:us-east-1:123456789012:key/x"), (*FIRST, "resources", 0), '"kms"'),
+    Row("iam-unknown-region", "a misspelt region in an ARN", allow("kms:Decrypt", "arn:aws:kms:us-eats-1:123456789012:key/x"), (*FIRST, "resources", 0), '"us-east-1"'),
+    Row("iam-unknown-region", "a key in another region", allow("kms:Decrypt", "arn:aws:kms:us-west-2:123456789012:key/x"), (*FIRST, "resources", 0), "us-west-2"),
+    Row("iam-other-service", "decrypting a bucket", allow(["s3:GetObject", "kms:Decrypt"]), (*FIRST, "actions", 1), "kms"),
+    Row("iam-condition-operator", "misspelt operator", when("StringEqual", aws__SourceVpc="vpc-1"), (*FIRST, "conditions", "StringEqual"), '"StringEquals"'),
+    Row("iam-condition-operator", "an operator that compares nothing", when("StringEquals"), (*FIRST, "conditions", "StringEquals"), "nothing"),
+    Row("iam-condition-key", "misspelt condition key", when("StringEquals", aws__SourceVcp="vpc-1"), (*FIRST, "conditions", "StringEquals", "aws:SourceVcp"), '"aws:SourceVpc"'),
+    Row("iam-condition-key", "a condition key without a service", when("StringEquals", SourceVpc="vpc-1"), (*FIRST, "conditions", "StringEquals", "SourceVpc"), "no service"),
+    Row("iam-condition-key", "a tag's condition without the tag", when("StringEquals", aws__ResourceTag="x"), (*FIRST, "conditions", "StringEquals", "aws:ResourceTag"), "tag's name"),
+    Row("iam-condition-value", "a range of addresses that is none", when("IpAddress", aws__SourceIp="10.0.0.0/33"), (*FIRST, "conditions", "IpAddress", "aws:SourceIp"), "no range"),
+    Row("iam-condition-value", "yes for true", when("Bool", aws__SecureTransport="yes"), (*FIRST, "conditions", "Bool", "aws:SecureTransport"), "neither true nor false"),
+    Row("iam-condition-value", "a date in words", when("DateLessThan", aws__CurrentTime="tomorrow"), (*FIRST, "conditions", "DateLessThan", "aws:CurrentTime"), "no date"),
+    Row("iam-condition-never", "a star that is a letter", when("StringEquals", aws__PrincipalArn="arn:aws:iam::*:role/x"), (*FIRST, "conditions", "StringEquals", "aws:PrincipalArn"), "StringLike"),
+    Row("iam-condition-never", "private addresses as aws:SourceIp", when("IpAddress", aws__SourceIp="10.0.0.0/8"), (*FIRST, "conditions", "IpAddress", "aws:SourceIp"), "aws:VpcSourceIp"),
+    Row("iam-condition-never", "ForAllValues without the key", when("ForAllValues:StringEquals", aws__TagKeys=["a"]), (*FIRST, "conditions", "ForAllValues:StringEquals", "aws:TagKeys"), "Null"),
+    Row("too-wide-policy", "AdministratorAccess on nodes", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AdministratorAccess"]}, (*IAM, "node_policies", 0), "everything"),
+    Row("too-wide-policy", "all of S3 on nodes", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonS3FullAccess"]}, (*IAM, "node_policies", 0), "every bucket"),
+    Row("retired-policy", "a policy that AWS has retired", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/service-role/AmazonEC2RoleforSSM"]}, (*IAM, "node_policies", 0), "AmazonSSMManagedInstanceCore"),
+    Row("repeated-policy", "a managed policy twice", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"] * 2}, (*IAM, "node_policies", 1), "already"),
+    Row("repeated-policy", "more managed policies than a role may have", {(*IAM, "node_policies"): [f"arn:aws:iam::123456789012:policy/p{n}" for n in range(11)]}, (*IAM, "node_policies"), "11 managed"),
+    Row("boundary-as-policy", "the boundary as a policy", {(*IAM, "node_policies"): ["arn:aws:iam::123456789012:policy/edge"], (*IAM, "permissions_boundary"): "arn:aws:iam::123456789012:policy/edge"}, (*IAM, "node_policies", 0), "boundary"),
+    Row("role-path", "a path that is AWS's own", {(*IAM, "path"): "/aws-service-role/x/"}, (*IAM, "path"), "AWS's own"),
+    Row("role-path", "a path too long", {(*IAM, "path"): f"/{'x' * 520}/"}, (*IAM, "path"), "512"),
+    Row("policy-size", "more statements than a role's policy holds", {STATEMENTS: [{"actions": ["s3:GetObject"], "resources": [f"arn:aws:s3:::bucket-{n}/*"]} for n in range(120)]}, STATEMENTS, "10240"),
+]  # fmt: skip
