@@ -1,4 +1,4 @@
-"""Write docs/reference/environment.md and commands.md from the code: `python docs/generate.py [--check]`."""
+"""Write the pages of docs/reference that follow from the code, and rules' examples: `python docs/generate.py [--check]`."""
 
 import sys
 import types
@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-REFERENCE = Path(__file__).resolve().parent / "reference"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Made by docs/generate.py from the code; edit the code. -->\n"
 #: Filled at load from the file's name and its `aws:region`; not keys of the file.
 NOT_KEYS = {"name", "region"}
@@ -151,17 +153,36 @@ def _first_paragraph(text: str | None) -> str:
     return " ".join((text or "").strip().split("\n\n")[0].split())
 
 
-PAGES = {"environment.md": environment_page, "commands.md": commands_page}
+def mistakes_page() -> str:
+    """Every mistake that the tests make, with what is said of it."""
+    import mistakes
+
+    return mistakes.page()
+
+
+def examples_file() -> str:
+    """What `landbridge explain` shows of each rule."""
+    import mistakes
+
+    return mistakes.examples()
+
+
+PAGES = {
+    REFERENCE / "environment.md": environment_page,
+    REFERENCE / "commands.md": commands_page,
+    REFERENCE / "mistakes.md": mistakes_page,
+    ROOT / "landbridge" / "rules" / "examples.json": examples_file,
+}
 
 
 def main(argv: list[str]) -> int:
     """Write the pages; with --check only say, and return 1, when one is stale."""
     stale = []
-    for name, make in PAGES.items():
-        path, text = REFERENCE / name, make()
+    for path, make in PAGES.items():
+        text = make()
         if path.is_file() and path.read_text() == text:
             continue
-        stale.append(name)
+        stale.append(path.name)
         if "--check" not in argv:
             path.write_text(text)
             print(f"wrote {path}")

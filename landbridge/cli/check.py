@@ -1,13 +1,17 @@
 """`landbridge check`: everything that is wrong with an environment, at once."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, print_findings, print_json
+from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, print_json
 from landbridge.findings import Finding, FindingsError, Severity
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Accepted = Annotated[
+    bool, typer.Option("--suppressed", "--verbose", help="Also print what the environment accepts, and why.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -15,31 +19,48 @@ def register(app: typer.Typer) -> None:
     app.command()(check)
 
 
-def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, accepted: Accepted = False) -> None:
     """Check an environment file without a network. Exit status: 0 good, 1 errors, 2 nothing to check."""
+    from landbridge.cli.excerpt import print_with_lines
     from landbridge.environment import load_environment
-    from landbridge.rules import check as run
+    from landbridge.rules import Suppressed, judge
 
-    name = stack or "?"
+    name, path = stack or "?", None
+    suppressed: tuple[Suppressed, ...] = ()
     try:
         loaded = load_environment(environment_path(stack, file))
-        findings = run(loaded)
-        name = loaded.path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        report = judge(loaded, datetime.now(UTC).date())
+        findings, suppressed, path = report.findings, report.suppressed, loaded.path
+        name = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
     except FindingsError as error:
         findings = error.findings
-    errors = sum(finding.severity is Severity.ERROR for finding in findings)
     if form is Format.JSON:
-        found = [finding.to_dict() for finding in findings]
-        print_json({"environment": name, "errors": errors, "warnings": len(findings) - errors, "findings": found})
+        counts = {f"{severity.value}s": _count(findings, severity) for severity in Severity}
+        print_json(
+            {
+                "environment": name,
+                **counts,
+                "findings": [finding.to_dict() for finding in findings],
+                "suppressed": [one.to_dict() for one in suppressed],
+            }
+        )
     else:
-        print_findings(findings)
-        typer.echo(f"{name}: {_summary(findings, errors)}")
+        print_with_lines([*findings, *(one.shown() for one in suppressed if accepted)], path)
+        typer.echo(f"{name}: {_summary(findings, len(suppressed))}")
     raise typer.Exit(exit_code(findings))
 
 
-def _summary(findings: tuple[Finding, ...], errors: int) -> str:
-    warnings = len(findings) - errors
-    if not findings:
-        return "no findings"
-    parts = [f"{errors} error{'s' * (errors != 1)}"] if errors else ["no errors"]
-    return ", ".join([*parts, *([f"{warnings} warning{'s' * (warnings != 1)}"] if warnings else [])])
+def _summary(findings: tuple[Finding, ...], suppressed: int) -> str:
+    parts = [_plural(count, severity.value) for severity in Severity if (count := _count(findings, severity))]
+    if findings and not _count(findings, Severity.ERROR):
+        parts.insert(0, "no errors")
+    accepted = [f"{suppressed} suppressed"] if suppressed else []
+    return ", ".join([*(parts or ["no findings"]), *accepted])
+
+
+def _count(findings: tuple[Finding, ...], severity: Severity) -> int:
+    return sum(finding.severity is severity for finding in findings)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'s' * (count != 1 and word != 'info')}"

@@ -1,0 +1,152 @@
+"""The page of mistakes and the examples of `landbridge explain`, from the rules and the rows that test them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from landbridge.findings import DataPath, Finding, path_text
+from landbridge.rules import RULES
+from landbridge.rules.shape import SHAPE
+from tests.unit.core.samples import REMOVED
+from tests.unit.rules.parallelcluster import validators
+from tests.unit.rules.row import Row
+from tests.unit.rules.table import elsewhere, rows
+
+_INTRODUCTION = """\
+Every mistake below is one that a test makes: it changes a good environment as the second column says, and expects the
+message in the third. `landbridge explain RULE` tells why a rule is one. Where a mistake is caught:
+
+- **check**: `landbridge check`, from the file alone, without a network. All findings come in one run.
+- **preflight**: `landbridge preflight`, which asks AWS.
+- **cannot be written**: the environment has no way to say it, so nobody has to find it.
+
+A finding can be accepted with `suppress: [{rule: ..., reason: ..., path: ...}]`, except those marked *never*.
+"""
+
+
+def page() -> str:
+    """docs/reference/mistakes.md."""
+    lines = ["# Mistakes and what catches them", "", _INTRODUCTION]
+    found = [(row, _finding(row)) for row in rows()]
+    topics = {name: RULES[name].topic if name in RULES else "the file's form" for name in (*SHAPE, *RULES)}
+    lines.append(f"{len(found)} mistakes, {len(RULES) + len(SHAPE)} rules.")
+    for topic in sorted(set(topics.values()), key=lambda topic: (topic != "the file's form", topic)):
+        lines += ["", f"## check: {topic}", "", "| mistake | written | message | rule |", "| --- | --- | --- | --- |"]
+        for row, finding in found:
+            if topics[row.rule] == topic:
+                never = "" if row.rule in SHAPE or RULES[row.rule].suppressible else ", *never*"
+                written = "<br>".join(f"`{line}`" for line in _dotted(row))
+                lines.append(_table_row(row.title, written, _message(finding), f"{row.rule}{never}"))
+    for where, heads in (("preflight", "message"), ("cannot be written", "why not")):
+        chosen = [one for one in elsewhere() if one.where == where]
+        if chosen:
+            lines += ["", f"## {where}", "", f"| mistake | example | {heads} | rule |", "| --- | --- | --- | --- |"]
+            lines += [_table_row(one.title, f"`{one.example}`", one.says, one.rule or "") for one in chosen]
+    lines += ["", "## AWS ParallelCluster's validators", "", _PARALLELCLUSTER, ""]
+    lines += ["| validator | what it catches | here |", "| --- | --- | --- |"]
+    lines += [_table_row(one.name, one.catches, one.here()) for one in validators()]
+    return "\n".join(lines) + "\n"
+
+
+_PARALLELCLUSTER = """\
+The validators of AWS ParallelCluster that catch most, and what does their work here. Where none is named, the reason is."""
+
+
+def examples() -> str:
+    """landbridge/rules/examples.json."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows():
+        finding = _finding(row)
+        one = {"title": row.title, "written": _written(row), "says": finding.message, "fix": finding.fix}
+        found.setdefault(row.rule, []).append({**one, "where": "check"})
+    for other in elsewhere():
+        if other.rule is not None:
+            one = {"title": other.title, "written": other.example, "says": other.says, "fix": None}
+            found.setdefault(other.rule, []).append({**one, "where": other.where})
+    return json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n"
+
+
+def _finding(row: Row) -> Finding:
+    return next(f for f in row.judge().findings if f.rule == row.rule and f.path == row.at)
+
+
+def _message(finding: Finding) -> str:
+    fix = f" → {finding.fix}" if finding.fix else ""
+    return f"{finding.severity.value}: {finding.message}{fix}"
+
+
+def _table_row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _dotted(row: Row) -> Iterator[str]:
+    """What a row writes, one line each, by path."""
+    if row.region != "us-east-1":
+        yield f"aws:region: {row.region}"
+    for path, value in row.changes.items():
+        yield f"{path_text(path)}: {_flow(value)}" if value is not REMOVED else f"no {path_text(path)}"
+    for key, value in row.beside.items():
+        yield f"{key}: {_flow(value)}"
+    if row.edit is not None:
+        yield f"{row.edit[1]}".replace("\n", " ")
+
+
+def _written(row: Row) -> str:
+    """What a row writes, as YAML."""
+    lines = [f"aws:region: {row.region}"] if row.region != "us-east-1" else []
+    tree: dict[Any, Any] = {}
+    for path, value in row.changes.items():
+        _put(tree, path, value)
+    lines += _block(tree, "")
+    lines += [f"{key}: {_flow(value)}" for key, value in row.beside.items()]
+    return "\n".join([*lines, *([row.edit[1]] if row.edit else [])])
+
+
+def _put(tree: dict[Any, Any], path: DataPath, value: Any) -> None:
+    for part in path[:-1]:
+        inner = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
+            inner = tree[part] = dict(enumerate(inner)) if isinstance(inner, list) else {}
+        tree = inner
+    tree[path[-1]] = dict(value) if isinstance(value, Mapping) and len(path) > 1 else value
+
+
+def _block(tree: Any, indent: str) -> list[str]:
+    lines: list[str] = []
+    for key, value in tree.items():
+        head = "-" if isinstance(key, int) else f"{key}:"
+        if value is REMOVED:
+            lines.append(f"{indent}# {key} is missing")
+        elif isinstance(value, dict) and value and (len(_flow(value)) > 80 or _has_place(value)):
+            inner = _block(value, f"{indent}  ")
+            if isinstance(key, int):
+                lines += [f"{indent}- {inner[0].lstrip()}", *inner[1:]]
+            else:
+                lines += [f"{indent}{head}", *inner]
+        else:
+            lines.append(f"{indent}{head} {_flow(value)}")
+    return lines
+
+
+def _has_place(value: Any) -> bool:
+    """Whether a mapping is made of paths, of which some lead on or are missing."""
+    return any(isinstance(key, int) or one is REMOVED or isinstance(one, dict) for key, one in value.items())
+
+
+def _flow(value: Any) -> str:
+    """A value on one line, quoted only where YAML needs it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items() if one is not REMOVED) + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_flow(one) for one in value)}]"
+    if isinstance(value, str) and value and all(c.isalnum() or c in "-_./@ " for c in value) and not _number(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return text in ("true", "false", "null", "yes", "no", "on", "off") or text != text.strip()
+    return True

@@ -1,0 +1,59 @@
+"""`landbridge explain`: why a rule is one, where that is known from, what breaks it and what mends that."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from landbridge.cli.common import Format, print_json
+from landbridge.findings import did_you_mean
+
+Name = Annotated[str | None, typer.Argument(metavar="RULE", help="As check prints it in brackets; none: list all.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(explain)
+
+
+def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
+    """Say why a rule of `check` is one, with an example; without a name, list the rules. Exit status 2: no such rule."""
+    from landbridge.rules.explanation import Explanation, explanations
+
+    known = explanations()
+    if rule is None:
+        if form is Format.JSON:
+            print_json([_data(one) for one in known.values()])
+            return
+        width = max(len(name) for name in known)
+        topic = None
+        for one in known.values():
+            if one.topic != topic:
+                typer.echo(f"{'' if topic is None else chr(10)}{one.topic}")
+                topic = one.topic
+            typer.echo(f"  {one.name:{width}}  {one.summary}")
+        return
+    found: Explanation | None = known.get(rule.strip("[]"))
+    if found is None:
+        near = did_you_mean(rule, known)
+        hint = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
+        print(f'there is no rule "{rule}"; {hint}', file=sys.stderr)
+        raise typer.Exit(2)
+    if form is Format.JSON:
+        print_json(_data(found))
+    else:
+        typer.echo("\n".join(found.lines()))
+
+
+def _data(one: Any) -> dict[str, Any]:
+    return {
+        "rule": one.name,
+        "topic": one.topic,
+        "summary": one.summary,
+        "why": one.why,
+        "source": one.source,
+        "suppressible": one.suppressible,
+        "where": one.where,
+        "examples": [{"mistake": e.title, "written": e.written, "says": e.says, "fix": e.fix} for e in one.examples],
+    }
