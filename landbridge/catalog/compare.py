@@ -1,0 +1,190 @@
+"""The catalogue beside what EC2 says of itself: pure, over the plain dictionaries that the EC2 API answers with.
+
+    compare(instances(), descriptions, offerings, zones) -> tuple[Difference, ...]
+
+`descriptions`: the items of DescribeInstanceTypes (`InstanceTypes`), of one region or of several.
+`offerings`: the items of DescribeInstanceTypeOfferings with LocationType availability-zone-id.
+`zones`: the zone ids that were asked about; nothing is said of other zones. Leave both out to compare the types alone.
+
+Of types that only the catalogue has nothing is said, for a region describes no types but its own; types that only EC2 has are
+reported where the catalogue has their family.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from landbridge.catalog.instances import InstanceType
+
+Fact = str | int | float | tuple[str, ...] | None
+
+_SPEED = re.compile(r"(?:(\d+)x )?([\d.]+) (Gigabit|Megabit)")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One fact on which two sources disagree. None: that source does not have it. `unit` is part of the fact's name."""
+
+    subject: str
+    fact: str
+    ours: Fact
+    theirs: Fact
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for `--format json`."""
+        return asdict(self)
+
+
+def compare(
+    ours: Mapping[str, InstanceType],
+    descriptions: Iterable[Mapping[str, Any]],
+    offerings: Iterable[Mapping[str, Any]] = (),
+    zones: Collection[str] = (),
+) -> tuple[Difference, ...]:
+    """Every fact on which the catalogue and EC2 disagree, by type."""
+    found: list[Difference] = []
+    families = {name.partition(".")[0] for name in ours}
+    for description in sorted(descriptions, key=lambda one: str(one["InstanceType"])):
+        name = str(description["InstanceType"])
+        if name in ours:
+            found += differences(name, facts_of(ours[name]), described_facts(description))
+        elif name.partition(".")[0] in families:
+            found.append(Difference(name, "type", None, "described"))
+    return (*found, *compare_offerings(ours, offerings, zones))
+
+
+def compare_offerings(
+    ours: Mapping[str, InstanceType], offerings: Iterable[Mapping[str, Any]], zones: Collection[str]
+) -> tuple[Difference, ...]:
+    """Zones of types on which the two disagree, among the zones asked about; each side says what it alone has."""
+    asked, offered = frozenset(zones), dict[str, set[str]]()
+    for one in offerings:
+        offered.setdefault(str(one["InstanceType"]), set()).add(str(one["Location"]))
+    found = []
+    for name, kind in ours.items():
+        mine, theirs = asked & frozenset(kind.zones), asked & frozenset(offered.get(name, ()))
+        if mine != theirs:
+            only = (tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine)))
+            found.append(Difference(name, "zones", only[0] or None, only[1] or None))
+    return tuple(found)
+
+
+def differences(subject: str, ours: Mapping[str, Fact], theirs: Mapping[str, Fact]) -> list[Difference]:
+    """The facts that both have and that differ, in the first one's order. What one of them lacks is no difference."""
+    return [
+        Difference(subject, fact, value, theirs[fact])
+        for fact, value in ours.items()
+        if value is not None and theirs.get(fact) is not None and theirs[fact] != value
+    ]
+
+
+def facts_of(kind: InstanceType) -> dict[str, Fact]:
+    """What the catalogue says of a type, fact by fact, in the form in which EC2's description is put beside it."""
+    found, ebs = kind.accelerators, kind.ebs
+    return {
+        "accelerators.kind": found.kind if found else "none",
+        "accelerators.count": found.count if found else 0,
+        "accelerators.type": found.type if found else None,
+        "accelerators.memory_mib": found.memory_mib if found else None,
+        "cpus.architecture": kind.cpus.architecture,
+        "cpus.logical": kind.cpus.logical,
+        "cpus.cores": kind.cpus.cores,
+        "cpus.threads": kind.cpus.threads,
+        "memory_mib": kind.memory_mib,
+        "nvme_gb": kind.nvme_gb,
+        "network_gbps": kind.network_gbps,
+        "network_baseline_gbps": kind.network_baseline_gbps,
+        "ebs.gbps": ebs.gbps if ebs else None,
+        "ebs.iops": ebs.iops if ebs else None,
+        "ebs.baseline_gbps": (ebs.baseline_gbps or ebs.gbps) if ebs else None,
+        "ebs.baseline_iops": (ebs.baseline_iops or ebs.iops) if ebs else None,
+        "cards": len(kind.cards),
+        "cards.interfaces": _runs([card.interfaces for card in kind.cards]),
+        "cards.gbps": _runs([card.gbps for card in kind.cards]),
+        "cards.types": _runs([", ".join(sorted(card.types)) for card in kind.cards]),
+        "efa_cards": sum(bool(card.types - {"interface"}) for card in kind.cards),
+        "purchase": tuple(sorted(kind.purchase)),
+        "placement": tuple(sorted(kind.placement)),
+    }
+
+
+def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
+    """What EC2 says of a type, fact by fact: an item of DescribeInstanceTypes, of which any part may be missing."""
+    network, cpus = description.get("NetworkInfo", {}), description.get("VCpuInfo", {})
+    cards = sorted(network.get("NetworkCards", ()), key=lambda card: int(card["NetworkCardIndex"]))
+    baselines, peaks = _each(cards, "BaselineBandwidthInGbps"), _each(cards, "PeakBandwidthInGbps")
+    types = [", ".join(sorted(card["InterfaceTypes"])) for card in cards if card.get("InterfaceTypes")]
+    architectures = description.get("ProcessorInfo", {}).get("SupportedArchitectures", ())
+    return {
+        **_accelerators(description),
+        "cpus.architecture": next((str(one) for one in architectures if one != "i386"), None),
+        "cpus.logical": cpus.get("DefaultVCpus"),
+        "cpus.cores": cpus.get("DefaultCores"),
+        "cpus.threads": cpus.get("DefaultThreadsPerCore"),
+        "memory_mib": description.get("MemoryInfo", {}).get("SizeInMiB"),
+        "nvme_gb": description.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
+        "network_gbps": _speed(network.get("NetworkPerformance")),
+        "network_baseline_gbps": sum(baselines) if baselines and baselines != peaks else None,
+        **_ebs(description.get("EbsInfo", {}).get("EbsOptimizedInfo", {})),
+        "cards": len(cards) or None,
+        "cards.interfaces": _runs(_each(cards, "MaximumNetworkInterfaces")),
+        "cards.gbps": _runs(peaks),
+        "cards.types": _runs(types),
+        "efa_cards": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0) if network else None,
+        "purchase": _words(description.get("SupportedUsageClasses")),
+        "placement": _words(description.get("PlacementGroupInfo", {}).get("SupportedStrategies")),
+    }
+
+
+def _accelerators(description: Mapping[str, Any]) -> dict[str, Fact]:
+    gpus = description.get("GpuInfo", {}).get("Gpus") or ()
+    neuron = description.get("NeuronInfo", {}).get("NeuronDevices") or ()
+    found = next(iter((*gpus, *neuron)), None)
+    if found is None:
+        return {"accelerators.kind": "none", "accelerators.count": 0}
+    return {
+        "accelerators.kind": "gpu" if gpus else "neuron",
+        "accelerators.count": found.get("Count"),
+        "accelerators.type": re.sub(r"[^a-z0-9]", "", str(found.get("Name", "")).lower()) or None,
+        "accelerators.memory_mib": found.get("MemoryInfo", {}).get("SizeInMiB"),
+    }
+
+
+def _ebs(described: Mapping[str, Any]) -> dict[str, Fact]:
+    def gbps(key: str) -> float | None:
+        return described[key] / 1000 if key in described else None
+
+    return {
+        "ebs.gbps": gbps("MaximumBandwidthInMbps"),
+        "ebs.iops": described.get("MaximumIops"),
+        "ebs.baseline_gbps": gbps("BaselineBandwidthInMbps"),
+        "ebs.baseline_iops": described.get("BaselineIops"),
+    }
+
+
+def _speed(text: object) -> float | None:
+    """The Gbps of `Up to 12.5 Gigabit` or `4x 100 Gigabit`; None for words such as High."""
+    match = _SPEED.search(str(text))
+    return int(match[1] or 1) * float(match[2]) / (1000 if match[3] == "Megabit" else 1) if match else None
+
+
+def _words(values: Iterable[str] | None) -> tuple[str, ...] | None:
+    return tuple(sorted(str(value).replace("-", "_") for value in values)) if values is not None else None
+
+
+def _each(cards: Iterable[Mapping[str, Any]], key: str) -> list[Any]:
+    return [card[key] for card in cards if key in card]
+
+
+def _runs(values: list[Any]) -> str | None:
+    """Equal neighbours joined, `0: 350, 1-16: 400`; None where no card has the value."""
+    runs: list[tuple[int, int, Any]] = []
+    for index, value in enumerate(values):
+        if runs and runs[-1][2] == value:
+            runs[-1] = (runs[-1][0], index, value)
+        else:
+            runs.append((index, index, value))
+    shown = (f"{value:g}" if isinstance(value, float) else str(value) for _, _, value in runs)
+    places = (str(first) if first == last else f"{first}-{last}" for first, last, _ in runs)
+    return "; ".join(f"{place}: {text}" for place, text in zip(places, shown, strict=True)) or None

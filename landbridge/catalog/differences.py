@@ -1,0 +1,48 @@
+"""Where the catalogue disagrees with other copies of the same facts, and who is right (differences.yaml)."""
+
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from landbridge.catalog.compare import Difference
+from landbridge.catalog.files import Facts, read
+
+Verdict = Literal["ours", "theirs", "both", "unknown"]
+
+
+class KnownDifference(Facts):
+    """One disagreement of every subject on every fact it names. `ours` or `theirs` None: that side does not have it."""
+
+    peer: str
+    subjects: tuple[str, ...]
+    facts: tuple[str, ...]
+    ours: str | int | None = None
+    theirs: str | int | None = None
+    right: Verdict
+    why: str
+
+    def each(self) -> Iterator[Difference]:
+        """The single differences it stands for."""
+        for subject in self.subjects:
+            for fact in self.facts:
+                yield Difference(subject, fact, self.ours, self.theirs)
+
+
+class _Differences(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    differences: tuple[KnownDifference, ...]
+
+
+@cache
+def known_differences() -> tuple[KnownDifference, ...]:
+    """Every disagreement there is known to be, in the file's order."""
+    return read("differences", _Differences).differences
+
+
+def explanation(difference: Difference) -> KnownDifference | None:
+    """What is known of a difference that somebody came upon; None for a new one."""
+    return next((one for one in known_differences() if difference in one.each()), None)

@@ -1,0 +1,35 @@
+"""What moto, botocore and cfn-lint say of the facts that the catalogue has too: theirs, and ours beside them."""
+
+from tests.unit.catalog.peers.botocore import botocore_ranges, botocore_regions, botocore_words
+from tests.unit.catalog.peers.botocore_texts import botocore_texts
+from tests.unit.catalog.peers.cfn_lint import cfn_lint_offerings, cfn_lint_schemas, cfn_lint_services
+from tests.unit.catalog.peers.compared import Compared
+from tests.unit.catalog.peers.moto import moto_endpoints, moto_places, moto_types
+
+PEERS = (
+    moto_types,
+    moto_places,
+    moto_endpoints,
+    botocore_words,
+    botocore_ranges,
+    botocore_texts,
+    botocore_regions,
+    cfn_lint_offerings,
+    cfn_lint_schemas,
+    cfn_lint_services,
+)
+
+__all__ = [
+    "PEERS",
+    "Compared",
+    "botocore_ranges",
+    "botocore_regions",
+    "botocore_texts",
+    "botocore_words",
+    "cfn_lint_offerings",
+    "cfn_lint_schemas",
+    "cfn_lint_services",
+    "moto_endpoints",
+    "moto_places",
+    "moto_types",
+]

@@ -1,0 +1,80 @@
+"""moto's copies of what AWS answered: DescribeInstanceTypes, offerings by zone, zones, endpoint services."""
+
+import functools
+import gzip
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from landbridge.catalog import endpoint_features, endpoints_of, instances, regions
+from landbridge.catalog.compare import described_facts, facts_of
+from tests.unit.catalog.peers.compared import Compared, joined
+
+
+@functools.cache
+def descriptions() -> Mapping[str, Any]:
+    """Items of DescribeInstanceTypes by type."""
+    path = files("moto").joinpath("ec2", "resources", "instance_types.json.gz")
+    found: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
+
+
+def moto_types() -> Iterator[Compared]:
+    """Every fact of every type that both have; types of our families that one side lacks."""
+    described = descriptions()
+    for name, kind in instances().items():
+        if name not in described:
+            yield Compared("moto", name, "type", "known", None)
+            continue
+        ours, theirs = facts_of(kind), described_facts(described[name])
+        for fact, value in ours.items():
+            if value is not None and theirs.get(fact) is not None:
+                yield Compared("moto", name, fact, value, theirs[fact])
+    for name in described:
+        if name not in instances() and name.partition(".")[0] in instances().families:
+            yield Compared("moto", name, "type", None, "known")
+
+
+def moto_places() -> Iterator[Compared]:
+    """Zones of every region, zones of every type, and whether a region has a type."""
+    folder = files("moto").joinpath("ec2", "resources", "instance_type_offerings", "availability-zone-id")
+    offerings: dict[str, set[str]] = {}
+    seen: dict[str, set[str]] = {}
+    for entry in folder.iterdir():
+        region = entry.name.partition(".")[0]
+        for one in json.loads(gzip.decompress(entry.read_bytes())):
+            offerings.setdefault(one["InstanceType"], set()).add(one["Location"])
+            seen.setdefault(region, set()).add(one["Location"])
+    for region in seen:
+        yield Compared("moto", region, "offerings", regions()[region].offerings, "zones")
+        known = set(regions()[region].zones)
+        yield Compared(
+            "moto", region, "zones with offerings", joined(sorted(seen[region] & known)), joined(sorted(seen[region]))
+        )
+    module = importlib.import_module("moto.ec2.models.availability_zones_and_regions")
+    for region, listed in module.RegionsAndZonesBackend.zones.items():
+        theirs = joined(sorted(zone.zone_id for zone in listed))
+        yield Compared("moto", region, "zones", joined(sorted(regions()[region].zones)), theirs)
+    asked = {zone for region, found in regions().items() if found.offerings == "zones" for zone in found.zones}
+    for name, kind in instances().items():
+        for zone in sorted(asked & (set(kind.zones) | offerings.get(name, set()))):
+            mine, theirs = zone in kind.zones, zone in offerings.get(name, ())
+            yield Compared("moto", name, f"zone {zone}", str(mine), str(theirs))
+
+
+def moto_endpoints() -> Iterator[Compared]:
+    """Which services have VPC endpoints, and of which kind, in us-east-1."""
+    from moto.ec2.models import ec2_backends
+
+    backend = ec2_backends["123456789012"]["us-east-1"]
+    answer = backend.describe_vpc_endpoint_services([], [], 10_000, "", "us-east-1")
+    kinds: dict[str, set[str]] = {}
+    for one in answer["servicesDetails"]:
+        if one["ServiceName"].startswith("com.amazonaws.us-east-1."):
+            service = one["ServiceName"].removeprefix("com.amazonaws.us-east-1.")
+            kinds.setdefault(service, set()).update(kind["ServiceType"].lower() for kind in one["ServiceType"])
+    for endpoint in endpoints_of(endpoint_features()):
+        theirs = endpoint.kind if endpoint.kind in kinds.get(endpoint.service, ()) else None
+        yield Compared("moto", endpoint.service, "endpoint", endpoint.kind, theirs)
