@@ -64,25 +64,31 @@ def _table(name: str, found: "Spend") -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("price of")
     table.add_column("", overflow="fold", style="dim")
+    sources: dict[str, int] = {}
     for line in found.lines:
+        number = sources.setdefault(line.source, len(sources) + 1)
         whole = _usd(line.usd_whole) if line.usd_whole is not None else ""
-        remark = "; ".join(
-            text for text in (None if line.confidence == "primary" else line.confidence, line.note) if text
-        )
-        month, always = _usd(line.usd_month), _usd(line.fixed_month)
-        table.add_row(
-            line.pool, line.what, _usd(line.usd_hour, cents=True), month, always, whole, str(line.as_of), remark
-        )
+        doubt = "" if line.confidence == "primary" else line.confidence
+        remark = "; ".join(text for text in (doubt, line.note) if text)
+        sums = [_usd(line.usd_hour, cents=True), _usd(line.usd_month), _usd(line.fixed_month), whole]
+        table.add_row(line.pool, line.what, *sums, f"{line.as_of} [{number}]", remark)
     table.add_section()
     total = [_usd(found.usd_hour, cents=True), _usd(found.usd_month), _usd(found.fixed_month)]
     table.add_row("all", "", *total, "", style="bold")
     console.print(table)
     console.print("\na month: 730 hours with everything running that may; always: what is billed whatever runs")
+    for heading, sums_of in (("by pool", found.by_pool()), ("by data class", found.by_data_class())):
+        if len(sums_of) > 1:
+            shown = [f"{key or 'shared'} {_usd(month)} ({_usd(fixed)})" for key, (month, fixed) in sums_of.items()]
+            console.print(f"{heading}, a month (always): {', '.join(shown)}", soft_wrap=True)
+    for source, number in sources.items():
+        console.print(f"[{number}] {source}", soft_wrap=True, markup=False, style="dim")
     if found.unpriced:
         console.print("not counted:", style="bold")
         for item in found.unpriced:
-            console.print(f"  {f'{item.pool}: ' if item.pool else ''}{item.what} ({item.why})", soft_wrap=True)
+            whose = f"{item.pool}: " if item.pool else ""
+            console.print(f"  {whose}{item.what} ({item.why})", soft_wrap=True, markup=False)
 
 
 def _usd(value: float, *, cents: bool = False) -> str:
-    return f"{value:,.2f}" if cents else f"{value:,.0f}"
+    return f"{value:,.{3 if value < 1 else 2}f}" if cents else f"{value:,.0f}"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from landbridge.catalog import instances
-from landbridge.catalog.limits import limits
+from landbridge.catalog import instances, limits
 from landbridge.environment import (
     AnyCapacity,
     CapacityBlock,

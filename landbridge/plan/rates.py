@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from landbridge.catalog import Price, PriceRange, instances, price_of
-from landbridge.catalog.limits import limits
+from landbridge.catalog import Price, PriceRange, instances, limits, price_of
 from landbridge.catalog.prices import What
 from landbridge.plan.capacity import Terms
 

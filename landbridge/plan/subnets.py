@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Literal
 
-from landbridge.catalog.limits import limits
+from landbridge.catalog import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.zones import environment_zones, storage_zone

@@ -9,6 +9,8 @@ from landbridge.catalog.prices import What
 
 #: AWS's own month in its price examples: 365 days of 24 hours, in twelve parts.
 HOURS_A_MONTH = 730
+#: What a price's source is worth, best first.
+CONFIDENCE = ("primary", "secondary", "verify")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from landbridge.catalog import Price, limits, price_of
 from landbridge.environment import Environment, Pool
 from landbridge.plan.capacity import Terms, fallbacks
 from landbridge.plan.rates import instance_rate, purchase_words
-from landbridge.plan.spend.lines import HOURS_A_MONTH, Item, SpendLine, Unpriced
+from landbridge.plan.spend.lines import CONFIDENCE, HOURS_A_MONTH, Item, SpendLine, Unpriced
 
 
 def pool_spend(environment: Environment, pool: Pool) -> Iterator[Item]:
@@ -14,15 +15,16 @@ def pool_spend(environment: Environment, pool: Pool) -> Iterator[Item]:
     The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
     """
     data_class = only_class(environment)
-    wanted, kept = pool.max_nodes, pool.min_nodes
+    wanted, kept, running = pool.max_nodes, pool.min_nodes, 0
     for terms in fallbacks(pool, environment.region):
         paid = prepaid(terms)
         nodes = (terms.size or wanted) if paid else min(wanted, terms.size or wanted)
         if nodes <= 0:
             continue
         always = nodes if paid else min(kept, nodes)
-        wanted, kept = max(wanted - nodes, 0), max(kept - nodes, 0)
+        wanted, kept, running = max(wanted - nodes, 0), max(kept - nodes, 0), running + nodes
         yield _line(environment, pool, terms, nodes, always, data_class)
+    yield _disks(environment, pool, running, data_class)
 
 
 def prepaid(terms: Terms) -> bool:
@@ -59,6 +61,36 @@ def _line(
         source=rate.source,
         confidence=rate.confidence,
         note=_note(terms, rate.note),
+    )
+
+
+def _disks(environment: Environment, pool: Pool, nodes: int, data_class: str | None) -> SpendLine | Unpriced:
+    """Root volumes, billed while their instance exists. Above what gp3 includes, IOPS and throughput have their own price."""
+    what, included = f"{nodes} x {pool.root_volume_gib:,} GiB root volume", limits().volumes.types["gp3"]
+    parts = {
+        "ebs_gp3": pool.root_volume_gib,
+        "ebs_gp3_iops": max(pool.root_volume_iops - (included.iops or (0, 0))[0], 0),
+        "ebs_gp3_mibps": max(pool.root_volume_throughput - (included.throughput or (0, 0))[0], 0),
+    }
+    prices = {name: price_of("storage", name, environment.region) for name, units in parts.items() if units}
+    known = {name: price for name, price in prices.items() if isinstance(price, Price)}
+    if missing := [name for name in prices if name not in known]:
+        return Unpriced(what, pool.name, data_class, f"no price known for {missing[0]} in {environment.region}")
+    month = sum(price.usd * parts[name] for name, price in known.items())
+    kept = min(pool.min_nodes, nodes)
+    oldest = min(known.values(), key=lambda price: price.as_of)
+    weakest = max(known.values(), key=lambda price: CONFIDENCE.index(price.confidence))
+    return SpendLine(
+        what=what,
+        pool=pool.name,
+        data_class=data_class,
+        usd_hour=nodes * month / HOURS_A_MONTH,
+        usd_month=nodes * month,
+        fixed_hour=kept * month / HOURS_A_MONTH,
+        fixed_month=kept * month,
+        as_of=oldest.as_of,
+        source="; ".join(dict.fromkeys(price.source for price in known.values())),
+        confidence=weakest.confidence,
     )
 
 
