@@ -34,10 +34,20 @@ class Image(Facts):
 class _Images(Facts):
     source: str
     as_of: date = Field(alias="date")
+    root_devices: Mapping[str, str]
     images: Mapping[str, Image]
 
 
 @cache
+def _file() -> _Images:
+    return read("images", _Images)
+
+
 def images() -> Mapping[str, Image]:
     """Public images by the names that Landbridge gives them."""
-    return read("images", _Images).images
+    return _file().images
+
+
+def root_device(name: str) -> str | None:
+    """The root device of an operating system, or of the one that a parameter's name speaks of; None where it is not known."""
+    return next((device for word, device in _file().root_devices.items() if word in name), None)

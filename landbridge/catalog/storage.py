@@ -72,6 +72,8 @@ class Repositories(Facts):
 
     most: int
     not_on: tuple[Lustre, ...]
+    #: Where the older way (import_path, export_path) does not exist.
+    older_way_not_on: tuple[Lustre, ...]
     versions: tuple[str, ...]
     excludes: tuple[str, ...]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import Price, price_of, zones
+from landbridge.catalog.limits import limits
 from landbridge.environment import (
     AnyCapacity,
     CapacityBlock,
@@ -15,7 +16,12 @@ from landbridge.environment import (
 )
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, CapacityAt, capacities, emulated, of_pool, pools, usd
+from landbridge.rules.walk import CapacityAt, capacities, emulated, of_pool, pools, usd
+
+#: What is paid for whether it runs or not.
+_PREPAID = (CapacityBlock, Reservation, ReservationGroup)
+#: Seconds of idleness that nobody means: longer than a person's break between two jobs.
+_LONG_IDLE = 7200
 
 
 @rule
@@ -137,16 +143,47 @@ def prepaid_idle_pool(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def nothing_to_launch(environment: Environment) -> Iterator[Finding]:
-    """Pools are there when an environment asks for things that only pools use.
+def boot_time(environment: Environment) -> Iterator[Finding]:
+    """Slurm waits for a node as long as its boot takes: GPU nodes need four to ten minutes.
 
-    Source: Landbridge.
+    A node that is not there by then is taken for failed, ended and started again: the job waits for ever, and every start is
+    billed.
+    Source: slurm.conf(5), ResumeTimeout; boot times in landbridge/catalog/limits.yaml.
     """
-    if not environment.aws.pools and environment.storage.in_aws():
-        message = "there are file systems in AWS and no pool that would use them; they are billed all the same"
-        path: DataPath = ("storage", *next(iter(environment.storage.in_aws())))
-        fix = "remove them, or add a pool"
-        yield Finding("nothing-to-launch", message, path, fix, Severity.WARNING, (POOLS,))
+    slowest = limits().boot.minutes[1] * 60
+    for owner in pools(environment):
+        accelerated = owner.type is not None and owner.type.accelerators is not None
+        if accelerated and owner.pool.resume_timeout < slowest and not emulated(environment):
+            message = (
+                f"Slurm gives up on a node after {owner.pool.resume_timeout} s; a GPU node may boot for {slowest} s"
+            )
+            fix = "remove resume_timeout: the default is 1200"
+            related = (owner.at("instance"),)
+            yield Finding("boot-time", message, owner.at("resume_timeout"), fix, Severity.WARNING, related)
+
+
+@rule
+def idle_time(environment: Environment) -> Iterator[Finding]:
+    """An idle node waits for its next job no shorter than a boot, and not for hours.
+
+    Given back too early, every small job pays for another boot (a start costs a minute at least); too late, an idle node costs
+    as much as a busy one. What is paid for in advance may wait.
+    Source: EC2 pricing, per-second billing (landbridge/catalog/limits.yaml); slurm.conf(5), SuspendTime.
+    """
+    least, quickest = limits().billing.least_seconds, limits().boot.minutes[0] * 60
+    for owner in pools(environment):
+        paid = all(isinstance(capacity, _PREPAID) for capacity in owner.pool.capacity)
+        if emulated(environment) or paid or owner.type is None:
+            continue
+        wait, path, related = owner.pool.suspend_after, owner.at("suspend_after"), (owner.at("instance"),)
+        price = price_of("on_demand", owner.pool.instance, environment.region)
+        if wait < (quickest if owner.type.accelerators is not None else least):
+            message = f"nodes are given back after {wait} s, and the next job boots them again for minutes"
+            yield Finding("idle-time", message, path, "write suspend_after: 600 or more", Severity.WARNING, related)
+        elif wait > _LONG_IDLE:
+            lost = f", {usd(price.usd * wait / 3600)} each time as of {price.as_of}" if isinstance(price, Price) else ""
+            message = f"an idle node is paid for {wait / 3600:.1f} hours before it is given back{lost}"
+            yield Finding("idle-time", message, path, "write suspend_after: 600", Severity.WARNING, related)
 
 
 def _same_market(one: CapacityAt, other: CapacityAt) -> bool:

@@ -5,26 +5,52 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
+from landbridge.rules.walk import pools, shares
+
+_ACCEPT = "suppress it with a reason once somebody has taken that on"
 
 
 @rule
 def not_built_yet(environment: Environment) -> Iterator[Finding]:
-    """What the file may say already, and Landbridge plans but does not build: nobody should wait for it unknowingly.
+    """What the file says is built; what Landbridge checks, plans and prices only, nobody waits for unknowingly.
 
-    Source: Landbridge (CHANGELOG.md).
+    Whoever reads a file takes it for what stands. Each of these is accepted so that files can say what is coming.
+    Source: docs/decisions/0019-accepted-before-built.md.
     """
-    pending: list[tuple[bool, str, DataPath]] = [
-        (environment.storage.cloud_scratch is not None, "FSx for Lustre", ("storage", "cloud_scratch")),
-        (environment.mlops.registry is not None, "a container registry", ("mlops", "registry")),
-        (
-            len(environment.onprem.services.controller) > 1,
-            "a standby controller",
-            ("onprem", "services", "controller", 1),
-        ),
-        (environment.link.kind == "direct_connect", "Direct Connect", ("link", "kind")),
-    ]
-    for wanted, what, path in pending:
+    for wanted, what, path in (*_pools(environment), *_aws(environment), *_others(environment)):
         if wanted:
-            yield Finding(
-                "not-built-yet", f"{what} is checked and planned, but not built yet", path, severity=Severity.WARNING
-            )
+            message = f"{what} is checked and planned, but not built yet"
+            yield Finding("not-built-yet", message, path, _ACCEPT, Severity.WARNING)
+
+
+def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
+    for owner in pools(environment):
+        pool = owner.pool
+        yield len(pool.capacity) > 1, "a fallback (launches use the first capacity alone)", owner.at("capacity", 1)
+        yield pool.min_nodes > 0, "keeping nodes running", owner.at("min_nodes")
+        yield pool.local_scratch is not None, "mounting local disks", owner.at("local_scratch")
+        yield pool.driver != "auto", "installing a driver (the image brings its own)", owner.at("driver")
+
+
+def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
+    aws = environment.aws
+    yield aws.vpc is not None, "using a VPC that is there (Landbridge makes its own)", ("aws", "vpc")
+    yield aws.kubernetes is not None, "an EKS cluster", ("aws", "kubernetes")
+    yield bool(aws.ingress), "letting others reach the nodes", ("aws", "ingress")
+    yield bool(aws.iam.model_fields_set), "what roles get besides Landbridge's own", ("aws", "iam")
+    yield bool(aws.logs.model_fields_set), "CloudWatch Logs and flow logs", ("aws", "logs")
+    for path, share in shares(environment):
+        name = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}[share.kind]
+        yield True, name, path
+
+
+def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
+    budget = environment.budget
+    yield environment.mlops.registry is not None, "a container registry", ("mlops", "registry")
+    standby = len(environment.onprem.services.controller) > 1
+    yield standby, "a standby controller", ("onprem", "services", "controller", 1)
+    yield environment.link.kind == "direct_connect", "Direct Connect", ("link", "kind")
+    yield budget.monthly_usd is not None, "an alarm on the budget", ("budget", "monthly_usd")
+    for name, account in budget.accounts.items():
+        what = "refusing launches past a hard limit" if account.hard else "counting an account's spending"
+        yield True, what, ("budget", "accounts", name, *(["hard"] if account.hard else []))

@@ -1,11 +1,12 @@
 """One mistake: what is changed in the good environment, the rule that must see it, where, and a word of what it says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
 from landbridge.environment import Loaded
+from landbridge.environment.lock import ImageLock
 from landbridge.findings import DataPath
 from landbridge.rules import Report, judge
 from tests.unit.core.samples import changed, loaded
@@ -18,7 +19,8 @@ class Row:
     `changes` are values put into `tests.unit.core.samples.GOOD` by path; `at` is the path the finding must have; `says`
     is part of its message or fix. `region` where the mistake needs another one; `beside` are keys next to the environment.
     `title` names the mistake in docs/reference/mistakes.md in a few words. `today` where the mistake is one on that day
-    only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data.
+    only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data;
+    `lock` is the image lock beside the file.
     """
 
     rule: str
@@ -30,10 +32,12 @@ class Row:
     beside: Mapping[str, Any] = field(default_factory=dict)
     today: date | None = None
     edit: tuple[str, str] | None = None
+    lock: ImageLock | None = None
 
     def load(self) -> Loaded:
         """The good environment with this mistake in it."""
-        return loaded(self.changes, region=self.region, beside=self.beside, edit=self.edit)
+        found = loaded(self.changes, region=self.region, beside=self.beside, edit=self.edit)
+        return found if self.lock is None else replace(found, lock=self.lock)
 
     def judge(self) -> Report:
         """What check says of it."""

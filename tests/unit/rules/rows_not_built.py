@@ -1,10 +1,30 @@
 """What may be written and is not built yet."""
 
+from tests.unit.rules.parts import FALLBACK, POOL, SCRATCH, SHARES, SPOT
 from tests.unit.rules.row import Row
 
 LEASED = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "10.99.0.1"}
+VPC = {
+    "id": "vpc-0123456789abcdef0",
+    "subnets": {"use1-az4": {"id": "subnet-0123456789abcdef0", "cidr": "10.60.0.0/19"}},
+}
+INGRESS = {"source": "10.99.0.0/24", "ports": "443", "why": "a partner"}
 
 ROWS = [
-    Row("not-built-yet", "something that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
+    Row("not-built-yet", "a registry that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
     Row("not-built-yet", "a link that is planned only", {("link",): LEASED}, ("link", "kind"), "Direct Connect"),
+    Row("not-built-yet", "a standby controller", {("onprem", "services"): {"controller": ["ctl01", "db01"]}}, ("onprem", "services", "controller", 1), "standby"),
+    Row("not-built-yet", "a fallback that nothing tries", {FALLBACK: SPOT}, FALLBACK, "first capacity alone"),
+    Row("not-built-yet", "nodes that nothing keeps", {(*POOL, "min_nodes"): 1}, (*POOL, "min_nodes"), "keeping nodes"),
+    Row("not-built-yet", "local disks that nothing mounts", {(*POOL, "local_scratch"): "/local"}, (*POOL, "local_scratch"), "local disks"),
+    Row("not-built-yet", "a driver that nothing installs", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
+    Row("not-built-yet", "a VPC that is there", {("aws", "vpc"): VPC}, ("aws", "vpc"), "VPC"),
+    Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
+    Row("not-built-yet", "others who may reach the nodes", {("aws", "ingress"): [INGRESS]}, ("aws", "ingress"), "reach the nodes"),
+    Row("not-built-yet", "a permissions boundary", {("aws", "iam"): {"path": "/team/"}}, ("aws", "iam"), "roles"),
+    Row("not-built-yet", "flow logs", {("aws", "logs"): {"flow_logs": True}}, ("aws", "logs"), "flow logs"),
+    Row("not-built-yet", "Lustre as scratch space", {SCRATCH: {"kind": "fsx_lustre"}}, SCRATCH, "FSx for Lustre"),
+    Row("not-built-yet", "a share of EFS", {(*SHARES, "files"): {"kind": "efs"}}, (*SHARES, "files"), "EFS"),
+    Row("not-built-yet", "a budget that nobody watches", {("budget",): {"monthly_usd": 1000}}, ("budget", "monthly_usd"), "alarm"),
+    Row("not-built-yet", "a hard limit that nothing enforces", {("budget",): {"accounts": {"vision": {"monthly_usd": 1, "hard": True}}}}, ("budget", "accounts", "vision", "hard"), "hard limit"),
 ]  # fmt: skip

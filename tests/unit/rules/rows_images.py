@@ -1,0 +1,41 @@
+"""Mistakes with images."""
+
+from tests.unit.rules.parts import CAPACITY, ON_DEMAND, POOL
+from tests.unit.rules.row import Row
+
+IMAGE, TYPE, DEVICE = (*POOL, "image"), (*POOL, "instance"), (*POOL, "root_device")
+IMAGES = ("aws", "images")
+PARAMETER = (*IMAGES, "base", "parameter")
+DLAMI = "/aws/service/deeplearning/ami/{}/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
+OSS = DLAMI.format("x86_64")
+EKS = "/aws/service/eks/optimized-ami/{}/amazon-linux-2023/x86_64/nvidia/recommended/image_id"
+
+
+def named(parameter: str) -> dict[tuple[str | int, ...], object]:
+    return {IMAGE: "base", IMAGES: {"base": {"parameter": parameter}}}
+
+
+CLUSTER = {("aws", "kubernetes"): {"version": "1.33", "pools": ["p5"]}}
+
+ROWS = [
+    Row("unknown-image", "misspelt name of an image", {IMAGE: "bse", IMAGES: {"base": {"parameter": OSS}}}, IMAGE, '"base"'),
+    Row("unknown-image", "AWS's image that aws.images does not have", {IMAGE: "dlami-base-ubuntu-24-04"}, IMAGE, "add it under aws.images"),
+    Row("unused-image", "an image that no pool boots", {IMAGES: {"base": {"parameter": OSS}}}, (*IMAGES, "base"), "no pool"),
+    Row("image-parameter", "a parameter without its last part", named(OSS.removesuffix("/ami-id")), PARAMETER, "/latest/ami-id"),
+    Row("image-parameter", "a parameter that holds a version", named(EKS.format("1.33").replace("image_id", "release_version")), PARAMETER, "image_id"),
+    Row("image-parameter", "a folder of parameters", named("/aws/service/deeplearning/ami/x86_64/"), PARAMETER, "folder"),
+    Row("image-parameter", "a parameter that nobody publishes", named("/aws/service/dlami/ubuntu"), PARAMETER, "not a parameter"),
+    Row("image-parameter", "a Deep Learning image by the wrong word", named(OSS.replace("ami-id", "image_id")), PARAMETER, "ends in /latest/ami-id"),
+    Row("image-architecture", "an arm64 image on x86_64", named(DLAMI.format("arm64")), IMAGE, "arm64"),
+    Row("image-architecture", "an x86_64 image on Graviton", {**named("/aws/service/debian/release/13/latest/amd64"), TYPE: "m7g.large", CAPACITY: ON_DEMAND}, IMAGE, "m7g.large is arm64"),
+    Row("image-architecture", "the cluster's image on Graviton", {TYPE: "m7g.large", CAPACITY: ON_DEMAND}, TYPE, "node_image.yml"),
+    Row("image-driver", "an image without a driver", named("/aws/service/debian/release/13/latest/amd64"), IMAGE, "no driver"),
+    Row("image-driver", "open modules in the image of V100", {**named(OSS), TYPE: "p3dn.24xlarge", CAPACITY: ON_DEMAND}, IMAGE, "V100"),
+    Row("image-driver", "NVIDIA's image on Trainium", {**named(OSS), TYPE: "trn1.32xlarge", CAPACITY: ON_DEMAND}, IMAGE, "Neuron's modules"),
+    Row("image-driver", "a Neuron image on H100", named("/aws/service/neuron/dlami/multi-framework/ubuntu-24.04/latest/image_id"), IMAGE, "H100"),
+    Row("image-driver", "another flavour than the pool asks for", {**named(OSS), (*POOL, "driver"): "proprietary"}, IMAGE, "driver: proprietary"),
+    Row("image-without-slurm", "AWS's own image for Slurm nodes", named(OSS), IMAGE, "no slurmd"),
+    Row("image-kubernetes", "a kubelet newer than its cluster", {**named(EKS.format("1.34")), **CLUSTER}, IMAGE, "the cluster is 1.33"),
+    Row("image-root-device", "Ubuntu's root at Amazon Linux's device", named(OSS), IMAGE, "/dev/sda1"),
+    Row("image-root-device", "Amazon Linux's root at Ubuntu's device", {**named(EKS.format("1.33")), DEVICE: "/dev/sda1"}, DEVICE, "/dev/xvda"),
+]  # fmt: skip
