@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.engine.aws.base import Bag, Refused, found, gone
+from sandbox.engine.aws.base import Bag, Kind, Refused, found, gone
 from sandbox.engine.aws.ec2 import Ec2Kind
 
 
@@ -51,6 +51,25 @@ class Vpc(Ec2Kind):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         self._attributes(id_, news)
         return super().update(id_, state, news, changed - {"enableDnsSupport", "enableDnsHostnames"})
+
+
+class VpcCidr(Kind):
+    token = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
+    replaces = frozenset({"vpcId", "cidrBlock"})
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.ec2.associate_vpc_cidr_block(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"])
+        return made["CidrBlockAssociation"]["AssociationId"], {}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        vpc = found(self.ec2.describe_vpcs, "Vpcs", VpcIds=[state["vpcId"]])
+        known = {one["AssociationId"]: one for one in (vpc or {}).get("CidrBlockAssociationSet", [])}
+        one = known.get(id_)
+        gone_already = one is None or one["CidrBlockState"]["State"].startswith("disassoc")
+        return None if gone_already else {"vpcId": state["vpcId"], "cidrBlock": one["CidrBlock"]}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.ec2.disassociate_vpc_cidr_block, AssociationId=id_)
 
 
 class Subnet(Ec2Kind):
@@ -181,4 +200,4 @@ class NatGateway(Ec2Kind):
         return made["NatGatewayId"], {"arn": self.arn_of(made["NatGatewayId"])}
 
 
-KINDS = (Vpc, Subnet, VpcEndpoint, InternetGateway, Eip, NatGateway)
+KINDS = (Vpc, VpcCidr, Subnet, VpcEndpoint, InternetGateway, Eip, NatGateway)
