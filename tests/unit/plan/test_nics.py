@@ -152,8 +152,12 @@ def test_a_pool_lays_out_what_it_says() -> None:
     assert pool_interfaces(pool(instance="p9.huge")) == (Nic(0, 0, "interface", True),)
 
 
-def test_legacy_on_p5_takes_32_addresses_a_node() -> None:
-    assert addresses_per_node("p5.48xlarge", "legacy") == 32
+def test_addresses_of_a_p5_are_those_that_the_docs_name() -> None:
+    assert [addresses_per_node("p5.48xlarge", policy) for policy in ("ip_optimised", "bandwidth", "legacy")] == [
+        1,
+        8,
+        32,
+    ]
 
 
 def test_an_unknown_type_is_refused() -> None:
