@@ -170,6 +170,20 @@ def efs_without_target(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def efs_bursting(environment: Environment) -> Iterator[Finding]:
+    """EFS whose throughput follows its size holds much: a small one is slow once its credits are used up.
+
+    It earns 50 KiB/s for each GiB: with 100 GiB a training job reads 5 MiB/s after the first minutes.
+    Source: EFS User Guide, "Bursting throughput".
+    """
+    for path, share in shares(environment):
+        if isinstance(share, Efs) and share.throughput == "bursting":
+            message = "with bursting throughput EFS is slow until it holds terabytes"
+            fix = "remove throughput: elastic is the default"
+            yield Finding("efs-bursting", message, (*path, "throughput"), fix, Severity.WARNING)
+
+
+@rule
 def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
     """A deployment over two zones has two zones with subnets.
 

@@ -119,6 +119,23 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def bandwidth_in_vain(environment: Environment) -> Iterator[Finding]:
+    """The policy `bandwidth` is for types on which more cards than the first should carry addresses.
+
+    Elsewhere it lays out what ip_optimised does.
+    Source: EC2 User Guide, "Maximize network bandwidth" (ip_cards in landbridge/catalog/instances).
+    """
+    for owner in pools(environment):
+        pool = owner.pool
+        if owner.type is None or pool.nics != "bandwidth" or pool.interfaces:
+            continue
+        if addresses_per_node(pool.instance, "bandwidth") == addresses_per_node(pool.instance):
+            message = f"nics: bandwidth changes nothing on {pool.instance}: one card carries its addresses"
+            path, related = owner.at("nics"), (owner.at("instance"),)
+            yield Finding("bandwidth-in-vain", message, path, "remove it", Severity.INFO, related)
+
+
+@rule
 def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
     """A node with a public address has one network interface: EC2 gives none to launches with more.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from landbridge.catalog import regions
+from landbridge.catalog.limits import limits
 from landbridge.environment import (
     CapacityBlock,
     Environment,
@@ -43,6 +44,20 @@ def reserved_size(environment: Environment) -> Iterator[Finding]:
             )
             fix = f"write max_nodes: {total}, or add {{kind: on_demand}}"
             yield Finding("reserved-size", message, owner.at("max_nodes"), fix, related=related)
+
+
+@rule
+def reservation_count(environment: Environment) -> Iterator[Finding]:
+    """One reservation has as many instances as EC2 lets it have.
+
+    Source: EC2 API, CreateCapacityReservation, InstanceCount (landbridge/catalog/limits.yaml).
+    """
+    low, high = limits().reservations.instances
+    for at in capacities(environment):
+        if isinstance(at.capacity, Reservation) and at.capacity.count is not None and at.capacity.count > high:
+            message = f"a reservation has {low} to {high} instances, not {at.capacity.count}"
+            fix = "name every reservation with its own count, or the group of them"
+            yield Finding("reservation-count", message, at.at("count"), fix)
 
 
 @rule

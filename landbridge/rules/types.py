@@ -149,6 +149,50 @@ def driver_flavour(environment: Environment) -> Iterator[Finding]:
             break
 
 
+@rule
+def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
+    """Whoever has a pool of types without accelerators knows that its nodes are in the queue `gpu` too.
+
+    That queue has every node: a job that asks for no GPU may start a cloud node and pay for it.
+    Source: Landbridge (plan/partitions.py); slurm.conf(5), Weight and DefCpuPerGPU.
+    """
+    for at in pools(environment):
+        if at.type is not None and at.type.accelerators is None:
+            message = f"{at.pool.instance} has no accelerator, and the queue gpu has its nodes too"
+            fix = "give such jobs a queue of their own: scheduler.partitions"
+            yield Finding("pool-without-accelerator", message, at.at("instance"), fix, Severity.INFO)
+
+
+@rule
+def mixed_queue(environment: Environment) -> Iterator[Finding]:
+    """The pools of a queue of one's own have the same accelerators, so that a job's request means one thing.
+
+    `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start.
+    Source: ParallelCluster InstancesAcceleratorsValidator, for what shares a queue; slurm.conf(5), Gres.
+    """
+    known = {at.pool.name: at for at in pools(environment) if at.type is not None}
+    for name, partition in environment.scheduler.partitions.items():
+        first: tuple[str, str] | None = None
+        for index, word in enumerate(partition.nodes):
+            at = known.get(word)
+            if at is None or at.type is None:
+                continue
+            has = _model(at.type)
+            if first is None:
+                first = (word, has)
+            elif first[1] != has:
+                path: DataPath = ("scheduler", "partitions", name, "nodes", index)
+                message = f"{word} has {has}, and {first[0]} in the same queue has {first[1]}"
+                fix = "make a queue of each, or have jobs ask for a model: --gres=gpu:h100:8"
+                related = (at.at("instance"), known[first[0]].at("instance"))
+                yield Finding("mixed-queue", message, path, fix, Severity.WARNING, related)
+                break
+
+
+def _model(kind: InstanceType) -> str:
+    return kind.accelerators.type.upper() if kind.accelerators is not None else "no accelerator"
+
+
 def _fallbacks(environment: Environment) -> Iterator[tuple[CapacityAt, InstanceType, InstanceType]]:
     """Every capacity with a type other than its pool's, both known: the capacity, the pool's type, its own."""
     for at in capacities(environment):

@@ -155,13 +155,15 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
             if known and None not in known:
                 longest = max(span for span in known if span is not None)
                 lengths[owner.pool.name] = (owner, longest)
-    reclaim = timedelta(minutes=limits().capacity_blocks.reclaim_minutes)
     for name, partition in environment.scheduler.partitions.items():
         alone = partition.nodes or (name,)
         named = [lengths[word] for word in alone if word in lengths]
         if not named or len(named) < len(alone):
             continue
         owner, longest = max(named, key=lambda one: one[1])
+        whole = owner.type is not None and owner.type.ultraserver is not None
+        sold = limits().capacity_blocks
+        reclaim = timedelta(minutes=sold.reclaim_minutes_ultraserver if whole else sold.reclaim_minutes)
         limit, window = seconds(partition.max_time), (longest - reclaim).total_seconds()
         if limit > window:
             hours = int(window // 3600)

@@ -62,7 +62,7 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
         if at.type is None:
             continue
         there = offered(at.type, region)
-        if there is None:
+        if there is None or not (at.type.zones or at.type.regions):
             unrecorded.add(at.instance)
         elif not there:
             others = [name for name in regions() if offered(at.type, name)]

@@ -37,6 +37,7 @@ ROWS = [
     Row("efa-unused", "EFA switched off where nodes work together", {EFA: False}, EFA, "32 cards"),
     Row("efa-unused", "EFA on a few of the cards", {NICS: [PRIMARY, nic(0, 1), nic(1, 0)]}, NICS, "30 of the 32"),
     Row("legacy-interfaces", "an address for each of 32 cards", {(*POOL, "nics"): "legacy"}, (*POOL, "nics"), "128 in all"),
+    Row("bandwidth-in-vain", "bandwidth where there is one card", {**ANYWHERE, TYPE: "g6e.12xlarge", (*POOL, "nics"): "bandwidth"}, (*POOL, "nics"), "changes nothing"),
     Row("public-ip-interfaces", "a public address with several interfaces", {PUBLIC: True}, PUBLIC, "no public address"),
     Row("public-ip-without-way", "a public address in a private subnet", {**ANYWHERE, TYPE: "g6e.xlarge", PUBLIC: True}, PUBLIC, "private"),
     Row("public-ip-without-way", "nodes on the internet", {TYPE: "g6e.xlarge", PUBLIC: True, ("aws", "vpc"): VPC}, PUBLIC, "on the internet"),

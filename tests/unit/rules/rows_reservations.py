@@ -9,6 +9,7 @@ ARN = "arn:aws:resource-groups:us-east-1:123456789012:group/ml"
 ROWS = [
     Row("reserved-size", "more nodes than reserved instances", {CAPACITY: {**RESERVED, "count": 2}}, MAX, "max_nodes: 2"),
     Row("reserved-size", "more nodes than two blocks have", {CAPACITY: {**BLOCK, "count": 1}, FALLBACK: {**RESERVED, "count": 2}}, MAX, "max_nodes: 3"),
+    Row("reservation-count", "a reservation larger than EC2 makes", {CAPACITY: {**RESERVED, "count": 1024}, FALLBACK: ON_DEMAND}, (*CAPACITY, "count"), "1 to 1000"),
     Row("reserved-and-unused", "reserved instances that no node can use", {CAPACITY: {**RESERVED, "count": 8}, FALLBACK: ON_DEMAND}, (*CAPACITY, "count"), "raise max_nodes to 8"),
     Row("reservation-group-match", "a reservation of another placement group", {CAPACITY: {**RESERVED, "placement_group": "a"}, (*POOL, "placement_group"): "b"}, (*CAPACITY, "placement_group"), "placement_group: a"),
     Row("reservation-group-match", "a reservation made in a group, launches into none", {CAPACITY: {**RESERVED, "placement_group": "a"}, (*POOL, "placement"): "none"}, (*CAPACITY, "placement_group"), "placement: none"),
