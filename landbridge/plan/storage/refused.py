@@ -69,7 +69,8 @@ def _lustre_shape(share: FsxLustre) -> Iterator[StorageFault]:
 
 def _lustre_size(share: FsxLustre) -> Iterator[StorageFault]:
     rate = resolve(share).throughput
-    rows = [row for row in lustre_rows(share) if not row.throughput or rate in row.throughput]
+    # With a throughput that there is not, any of the deployment's rows may be meant.
+    rows = [row for row in lustre_rows(share) if not row.throughput or rate in row.throughput] or lustre_rows(share)
     if share.capacity_gib is None:
         yield StorageFault("capacity_gib", f"{share.deployment} needs a size", f"capacity_gib: {rows[0].sizes[0]}")
     elif rows and not any(row.has_size(share.capacity_gib) for row in rows):
