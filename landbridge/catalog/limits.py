@@ -188,6 +188,13 @@ class Billing(Facts):
     least_spot_usd: float
 
 
+class Slurm(Facts):
+    """What Slurm itself has room for."""
+
+    source: str
+    nodes: int
+
+
 class Vpn(Facts):
     """Site-to-Site VPN: what a tunnel carries and takes. MTU and MSS are those of AES-GCM without NAT traversal."""
 
@@ -254,6 +261,7 @@ class Limits(Facts):
     launch_template: LaunchTemplate
     boot: Boot
     billing: Billing
+    slurm: Slurm
     vpn: Vpn
     quotas: Quotas
 

@@ -15,8 +15,10 @@ from landbridge.environment import (
     capacity_zones,
 )
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.hostlist import expand
+from landbridge.plan.spend import HOURS_A_MONTH
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import CapacityAt, capacities, emulated, of_pool, pools, usd
+from landbridge.rules.walk import POOLS, CapacityAt, capacities, emulated, of_pool, pools, usd
 
 #: What is paid for whether it runs or not.
 _PREPAID = (CapacityBlock, Reservation, ReservationGroup)
@@ -102,7 +104,7 @@ def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
         seen: list[tuple[CapacityAt, frozenset[str]]] = []
         for at in of_pool(owner):
             there = frozenset(capacity_zones(at.capacity) or (at.type.zones_in(known) if at.type else known))
-            first = next((other for other, where in seen if _same_market(other, at) and there <= where), None)
+            first = next((other for other, where in seen if there and _same_market(other, at) and there <= where), None)
             if first is not None:
                 message = f"this asks for what capacity[{first.number}] has been refused: {_called(at.capacity)}"
                 fix = "remove it, or name another zone, type or market"
@@ -122,7 +124,9 @@ def kept_on_demand(environment: Environment) -> Iterator[Finding]:
         if not kept or emulated(environment) or not isinstance(first.capacity, OnDemand):
             continue
         price = price_of("on_demand", first.instance, environment.region)
-        cost = f", {usd(price.usd * kept * 730)} a month as of {price.as_of}" if isinstance(price, Price) else ""
+        cost = (
+            f", {usd(price.usd * kept * HOURS_A_MONTH)} a month as of {price.as_of}" if isinstance(price, Price) else ""
+        )
         message = f"{kept} {first.instance} run whether there are jobs or not{cost}"
         fix = "min_nodes: 0 starts nodes for jobs and gives them back"
         yield Finding("kept-on-demand", message, owner.at("min_nodes"), fix, Severity.WARNING, (first.instance_path,))
@@ -140,6 +144,24 @@ def prepaid_idle_pool(environment: Environment) -> Iterator[Finding]:
             message = f"{owner.pool.name} has reserved capacity alone, which is billed while its nodes are off"
             fix = f"min_nodes: {owner.pool.max_nodes} keeps them on at no extra cost, or let the reservation go"
             yield Finding("prepaid-idle-pool", message, owner.at("capacity"), fix, Severity.INFO)
+
+
+@rule
+def slurm_nodes(environment: Environment) -> Iterator[Finding]:
+    """One Slurm has room for every node there may be, started or not: cloud nodes are in its table all the time.
+
+    Past its limit slurmctld does not start; long before, a table of nodes that never run slows every scheduling cycle. A
+    warning, for the limit's value is unverified.
+    Source: Slurm, src/common/node_conf.c, "past max node limit" (landbridge/catalog/limits.yaml).
+    """
+    most = limits().slurm.nodes
+    total = sum(at.pool.max_nodes for at in pools(environment))
+    total += sum(len(expand(group.hosts)) for group in environment.onprem.nodes)
+    if total > most:
+        message = f"{total} nodes in slurm.conf; Slurm has room for {most}"
+        fix = "lower max_nodes to what the quotas and budgets allow anyway"
+        related: tuple[DataPath, ...] = (POOLS, ("onprem", "nodes"))
+        yield Finding("slurm-nodes", message, POOLS, fix, Severity.WARNING, related)
 
 
 @rule

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from landbridge.catalog.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.mlops import artifact_class
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import shares, suggestion
 
@@ -79,13 +80,13 @@ def hub_written_twice(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge (docs/decisions/0006-data.md): every prefix has one writer.
     """
-    chosen = environment.mlops.mlflow.data_class
+    chosen = artifact_class(environment)
     for link in _links(environment):
         name = link.own.data_class
         if name is not None and link.own.export and name == chosen:
             message = f"{link.own.folder} exports into the hub's bucket of {name}, where MLflow keeps its artifacts"
             fix = "write export: false, or show a bucket of your own"
-            related: tuple[DataPath, ...] = (("mlops", "mlflow", "data_class"),)
+            related: tuple[DataPath, ...] = (("mlops", "mlflow", "data_class"), ("data_classes",))
             path = (*link.path, "export")
             yield Finding("hub-written-twice", message, path, fix, Severity.WARNING, related)
 

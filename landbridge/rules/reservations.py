@@ -98,7 +98,7 @@ def reservation_group_match(environment: Environment) -> Iterator[Finding]:
             related = (at.owner.at("placement"),)
             yield Finding("reservation-group-match", message, path, "remove placement: none", related=related)
         elif asked is not None and asked != made_in:
-            message = f"{at.capacity.reservation} was made in the group {made_in}; the pool launches into {asked}"
+            message = f"{at.capacity.reservation} was made in the group {made_in}; the pool asks for {asked}"
             fix = f"write placement_group: {made_in}"
             yield Finding("reservation-group-match", message, path, fix, related=related)
 
@@ -118,10 +118,11 @@ def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
         )
         if wants and without:
             key = "placement_group" if group is not None else "placement"
-            what = f"the group {group}" if group is not None else f"a {at.pool.placement} group"
-            message = f"{_name(at)} was not made in {what}, into which the pool launches"
-            fix = "remove it, or name the reservation's placement_group if it was made in one"
-            yield Finding("reservation-in-other-group", message, at.owner.at(key), fix, Severity.WARNING, (at.path,))
+            asked = group if group is not None else f"a {at.pool.placement} group"
+            message = f"{_name(at)} was made in no group, so launches into it go into none, and not into {asked}"
+            fix = f"remove {key}, or write the reservation's placement_group if it was made in one"
+            path, related = at.owner.at(key), (at.path,)
+            yield Finding("reservation-in-other-group", message, path, fix, Severity.WARNING, related)
 
 
 @rule

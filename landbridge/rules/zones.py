@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import instances, offered, regions, zones
-from landbridge.environment import Efs, Environment, capacity_zones
+from landbridge.environment import Efs, Environment, ReservationGroup, capacity_zones
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, capacities, pools, shares, suggestion
@@ -111,6 +111,8 @@ def gang_over_zones(environment: Environment) -> Iterator[Finding]:
         named = dict.fromkeys(capacity_zones(at.capacity))
         if at.type is None or at.pool.efa is False or not at.type.efa_cards or at.pool.max_nodes < 2 or len(named) < 2:
             continue
+        if isinstance(at.capacity, ReservationGroup):
+            continue  # group-over-zones says more
         message = f"nodes of {at.pool.name} may be in {', '.join(named)}; EFA joins those of one zone only"
         fix = "name one zone where jobs should be able to take every node at once"
         yield Finding("gang-over-zones", message, at.at("zones"), fix, Severity.INFO, (at.instance_path,))

@@ -2,9 +2,10 @@
 
 from landbridge.findings import DataPath
 from tests.unit.core.samples import GOOD
-from tests.unit.rules.parts import BLOCK, CAPACITY, FALLBACK, ON_DEMAND, POOL, RESERVED, SECOND, SPOT
+from tests.unit.rules.parts import BLOCK, CAPACITY, FALLBACK, ON_DEMAND, POOL, RESERVED, SECOND, SPOT, pool
 from tests.unit.rules.row import Row
 
+MANY = [pool(name=f"p{number}", max_nodes=1024) for number in range(65)]
 MIN: DataPath = (*POOL, "min_nodes")
 
 ROWS = [
@@ -20,6 +21,7 @@ ROWS = [
     Row("fallback-without-turn", "a second, cheaper spot request", {CAPACITY: {**SPOT, "max_price_usd": 20.0}, FALLBACK: {**SPOT, "max_price_usd": 18.0}}, FALLBACK, "spot"),
     Row("kept-on-demand", "nodes that run all month", {MIN: 2}, MIN, "80,358 USD a month"),
     Row("prepaid-idle-pool", "reserved nodes that are switched off", {CAPACITY: {**RESERVED, "count": 4}}, (*POOL, "capacity"), "min_nodes: 4"),
+    Row("slurm-nodes", "more nodes than Slurm has room for", {("aws", "pools"): MANY}, ("aws", "pools"), "66562"),
     Row("boot-time", "less time than a GPU node needs to boot", {(*POOL, "resume_timeout"): 300}, (*POOL, "resume_timeout"), "600 s"),
     Row("idle-time", "nodes given back after a minute", {(*POOL, "suspend_after"): 60}, (*POOL, "suspend_after"), "boots them again"),
     Row("idle-time", "idle nodes kept for a day", {(*POOL, "suspend_after"): 86400}, (*POOL, "suspend_after"), "1,321 USD"),
