@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+
+from landbridge import yaml_text
 
 ROLES = Path(__file__).parents[2] / "ansible/roles"
 NAMES = sorted(path.name for path in ROLES.iterdir() if path.is_dir())
 
 
 def load(path: Path) -> Any:
-    return YAML(typ="safe").load(path)
+    return yaml_text.load(path.read_text())
 
 
 def options(role: str) -> dict[str, Mapping[str, Any]]:
