@@ -100,10 +100,9 @@ def overlaps(environment: Environment) -> tuple[Overlap, ...]:
 
 def outside(environment: Environment) -> tuple[Range, ...]:
     """Subnets that no range of the VPC holds."""
-    vpc = [own.cidr for own in ranges(environment) if own.kind == "vpc"]
-    return tuple(
-        own for own in ranges(environment) if own.kind == "subnet" and not any(own.cidr.subnet_of(cidr) for cidr in vpc)
-    )
+    every = tuple(ranges(environment))
+    vpc = [own.cidr for own in every if own.kind == "vpc"]
+    return tuple(own for own in every if own.kind == "subnet" and not any(own.cidr.subnet_of(cidr) for cidr in vpc))
 
 
 def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:

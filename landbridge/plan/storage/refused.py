@@ -198,8 +198,6 @@ def _not_there(share: Share, region: str) -> Iterator[StorageFault]:
         if word in services() and word not in known.services:
             message = f"{region} has no FSx for Lustre {share.deployment}"
             yield StorageFault("deployment", message, "use an older deployment, or another region")
-        elif share.efa and "fsx_lustre_efa" in services() and "fsx_lustre_efa" not in known.services:
-            yield StorageFault("efa", f"{region} has FSx for Lustre without EFA only", "efa: false, or another region")
 
 
 def _bucket(url: str) -> str:
