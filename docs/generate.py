@@ -1,4 +1,7 @@
-"""Write the pages of docs/reference that follow from the code, and rules' examples: `python docs/generate.py [--check]`."""
+"""Write the pages of docs/reference that follow from the code, and rules' examples.
+
+`python docs/generate.py [--check] [NAME.md ...]`
+"""
 
 import sys
 import types
@@ -167,9 +170,17 @@ def examples_file() -> str:
     return mistakes.examples()
 
 
+def catalogue_page() -> str:
+    """What is known of AWS, from where, and where others say otherwise."""
+    import catalogue
+
+    return f"{NOTE}{catalogue.page()}"
+
+
 PAGES = {
     REFERENCE / "environment.md": environment_page,
     REFERENCE / "commands.md": commands_page,
+    REFERENCE / "catalogue.md": catalogue_page,
     REFERENCE / "mistakes.md": mistakes_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,
 }
@@ -178,7 +189,10 @@ PAGES = {
 def main(argv: list[str]) -> int:
     """Write the pages; with --check only say, and return 1, when one is stale."""
     stale = []
+    wanted = {name for name in argv if not name.startswith("-")}
     for path, make in PAGES.items():
+        if wanted and path.name not in wanted:
+            continue
         text = make()
         if path.is_file() and path.read_text() == text:
             continue

@@ -188,3 +188,31 @@ def _runs(values: list[Any]) -> str | None:
     shown = (f"{value:g}" if isinstance(value, float) else str(value) for _, _, value in runs)
     places = (str(first) if first == last else f"{first}-{last}" for first, last, _ in runs)
     return "; ".join(f"{place}: {text}" for place, text in zip(places, shown, strict=True)) or None
+
+
+def compare_catalogues(ours: Mapping[str, InstanceType], theirs: Mapping[str, InstanceType]) -> tuple[Difference, ...]:
+    """Every fact on which two catalogues disagree, and the types that only one of them has."""
+    found: list[Difference] = []
+    for name in sorted({*ours, *theirs}):
+        mine, other = ours.get(name), theirs.get(name)
+        if mine is None or other is None:
+            found.append(Difference(name, "type", "known" if mine else None, "known" if other else None))
+            continue
+        left, right = _catalogue_facts(mine), _catalogue_facts(other)
+        found += [Difference(name, fact, left[fact], right[fact]) for fact in left if left[fact] != right[fact]]
+    return tuple(found)
+
+
+def _catalogue_facts(kind: InstanceType) -> dict[str, Fact]:
+    """What EC2 can say of a type, and what only a catalogue says."""
+    return {
+        **facts_of(kind),
+        "cpus.sockets": kind.cpus.sockets,
+        "cards.efa": _runs([str(card.efa).lower() for card in kind.cards]),
+        "cards.ip": _runs([str(card.ip).lower() for card in kind.cards]),
+        "nvlink_domain": kind.nvlink_domain,
+        "driver": tuple(kind.driver),
+        "ultraserver": kind.ultraserver,
+        "zones": tuple(sorted(kind.zones)),
+        "regions": tuple(sorted(kind.regions)),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 import botocore.session
 
 from landbridge.catalog import instances, limits, regions, storage
-from tests.unit.catalog.peers.compared import Compared, joined, snake
+from tests.unit.catalog.peers.compared import COMPLETE, Compared, joined, snake
 
 
 def shape(service: str, name: str) -> Any:
@@ -28,7 +28,7 @@ def botocore_words() -> Iterator[Compared]:
     for name in instances():
         yield Compared("botocore", name, "type", "known", "known" if name in known else None)
     for name in sorted(known - set(instances())):
-        if name.partition(".")[0] in instances().families:
+        if name.partition(".")[0] in COMPLETE:
             yield Compared("botocore", name, "type", None, "known")
     enums = {
         ("ec2", "UsageClassType"): {word for kind in instances().values() for word in kind.purchase},

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 from landbridge.catalog.compare import Fact
 
+#: Families of which the catalogue has every size.
+COMPLETE = {
+    *("p3dn", "p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "g4dn", "g5", "g6", "gr6", "g6e", "g7e"),
+    *("trn1", "trn1n", "trn2", "m7i", "c7i", "r7i", "m7g", "c7gn", "t3", "t4g"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:

@@ -10,7 +10,7 @@ from typing import Any
 
 from landbridge.catalog import endpoint_features, endpoints_of, instances, regions
 from landbridge.catalog.compare import described_facts, facts_of
-from tests.unit.catalog.peers.compared import Compared, joined
+from tests.unit.catalog.peers.compared import COMPLETE, Compared, joined
 
 
 @functools.cache
@@ -33,7 +33,7 @@ def moto_types() -> Iterator[Compared]:
             if value is not None and theirs.get(fact) is not None:
                 yield Compared("moto", name, fact, value, theirs[fact])
     for name in described:
-        if name not in instances() and name.partition(".")[0] in instances().families:
+        if name not in instances() and name.partition(".")[0] in COMPLETE:
             yield Compared("moto", name, "type", None, "known")
 
 

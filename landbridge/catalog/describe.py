@@ -1,0 +1,49 @@
+"""Descriptions that somebody saved from EC2: JSON as the AWS command line prints it, or a folder laid out as the catalogue."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from landbridge.catalog.files import CatalogueError
+from landbridge.catalog.instances import Instances
+from landbridge.catalog.regions import regions
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a file holds: items of DescribeInstanceTypes, of DescribeInstanceTypeOfferings, and the zones these are about."""
+
+    descriptions: tuple[Mapping[str, Any], ...]
+    offerings: tuple[Mapping[str, Any], ...]
+    zones: frozenset[str]
+
+
+def read_saved(path: Path) -> Saved:
+    """A JSON file: `{"InstanceTypes": [...], "InstanceTypeOfferings": [...]}`, either of them, or a bare list of types.
+
+    Offerings by zone id are taken to be all of the regions they name. Raises CatalogueError.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CatalogueError(f"{path}: {error}") from None
+    data = {"InstanceTypes": data} if isinstance(data, list) else data
+    if not isinstance(data, dict) or not {"InstanceTypes", "InstanceTypeOfferings"} & set(data):
+        raise CatalogueError(f"{path}: no InstanceTypes and no InstanceTypeOfferings in it")
+    types, offerings = data.get("InstanceTypes", []), data.get("InstanceTypeOfferings", [])
+    if not all(isinstance(one, dict) and "InstanceType" in one for one in (*types, *offerings)):
+        raise CatalogueError(f"{path}: an item without InstanceType")
+    places = {str(one.get("Location")) for one in offerings}
+    zones = {zone for region in regions().values() if places & set(region.zones) for zone in region.zones}
+    if offerings and not zones:
+        raise CatalogueError(f"{path}: offerings are compared by zone id (--location-type availability-zone-id)")
+    return Saved(tuple(types), tuple(offerings), frozenset(zones))
+
+
+def read_catalogue(path: Path) -> Instances:
+    """Another catalogue's instance types, from its folder. Raises CatalogueError for a folder without any."""
+    if not (path / "instances").is_dir():
+        raise CatalogueError(f"{path}: no folder instances in it")
+    return Instances(path)

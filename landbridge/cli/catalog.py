@@ -1,0 +1,177 @@
+"""`landbridge catalog`: what is known of instance types and regions, and where another source says otherwise."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.common import Format, print_json
+
+if TYPE_CHECKING:
+    from landbridge.catalog import InstanceType
+    from landbridge.catalog.compare import Difference
+
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Region = Annotated[str | None, typer.Option("--region", "-r", help="Only types this region offers, with its zones.")]
+Accelerator = Annotated[str | None, typer.Option("--accelerator", "-a", help="Only types with it: h100, trainium2.")]
+Family = Annotated[str | None, typer.Option("--family", help="Only this family: p5, g6e.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="An instance type, or a region.")]
+Other = Annotated[Path, typer.Argument(metavar="OTHER", help="A catalogue's folder, or a JSON file saved from EC2.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    catalog = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What is known of AWS: types, regions.")
+    catalog.callback()(lambda: None)
+    catalog.command("list")(list_types)
+    catalog.command()(show)
+    catalog.command()(diff)
+    app.add_typer(catalog, name="catalog")
+
+
+def list_types(
+    region: Region = None, accelerator: Accelerator = None, family: Family = None, form: Form = Format.TEXT
+) -> None:
+    """List instance types. Exit status: 0, or 1 when none fits.
+
+    Example: landbridge catalog list --accelerator h100 --region us-east-1
+    """
+    from landbridge.catalog import instances, offered, regions
+
+    if region is not None and region not in regions():
+        _refuse("region", region, regions())
+    kinds = [
+        kind
+        for kind in (instances().family(family).values() if family is not None else instances().values())
+        if (accelerator is None or (kind.accelerators is not None and kind.accelerators.type == accelerator))
+        and (region is None or offered(kind, region))
+    ]
+    rows = [_row(kind, region) for kind in kinds]
+    if form is Format.JSON:
+        print_json(rows)
+    elif not rows:
+        typer.echo("no such type", err=True)
+    else:
+        _table(rows)
+    raise typer.Exit(0 if rows else 1)
+
+
+def show(name: Name, form: Form = Format.TEXT) -> None:
+    """Show everything that is known of an instance type or a region. Exit status: 0, or 2 for a name nobody knows.
+
+    Example: landbridge catalog show p6-b300.48xlarge
+    """
+    from landbridge.catalog import instances, regions
+    from landbridge.cli.catalog_display import described_region, described_type
+
+    if name in regions():
+        facts = described_region(name, regions()[name])
+    elif name in instances():
+        facts = described_type(instances()[name])
+    else:
+        _refuse("instance type or region", name, (*regions(), *instances()))
+    if form is Format.JSON:
+        print_json(facts)
+        return
+    for fact, value in facts.items():
+        for number, text in enumerate(value if isinstance(value, list) else [value]):
+            typer.echo(f"{fact if number == 0 else '':<16} {text}")
+
+
+def diff(
+    other: Other,
+    known: bool = typer.Option(False, "--known", help="Those too that differences.yaml explains."),
+    form: Form = Format.TEXT,
+) -> None:
+    """Show where another source says otherwise. Exit status: 0 nowhere, 1 somewhere, 2 when it cannot be read.
+
+    OTHER is the folder of another catalogue, or the output of `aws ec2 describe-instance-types`, which may also hold the
+    InstanceTypeOfferings by zone id. Nothing is said of types that EC2's output does not have.
+
+    Example: landbridge catalog diff us-east-1.json
+    """
+    from landbridge.catalog import CatalogueError, instances
+    from landbridge.catalog.compare import compare, compare_catalogues
+    from landbridge.catalog.describe import read_catalogue, read_saved
+
+    try:
+        if other.is_dir():
+            found = compare_catalogues(instances(), read_catalogue(other))
+        else:
+            saved = read_saved(other)
+            found = compare(instances(), saved.descriptions, saved.offerings, saved.zones)
+    except CatalogueError as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None
+    raise typer.Exit(print_differences(found, form, known=known))
+
+
+def print_differences(found: "Iterable[Difference]", form: Format, *, known: bool = False) -> int:
+    """Print differences and return the exit status: 1 where there is one that differences.yaml does not explain."""
+    from landbridge.catalog.differences import explanation
+
+    explained = [(one, explanation(one)) for one in found]
+    shown = [(one, why) for one, why in explained if known or why is None]
+    if form is Format.JSON:
+        print_json([{**one.to_dict(), "known": why.why if why else None} for one, why in shown])
+    for one, why in shown if form is Format.TEXT else ():
+        typer.echo(f"{one.subject:<20} {one.fact:<24} {_value(one.ours)} -> {_value(one.theirs)}")
+        if why is not None:
+            typer.echo(f"{'':<20} known, right: {why.right}. {why.why}")
+    new = sum(why is None for _, why in explained)
+    if form is Format.TEXT:
+        hidden = len(explained) - len(shown)
+        more = f", and {hidden} that are known (--known shows them)" if hidden else ""
+        typer.echo(f"{new or 'no'} difference{'s' * (new != 1)}{more}", err=True)
+    return 1 if new else 0
+
+
+def _value(value: object) -> str:
+    return (
+        "nothing" if value is None else ",".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
+    )
+
+
+def _row(kind: "InstanceType", region: str | None) -> dict[str, Any]:
+    """What a list says of one type."""
+    from landbridge.catalog import zones
+
+    found = kind.accelerators
+    row: dict[str, Any] = {
+        "type": kind.name,
+        "accelerators": f"{found.count} {found.type}" if found else "",
+        "vcpus": kind.cpus.logical,
+        "memory_gib": kind.memory_mib // 1024,
+        "nvme_gb": kind.nvme_gb,
+        "network_gbps": kind.network_gbps,
+        "cards": len(kind.cards),
+        "efa": len(kind.efa_cards),
+        "purchase": ",".join(kind.purchase),
+    }
+    return row if region is None else {**row, "zones": ",".join(kind.zones_in(zones(region))) or "not recorded"}
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    """Rows of equal keys as columns under their names; numbers to the right."""
+    cells = [[_cell(value) for value in row.values()] for row in rows]
+    widths = [max(len(name), *(len(row[column]) for row in cells)) for column, name in enumerate(rows[0])]
+    numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
+    for row in [list(rows[0]), *cells]:
+        line = (
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, numeric, strict=True)
+        )
+        typer.echo("  ".join(line).rstrip())
+
+
+def _cell(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _refuse(what: str, name: str, known: Iterable[str]) -> "typer.Exit":
+    from landbridge.findings import did_you_mean
+
+    near = did_you_mean(name, known)
+    typer.echo(f'landbridge: no {what} "{name}" is known' + (f'; did you mean "{near}"?' if near else ""), err=True)
+    raise typer.Exit(2)
