@@ -134,7 +134,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
 
 
 def _step(*command: str, environ: Mapping[str, str] | None = None) -> str:
-    """What a command prints. Raises Unavailable with its last line when it fails."""
+    """What a command prints. Raises Unavailable with the end of what it said when it fails."""
     try:
         done = subprocess.run(
             command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, timeout=900, check=False
@@ -142,6 +142,6 @@ def _step(*command: str, environ: Mapping[str, str] | None = None) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{command[0]}: {error}") from None
     if done.returncode != 0:
-        told = next(iter((done.stderr or done.stdout).strip().splitlines()[-1:]), "no message")
+        told = " ".join((done.stderr or done.stdout).split())[-300:] or "no message"
         raise Unavailable(f"{Path(command[0]).name} {command[1]}: {told}")
     return done.stdout

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
+from landbridge import yaml_text
 from landbridge.paths import cache_dir
 
 Kind = Literal["python", "program", "module", "root", "namespaces", "memory_mib", "disk_mib", "engine", "go"]
@@ -53,7 +53,7 @@ class Diagnosis:
 def diagnose() -> tuple[Diagnosis, ...]:
     """Every need of every command, probed; takes about a second."""
     text = files("landbridge.ops").joinpath("doctor.yaml").read_text(encoding="utf-8")
-    needs = _Needs.model_validate(YAML(typ="safe", pure=True).load(text))
+    needs = _Needs.model_validate(yaml_text.load(text))
     return tuple(_probe(command, need) for command, listed in needs.commands.items() for need in listed)
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from landbridge import yaml_text
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise.project import project_root
 from sandbox.engine import bags
@@ -78,7 +77,7 @@ def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[
     """Return the program that `pulumi up` would run for an environment file, the stack's name, and its configuration."""
     entry = project_root(environment_file) / "stacks"
     stack = environment_file.name.removeprefix("Pulumi.").removesuffix(".yaml")
-    config = YAML(typ="safe").load(environment_file.read_text())["config"]
+    config = yaml_text.load(environment_file.read_text())["config"]
     return (lambda: runpy.run_path(str(entry), run_name="__main__")), stack, dict(config)
 
 

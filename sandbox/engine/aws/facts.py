@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
+
+from landbridge import yaml_text
 
 
 class _Facts(BaseModel):
@@ -30,4 +31,4 @@ class Facts(_Facts):
 @cache
 def facts() -> Facts:
     """Read the file, once."""
-    return Facts.model_validate(YAML(typ="safe").load(Path(__file__).with_name("facts.yaml").read_text()))
+    return Facts.model_validate(yaml_text.load(Path(__file__).with_name("facts.yaml").read_text()))

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
+from landbridge import yaml_text
 from landbridge.environment.load import load_text
 from landbridge.findings import DataPath, Finding
 from landbridge.rules import check
 from tests.unit.core.samples import SHIPPED
 
 TEXTS = {path.name: path.read_text() for path in SHIPPED}
-TREES = {name: YAML(typ="safe", pure=True).load(text) for name, text in TEXTS.items()}
+TREES = {name: yaml_text.load(text) for name, text in TEXTS.items()}
 JUNK = st.one_of(
     st.none(),
     st.booleans(),

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
+from landbridge import yaml_text
 from landbridge.findings import DataPath
 from landbridge.plan.hosts import GROUPS, hosts
 from landbridge.plan.inventory import inventory
@@ -137,7 +137,7 @@ def test_it_is_json_and_without_secrets(name: str) -> None:
 def test_variables_are_ones_that_the_roles_take(specs: Path) -> None:
     role = specs.parts[-3]
     others = [path.parts[-3] for path in ROLES.glob(f"{role}_*/meta/argument_specs.yml")]
-    listed = YAML(typ="safe", pure=True).load(specs.read_text())["argument_specs"]
+    listed = yaml_text.load(specs.read_text())["argument_specs"]
     options = {option for entry in listed.values() for option in entry.get("options", {})}
     data = inventory(shipped("sandbox"), OUTPUTS)
     given = {name for group in data.values() for name in group.get("vars", {})}

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from ruamel.yaml import YAML
 
+from landbridge import yaml_text
 from landbridge.environment.load import load_text
 from landbridge.environment.schema import FILE_NAME, MODELINE, json_schema
 from tests.unit.core.samples import SHIPPED
 from tests.unit.core.test_fuzz import mutate, paths
 
 VALIDATOR = Draft202012Validator(json_schema())
-TREES = {path.name: YAML(typ="safe", pure=True).load(path.read_text()) for path in SHIPPED}
+TREES = {path.name: yaml_text.load(path.read_text()) for path in SHIPPED}
 # Findings about a file's shape that a schema can see too.
 SEEN_BY_SCHEMA = {"unknown-key", "missing-key", "unknown-value", "wrong-type"}
 JUNK = st.sampled_from([None, True, 7, -1, 2.5, "", "text", [], {}, ["text"], {"kind": "spot"}, {"kind": "nothing"}])

@@ -4,9 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
-from landbridge import hostlist
+from landbridge import hostlist, yaml_text
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.partitions import seconds
@@ -160,7 +159,7 @@ def test_no_switch_joins_the_sites(version: str) -> None:
     changes: dict[DataPath, Any] = {("onprem", "nodes"): racks, ("scheduler", "slurm"): {"version": version}}
     files = slurm_files(environment(changes))
     if version == "26.05":
-        switches = YAML(typ="safe", pure=True).load(files["topology.yaml"])[0]["tree"]["switches"]
+        switches = yaml_text.load(files["topology.yaml"])[0]["tree"]["switches"]
     else:
         lines = [line for line in files["topology.conf"].splitlines() if not line.startswith("#")]
         words = {"SwitchName": "switch", "Nodes": "nodes", "Switches": "children"}
@@ -199,7 +198,7 @@ def test_shipped_environments_render_whole_files(name: str) -> None:
     rendered = settings(files["slurm.conf"])
     nodes = [host for key in rendered if key.startswith("NodeName=") for host in hostlist.expand(key.partition("=")[2])]
     assert len(nodes) == len(set(nodes))
-    switched = YAML(typ="safe", pure=True).load(files["topology.yaml"])[0]["tree"]["switches"]
+    switched = yaml_text.load(files["topology.yaml"])[0]["tree"]["switches"]
     leaves = [host for switch in switched if "nodes" in switch for host in hostlist.expand(switch["nodes"])]
     assert sorted(leaves) == sorted(nodes)
     assert re.search(rf"^ClusterName={name}$", files["slurm.conf"], re.MULTILINE)

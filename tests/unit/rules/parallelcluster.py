@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ruamel.yaml import YAML
+from landbridge import yaml_text
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,6 @@ class Validator:
 
 def validators() -> Iterator[Validator]:
     """In the order of the file."""
-    rows = YAML(typ="safe", pure=True).load(Path(__file__).with_suffix(".yaml").read_text())
+    rows = yaml_text.load(Path(__file__).with_suffix(".yaml").read_text())
     for row in rows:
         yield Validator(**{**row, "rules": tuple(row.get("rules", ())), "live": tuple(row.get("live", ()))})
