@@ -80,7 +80,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
         size = max((count for count in counts if count is not None), default=pool.max_nodes)
         kept = min(size, pool.max_nodes)
         related = (owner.at("max_nodes"), owner.at("capacity"))
-        if len(found) == len(pool.capacity) and pool.max_nodes > pool.min_nodes > 0:
+        if 0 < pool.min_nodes < kept:
             message = f"the block's {kept} nodes are all paid for, and {pool.min_nodes} of them are kept"
             yield Finding("block-size", message, owner.at("min_nodes"), f"write min_nodes: {kept}", related=related)
         elif pool.min_nodes == 0:

@@ -106,7 +106,7 @@ def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
             there = frozenset(capacity_zones(at.capacity) or (at.type.zones_in(known) if at.type else known))
             first = next((other for other, where in seen if there and _same_market(other, at) and there <= where), None)
             if first is not None:
-                message = f"this asks for what capacity[{first.number}] has been refused: {_called(at.capacity)}"
+                message = f"by its turn capacity[{first.number}] has been refused the same: {_called(at.capacity)}"
                 fix = "remove it, or name another zone, type or market"
                 yield Finding("fallback-without-turn", message, at.path, fix, Severity.WARNING, (first.path,))
             seen.append((at, there))

@@ -7,7 +7,7 @@ from functools import cache
 
 from landbridge.catalog.images import Image, images, root_device
 from landbridge.environment import Environment, ImageSource
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import PoolAt, of_pool, pools, suggestion
 
@@ -91,10 +91,10 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             yield Finding("image-parameter", f"{last} holds no image's id", path, "its name ends in /latest/ami-id")
         elif last not in _VALUES and not _bare(parameter):
             message = f"{parameter} is not a parameter that is known to hold an image's id"
-            known = [
-                one.format(arch="x86_64", kubernetes="1.34") for one in (own.parameter for own in images().values())
-            ]
-            yield Finding("image-parameter", message, path, suggestion(parameter, known), Severity.WARNING)
+            known = [one.parameter.format(arch="x86_64", kubernetes="1.34") for one in images().values()]
+            near = did_you_mean(parameter, known)
+            fix = f"is {near} meant?" if near else "`landbridge lock` tells whether AWS has it"
+            yield Finding("image-parameter", message, path, fix, Severity.WARNING)
 
 
 @rule

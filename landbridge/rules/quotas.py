@@ -50,8 +50,12 @@ def fleet_quota(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_QUOTAS, code)
         for owner, most, one in counted:
             if most > have:
-                what = "not even one node" if one > have else f"{have // one} nodes of {owner.pool.max_nodes}"
-                message = f"{rows[code].name} is {have} vCPUs, room for {what} of {owner.pool.name} ({one} each)"
+                what = (
+                    f"enough for {have // one} of {owner.pool.max_nodes} nodes"
+                    if one <= have
+                    else "not enough for one node"
+                )
+                message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({one} each)"
                 fix = f"have {code} raised to {most}, or lower max_nodes"
                 related = (path, owner.at("instance"), owner.at("capacity"))
                 yield Finding("fleet-quota", message, owner.at("max_nodes"), fix, related=related)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, path_text
 from landbridge.plan.mlops import artifact_class
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import shares, suggestion
@@ -67,7 +67,8 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
             else next((one for prefix, one in writers.items() if prefix.startswith(shown)), None)
         )
         if other is not None:
-            message = f"{link.own.folder} and {other.own.folder} both write to {shown.removeprefix('hub:').rstrip('/')}"
+            place = shown.rstrip("/") if link.own.bucket else f"the hub's bucket of {link.own.data_class}"
+            message = f"{path_text(other.path)} writes to {place} too"
             fix = "export one of them, or give each a prefix of its own"
             related = (other.path,)
             yield Finding("repository-writers", message, (*link.path, "export"), fix, related=related)

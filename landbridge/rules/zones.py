@@ -31,7 +31,9 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
     for path, zone in _named_zones(environment):
         if known and zone not in known:
             message = f"{environment.region} has no zone {zone}"
-            yield Finding("unknown-zone", message, path, suggestion(zone, known), related=(REGION,))
+            home = next((name for name, one in regions().items() if zone in one.zones), None)
+            fix = suggestion(zone, known) if home is None else f"{zone} is in {home}; here there are {', '.join(known)}"
+            yield Finding("unknown-zone", message, path, fix, related=(REGION,))
 
 
 @rule

@@ -21,9 +21,9 @@ def link(folder: str = "/data", **keys: Any) -> dict[str, Any]:
 ROWS = [
     Row("repository-class", "a repository of an unknown class", {SCRATCH: lustre(link(data_class="intern"))}, (*FIRST, "data_class"), '"internal"'),
     Row("repository-class", "a repository of data that must stay on-prem", {SCRATCH: lustre(link(data_class="restricted"))}, (*FIRST, "data_class"), "onprem only"),
-    Row("repository-writers", "two file systems that write to one bucket", {SCRATCH: lustre(link(bucket="s3://mine/out", export=True)), (*SHARES, "other"): lustre(link(bucket="s3://mine/out", export=True), mount="/more")}, (*OTHER, "export"), "both write"),
-    Row("repository-writers", "a folder that writes into another's prefix", {SCRATCH: lustre(link(data_class="internal", export=True), link("/more", data_class="internal", export=True))}, (*SECOND, "export"), "both write"),
-    Row("repository-writers", "a prefix inside an exported bucket", {SCRATCH: lustre(link(bucket="s3://mine", export=True), link("/more", bucket="s3://mine/a", export=True))}, (*SECOND, "export"), "both write"),
+    Row("repository-writers", "two file systems that write to one bucket", {SCRATCH: lustre(link(bucket="s3://mine/out", export=True)), (*SHARES, "other"): lustre(link(bucket="s3://mine/out", export=True), mount="/more")}, (*OTHER, "export"), "writes to"),
+    Row("repository-writers", "a folder that writes into another's prefix", {SCRATCH: lustre(link(data_class="internal", export=True), link("/more", data_class="internal", export=True))}, (*SECOND, "export"), "writes to"),
+    Row("repository-writers", "a prefix inside an exported bucket", {SCRATCH: lustre(link(bucket="s3://mine", export=True), link("/more", bucket="s3://mine/a", export=True))}, (*SECOND, "export"), "writes to"),
     Row("hub-written-twice", "results over MLflow's artifacts", {SCRATCH: lustre(link(data_class="internal", export=True)), ("mlops", "mlflow"): {"data_class": "internal"}}, (*FIRST, "export"), "MLflow"),
     Row("only-copy", "scratch that is the only place", {SCRATCH: {"kind": "fsx_lustre", "deployment": "scratch_2"}}, SCRATCH, "loses its data"),
     Row("only-copy", "OpenZFS without backups", {(*SHARES, "homes"): {"kind": "fsx_openzfs", "backup_days": 0}}, (*SHARES, "homes", "backup_days"), "backup_days: 7"),
