@@ -32,13 +32,16 @@ def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, Data
     Variant names that pydantic puts in between are dropped; what is left is a missing key, or empty.
     """
     path: list[str | int] = []
+    entered = True
     for index, part in enumerate(location):
-        if _has(data, part):
-            data = data[part]
-        elif isinstance(data, Mapping) and data.get("kind") == part:
+        # First of all comes the variant: a `reservation` has a key of that name too.
+        if entered and isinstance(data, Mapping) and data.get("kind") == part:
+            entered = False
             continue
-        else:
+        if not _has(data, part):
             return tuple(path), tuple(location[index:])
+        data = data[part]
+        entered = True
         path.append(part)
     return tuple(path), ()
 

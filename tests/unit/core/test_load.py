@@ -219,3 +219,12 @@ def test_files_are_found_from_inside_a_checkout(tmp_path: Path) -> None:
 def test_an_unreadable_file_is_a_finding(tmp_path: Path) -> None:
     assert [finding.rule for finding in load_environment(tmp_path / "no.yaml").findings] == ["unreadable-file"]
     assert [finding.rule for finding in load_environment(tmp_path).findings] == ["unreadable-file"]
+
+
+def test_a_variant_named_like_its_own_key_does_not_mislead() -> None:
+    reservation = {"kind": "reservation", "reservation": "cr-0123456789abcdef0", "zone": "use1-az4", "count": 0}
+    path = ("aws", "pools", 0, "capacity", 0)
+    assert [f.path for f in loaded({path: reservation}).findings] == [(*path, "count")]
+    assert [f.path for f in loaded({path: {**reservation, "count": 1, "reservation": 5}}).findings] == [
+        (*path, "reservation")
+    ]
