@@ -15,6 +15,7 @@ LEAST = {
     peers.moto_types: 2400,
     peers.moto_places: 6500,
     peers.moto_endpoints: 25,
+    peers.moto_images: 2,
     peers.botocore_words: 120,
     peers.botocore_ranges: 16,
     peers.botocore_texts: 40,
@@ -22,6 +23,7 @@ LEAST = {
     peers.cfn_lint_offerings: 4400,
     peers.cfn_lint_schemas: 17,
     peers.cfn_lint_services: 450,
+    peers.cfn_lint_iam: 3000,
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-from landbridge.catalog import endpoint_features, endpoints_of, instances, regions
+from landbridge.catalog import endpoint_features, endpoints_of, images, instances, regions
 from landbridge.catalog.compare import described_facts, facts_of
 from tests.unit.catalog.peers.compared import COMPLETE, Compared, joined
 
@@ -78,3 +78,14 @@ def moto_endpoints() -> Iterator[Compared]:
     for endpoint in endpoints_of(endpoint_features()):
         theirs = endpoint.kind if endpoint.kind in kinds.get(endpoint.service, ()) else None
         yield Compared("moto", endpoint.service, "endpoint", endpoint.kind, theirs)
+
+
+def moto_images() -> Iterator[Compared]:
+    """Names of parameters that hold images, as far as moto has copies of them: Amazon Linux's, in us-east-1."""
+    path = files("moto").joinpath("ssm", "resources", "ami-amazon-linux-latest", "us-east-1.json.gz")
+    known = {one["Name"] for one in json.loads(gzip.decompress(path.read_bytes()))}
+    for name, image in images().items():
+        if image.parameter.startswith("/aws/service/ami-amazon-linux-latest/"):
+            for architecture in image.architectures:
+                theirs = "known" if image.parameter_for(architecture) in known else None
+                yield Compared("moto", f"{name} {architecture}", "parameter", "known", theirs)
