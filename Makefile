@@ -20,7 +20,7 @@ test: setup  ## every tier of tests that this machine can carry
 lint: setup  ## ruff, mypy, import-linter, ansible-lint, yamllint, shellcheck
 	@bootstrap/lint
 
-bench: setup  ## how long the commands take, and how much memory
+bench: setup  ## how long commands take, how check grows, and ParallelCluster beside it
 	@$(PY) -m bench $(ARGS)
 
 down:  ## end the sandbox and remove what it left, also after a crash

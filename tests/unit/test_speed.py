@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.environments import names, text
+from bench.measure import Contender, Failed, take_turns
 from landbridge.environment import load_text
 from landbridge.findings import has_errors
 from landbridge.rules import check
@@ -146,3 +147,20 @@ def test_the_measured_environments_are_sound(pools: int) -> None:
     assert loaded.environment is not None
     assert [pool.name for pool in loaded.environment.aws.pools] == names(pools)
     assert len(set(names(pools))) == pools
+
+
+HOLD = "import time; held = b'x' * (40 << 20); time.sleep(0.3)"
+
+
+def test_the_memory_of_children_counts_where_they_stay() -> None:
+    both = f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {HOLD!r}]); {HOLD}; child.wait()"
+    command = (sys.executable, "-c", both)
+    figures = take_turns([Contender("alone", command), Contender("tree", command, tree=True)], 1, ROOT)
+    assert 40 < figures["alone"].peak_mib < 80 < figures["tree"].peak_mib
+
+
+def test_a_command_that_fails_is_not_measured() -> None:
+    with pytest.raises(Failed, match="ended with 3: why"):
+        take_turns(
+            [Contender("bad", (sys.executable, "-c", "import sys; sys.stderr.write('why'); sys.exit(3)"))], 1, ROOT
+        )
