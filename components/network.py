@@ -95,7 +95,7 @@ class Network(pulumi.ComponentResource):
         group = aws.ec2.SecurityGroup(
             f"{self._name}-endpoints",
             name=label,
-            description=f"Landbridge {args.cluster}: AWS's services inside the VPC",
+            description=f"Landbridge {args.cluster}: services of AWS, inside the VPC",
             vpc_id=self.vpc_id,
             tags=named(args.tags, label),
             opts=self._own,

@@ -1,10 +1,11 @@
 """A pool of GPU instances: everything that its launch template, placement group and security group say."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Literal
 
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, Ingress, Pool
 from landbridge.plan.args import Args, tags
 from landbridge.plan.capacity import Market, MarketKind, Strategy, fallbacks, terms
 from landbridge.plan.images import pool_image
@@ -24,6 +25,7 @@ __all__ = [
     "pool_flows",
     "pool_market",
     "pool_zones",
+    "rule_description",
 ]
 SLURMD_PORT = 6818
 #: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
@@ -165,6 +167,14 @@ def _interfaces(pool: Pool, instance: str) -> tuple[Interface, ...]:
     return tuple(Interface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
 
 
+def rule_description(text: str) -> str:
+    """`text` as EC2 takes it for a security group or one of its rules, without what it refuses: quotes, for one.
+
+    Source: EC2 API Reference, IpRange (Description) and CreateSecurityGroup (GroupDescription).
+    """
+    return re.sub(r"[^a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]", "", text)[:255]
+
+
 def pool_flows(environment: Environment) -> tuple[Flow, ...]:
     """Return what the pool's security group lets through; everything else is refused, both ways."""
     onprem = str(environment.onprem.cidr)
@@ -172,16 +182,31 @@ def pool_flows(environment: Environment) -> tuple[Flow, ...]:
     def flow(
         key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
     ) -> Flow:
-        return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=why)
+        described = rule_description(why)
+        return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
 
     slurmd = (SLURMD_PORT, SLURMD_PORT)
     return (
-        flow("self-in", "in", "self", "-1", None, "EFA and MPI between the pool's nodes"),
+        flow("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
         flow("self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"),
         flow("slurmd", "in", onprem, "tcp", slurmd, "slurmctld and on-prem steps reach slurmd"),
         flow("ssh", "in", onprem, "tcp", (22, 22), "operators, through the link only"),
         flow("srun", "in", onprem, "tcp", SRUN_PORTS, "srun and its tasks"),
         flow("icmp", "in", onprem, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
         flow("onprem", "out", onprem, "-1", None, "the controller, storage, MLflow and name service on-prem"),
-        flow("https", "out", "0.0.0.0/0", "tcp", (443, 443), "AWS's own services: S3, KMS, Secrets Manager"),
+        flow("https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"),
+        *{flow.key: flow for flow in map(_ingress, environment.aws.ingress)}.values(),
+    )
+
+
+def _ingress(one: Ingress) -> Flow:
+    """Somebody else's way in. Its key follows from what it opens, so that others may come and go before it."""
+    first, _, last = (one.ports or "").partition("-")
+    ports = (int(first), int(last or first)) if one.protocol in ("tcp", "udp") and first else None
+    if one.protocol == "icmp":
+        ports = (-1, -1)
+    protocol = "-1" if one.protocol == "all" else one.protocol
+    key = "-".join(["ingress", str(one.source).replace("/", "-"), one.protocol, *([one.ports] if one.ports else [])])
+    return Flow(
+        key=key, direction="in", peer=str(one.source), protocol=protocol, ports=ports, why=rule_description(one.why)
     )

@@ -1,5 +1,6 @@
 """What a network and a pool become for keys that the sandbox's own environment leaves at their defaults."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,38 @@ def test_no_group_is_made_where_none_is_wanted(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, pool("placement: none"))
     assert graph.of_type("aws:ec2/placementGroup:PlacementGroup") == []
     assert [subnet.get("placement_group") for subnet in graph.outputs["pools"]["p5"]["subnets"]] == [None, None]
+
+
+def test_others_get_in_by_rules_that_stay_when_more_come(tmp_path: Path) -> None:
+    one = '{source: 10.9.0.0/16, ports: 8000-8100, why: "the lab\'s notebooks"}'
+    two = "{source: 10.8.0.0/16, protocol: icmp, why: monitoring}"
+
+    def rules(*entries: str) -> dict[str, Any]:
+        more = f"nat: none\n      ingress: [{', '.join(entries)}]"
+        graph = graph_of(tmp_path, ("nat: none", more))
+        assert wrong(graph) == {}
+        return {n.name: n.inputs for n in graph.of_type(INGRESS) if "-ingress-" in n.name}
+
+    (name,) = rules(one)
+    assert {key: rules(two, one)[name][key] for key in ("cidrIpv4", "fromPort", "toPort", "ipProtocol")} == {
+        "cidrIpv4": "10.9.0.0/16",
+        "fromPort": 8000,
+        "toPort": 8100,
+        "ipProtocol": "tcp",
+    }
+    assert sorted(rule["fromPort"] for rule in rules(two, one, one).values()) == [-1, 8000]
+
+
+def test_descriptions_hold_what_ec2_takes(tmp_path: Path) -> None:
+    ingress = 'nat: none\n      ingress: [{source: 10.9.0.0/16, protocol: all, why: "the lab\'s \u2013 notebooks"}]'
+    graph = graph_of(tmp_path, ("nat: none", ingress), PUBLIC)
+    said = [
+        str(n.inputs["description"])
+        for n in graph.nodes.values()
+        if "ecurityGroup" in n.type and "description" in n.inputs
+    ]
+    assert len(said) > 10
+    assert [text for text in said if not re.fullmatch(r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{1,255}", text)] == []
 
 
 def test_a_second_range_is_applied_and_taken_down(

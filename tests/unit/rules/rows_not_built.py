@@ -8,7 +8,6 @@ VPC = {
     "id": "vpc-0123456789abcdef0",
     "subnets": {"use1-az4": {"id": "subnet-0123456789abcdef0", "cidr": "10.60.0.0/19"}},
 }
-INGRESS = {"source": "10.99.0.0/24", "ports": "443", "why": "a partner"}
 
 ROWS = [
     Row("not-built-yet", "a registry that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
@@ -20,7 +19,6 @@ ROWS = [
     Row("not-built-yet", "a driver that nothing installs", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
     Row("not-built-yet", "a VPC that is there", {("aws", "vpc"): VPC}, ("aws", "vpc"), "VPC"),
     Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
-    Row("not-built-yet", "others who may reach the nodes", {("aws", "ingress"): [INGRESS]}, ("aws", "ingress"), "reach the nodes"),
     Row("not-built-yet", "a permissions boundary", {("aws", "iam"): {"path": "/team/"}}, ("aws", "iam"), "roles"),
     Row("not-built-yet", "flow logs", {("aws", "logs"): {"flow_logs": True}}, ("aws", "logs"), "flow logs"),
     Row("not-built-yet", "Lustre as scratch space", {SCRATCH: {"kind": "fsx_lustre"}}, SCRATCH, "FSx for Lustre"),
