@@ -1,4 +1,4 @@
-"""Rules about users, accounts, data classes and budgets."""
+"""Rules about users, accounts and data classes."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,36 @@ from landbridge.rules.registry import rule
 
 _CLASSES: DataPath = ("data_classes",)
 _ACCOUNTS: DataPath = ("scheduler", "accounts")
+#: Accounts that roles and images make, and uids that the kernel gives to nobody.
+_SERVICES = frozenset(
+    [
+        "root",
+        "daemon",
+        "nobody",
+        "slurm",
+        "slurmrest",
+        "munge",
+        "mysql",
+        "ansible",
+        "ubuntu",
+        "admin",
+        "ec2-user",
+        "ssm-user",
+        "mlflow",
+        "burst",
+        "sshd",
+        "systemd-network",
+    ]
+)
+_KEPT_UIDS = frozenset({65533, 65534, 65535})
 
 
 @rule(suppressible=False)
 def unknown_data_class(environment: Environment) -> Iterator[Finding]:
-    """Whoever names a data class means one of data_classes: where its data may be is decided there alone."""
+    """Whoever names a data class means one of data_classes: where its data may be is decided there alone.
+
+    Source: Landbridge: what is in no class goes nowhere.
+    """
     for path, name in _named_classes(environment):
         if name not in environment.data_classes:
             near = did_you_mean(name, environment.data_classes)
@@ -23,7 +48,10 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def class_without_place(environment: Environment) -> Iterator[Finding]:
-    """An account's data must be allowed where there are nodes, else none of its jobs can ever run."""
+    """An account's data may be where there are nodes, else none of its jobs can ever run.
+
+    Source: slurm.conf(5), AllowAccounts: a partition of the class's sites is all that an account may use.
+    """
     has_nodes = {"onprem": bool(environment.onprem.nodes), "aws": bool(environment.aws.pools)}
     nodes: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
     for name, account in environment.scheduler.accounts.items():
@@ -37,27 +65,12 @@ def class_without_place(environment: Environment) -> Iterator[Finding]:
             yield Finding("class-without-place", message, path, related=related)
 
 
-@rule(suppressible=False)
-def classified_in_aws(environment: Environment) -> Iterator[Finding]:
-    """Classified data never leaves the site, and FedRAMP High and ITAR data need a GovCloud region (AWS compliance pages)."""
-    gov = environment.region.startswith("us-gov-")
-    for name, data_class in environment.data_classes.items():
-        path: DataPath = ("data_classes", name, "sites")
-        related: tuple[DataPath, ...] = (("data_classes", name, "regime"), ("region",))
-        if "aws" not in data_class.sites or data_class.regime is None:
-            continue
-        if data_class.regime == "classified":
-            yield Finding("classified-in-aws", f"{name} is classified: on-prem only", path, related=related)
-        elif data_class.regime in ("fedramp_high", "itar") and not gov:
-            message = f"{data_class.regime} data may be in AWS GovCloud only, not in {environment.region}"
-            yield Finding(
-                "classified-in-aws", message, path, "use sites: [onprem], or a us-gov region", related=related
-            )
-
-
 @rule
 def duplicate_user(environment: Environment) -> Iterator[Finding]:
-    """Names and uids are one to one: two users with one uid own each other's files at both sites."""
+    """Names and uids are one to one: two users with one uid own each other's files at both sites.
+
+    Source: credentials(7); Slurm and NFS compare uids, not names.
+    """
     names: dict[str, int] = {}
     uids: dict[int, int] = {}
     for index, user in enumerate(environment.users):
@@ -74,7 +87,10 @@ def duplicate_user(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_user(environment: Environment) -> Iterator[Finding]:
-    """An account's user who is not in `users` must come from a directory; a misspelt one comes from nowhere."""
+    """An account's user who is not in `users` comes from a directory; a misspelt one comes from nowhere.
+
+    Source: sacctmgr(1): an association for a user whom no node knows is never used.
+    """
     known = {user.name for user in environment.users}
     for name, account in environment.scheduler.accounts.items():
         for index, user in enumerate(account.users):
@@ -88,7 +104,10 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_account(environment: Environment) -> Iterator[Finding]:
-    """Parents and budgets name accounts that there are; and nobody is their own ancestor."""
+    """Parents and budgets name accounts that there are; and nobody is their own ancestor.
+
+    Source: sacctmgr(1), parent=; a budget of an account that there is not limits nobody.
+    """
     accounts = environment.scheduler.accounts
     named: list[tuple[str, DataPath]] = [(name, ("budget", "accounts", name)) for name in environment.budget.accounts]
     named += [(a.parent, (*_ACCOUNTS, name, "parent")) for name, a in accounts.items() if a.parent is not None]
@@ -106,20 +125,12 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
             yield Finding("unknown-account", f"the account {name} is its own ancestor", path, related=(_ACCOUNTS,))
 
 
-@rule
-def budget_sum(environment: Environment) -> Iterator[Finding]:
-    """Accounts that may spend more than the whole budget make it meaningless; a warning, for few spend all."""
-    total, whole = sum(b.monthly_usd for b in environment.budget.accounts.values()), environment.budget.monthly_usd
-    if whole is not None and total > whole:
-        message = f"the accounts' budgets are {total:,.0f} USD a month together, the whole budget is {whole:,.0f}"
-        path: DataPath = ("budget", "monthly_usd")
-        related: tuple[DataPath, ...] = (("budget", "accounts"),)
-        yield Finding("budget-sum", message, path, severity=Severity.WARNING, related=related)
-
-
 @rule(suppressible=False)
 def artifacts_stay_home(environment: Environment) -> Iterator[Finding]:
-    """MLflow keeps artifacts in the hub, so their class must be one that may be in AWS, at both sites to be read."""
+    """MLflow keeps artifacts in the hub, so their class is one that may be in AWS, at both sites to be read.
+
+    Source: Landbridge: a class without AWS has no bucket in the hub.
+    """
     chosen = environment.mlops.mlflow.data_class
     data_class = environment.data_classes.get(chosen) if chosen else None
     if data_class is not None and set(data_class.sites) != set(SITES):
@@ -135,3 +146,62 @@ def _named_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
         yield ("mlops", "mlflow", "data_class"), environment.mlops.mlflow.data_class
     if environment.mlops.registry is not None and environment.mlops.registry.data_class is not None:
         yield ("mlops", "registry", "data_class"), environment.mlops.registry.data_class
+
+
+@rule
+def reserved_user(environment: Environment) -> Iterator[Finding]:
+    """A person's name and uid are no service's: a person named slurm is the one whom every node obeys.
+
+    Source: Debian Policy 9.2.2 (uids), and the accounts that the roles make.
+    """
+    for index, user in enumerate(environment.users):
+        if user.name in _SERVICES:
+            path: DataPath = ("users", index, "name")
+            yield Finding("reserved-user", f"{user.name} is an account of the system", path, "choose another name")
+        if user.uid in _KEPT_UIDS:
+            path = ("users", index, "uid")
+            message = f"the uid {user.uid} means nobody"
+            yield Finding("reserved-user", message, path, "such as 20001", related=())
+
+
+@rule
+def reserved_account(environment: Environment) -> Iterator[Finding]:
+    """An account is not named root, which is Slurm's own and the parent of all.
+
+    Source: sacctmgr(1): the account root is there from the start.
+    """
+    for name in environment.scheduler.accounts:
+        if name == "root":
+            message = "the account root is Slurm's own, above all others"
+            yield Finding("reserved-account", message, (*_ACCOUNTS, name), "choose another name")
+
+
+@rule
+def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
+    """A user is in an account once.
+
+    Source: sacctmgr(1): an association is an account, a user and a cluster.
+    """
+    for name, account in environment.scheduler.accounts.items():
+        for index, user in enumerate(account.users):
+            if user in account.users[:index]:
+                path: DataPath = (*_ACCOUNTS, name, "users", index)
+                message = f"{user} is in {name} already"
+                yield Finding("user-twice-in-account", message, path, "remove it", Severity.WARNING)
+
+
+@rule
+def idle_account(environment: Environment) -> Iterator[Finding]:
+    """An account has users, its own or those of accounts below it; one without is of no use to anybody.
+
+    Where users come from a directory, that cannot be seen here, and nothing is said.
+    Source: sacctmgr(1): jobs are of a user in an account.
+    """
+    accounts = environment.scheduler.accounts
+    parents = {account.parent for account in accounts.values()}
+    for name, account in accounts.items():
+        if environment.users and not account.users and name not in parents:
+            message = f"nobody is in the account {name}"
+            related: tuple[DataPath, ...] = (("users",), _ACCOUNTS)
+            path: DataPath = (*_ACCOUNTS, name)
+            yield Finding("idle-account", message, path, "name its users", Severity.WARNING, related)

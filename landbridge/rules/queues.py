@@ -1,21 +1,27 @@
 """Rules about Slurm's queues and node names."""
 
+import re
 from collections.abc import Iterator
 
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES
-from landbridge.findings import DataPath, Finding, did_you_mean
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.plan.nodes import pool_node_names
-from landbridge.plan.partitions import MAIN, ONPREM
+from landbridge.plan.partitions import MAIN, ONPREM, seconds
 from landbridge.rules.registry import rule
+from landbridge.rules.walk import emulated
 
 _PARTITIONS: DataPath = ("scheduler", "partitions")
+_TIME = re.compile(r"\d+|\d+-\d+|(\d+-)?\d+:\d\d(:\d\d)?|INFINITE|UNLIMITED")
 
 
 @rule
 def no_nodes(environment: Environment) -> Iterator[Finding]:
-    """Slurm does not start without a node, and a cluster without GPUs at either site is none."""
+    """There is a node at one of the sites: Slurm does not start without.
+
+    Source: slurmctld: "fatal: No nodes configured".
+    """
     if not environment.onprem.nodes and not environment.aws.pools:
         related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
         yield Finding("no-nodes", "there are neither on-prem nodes nor pools", related[0], related=related)
@@ -23,7 +29,10 @@ def no_nodes(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def node_name_clash(environment: Environment) -> Iterator[Finding]:
-    """A cloud node named like an on-prem host would take its jobs' traffic."""
+    """No cloud node is named like an on-prem host: it would take its jobs' traffic.
+
+    Source: slurm.conf(5), NodeName and NodeAddr.
+    """
     taken = dict.fromkeys([*environment.onprem.addresses, *environment.onprem.services.hosts()])
     for group in environment.onprem.nodes:
         taken.update(dict.fromkeys(hostlist.expand(group.hosts)))
@@ -39,7 +48,10 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_node(environment: Environment) -> Iterator[Finding]:
-    """A queue's nodes are nodes of the cluster, pools, `onprem` or `aws`."""
+    """A queue's nodes are nodes of the cluster, pools, `onprem` or `aws`.
+
+    Source: slurm.conf(5), PartitionName: slurmctld does not start with a node that there is not.
+    """
     groups = [*SITES, MAIN, *(pool.name for pool in environment.aws.pools)]
     nodes = {name for group in environment.onprem.nodes for name in hostlist.expand(group.hosts)}
     nodes |= {name for pool in environment.aws.pools for name in pool_node_names(pool)}
@@ -61,7 +73,10 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def two_defaults(environment: Environment) -> Iterator[Finding]:
-    """Slurm sends a job without a queue to one default; of two, the last one in the file silently wins."""
+    """One queue at most is the default; of two, the last one in the file silently wins.
+
+    Source: slurm.conf(5), Default.
+    """
     defaults = [name for name, partition in environment.scheduler.partitions.items() if partition.default]
     for name in defaults[1:]:
         message = f"{name} and {defaults[0]} are both the default queue"
@@ -70,16 +85,38 @@ def two_defaults(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def protected_setting(environment: Environment) -> Iterator[Finding]:
-    """Keys that follow from the rest of the file: set there, they stay true for roles, components and burst too."""
-    instead = {
-        "clustername": "the environment's name",
-        "slurmctldhost": "onprem.services.controller",
-        "authtype": "scheduler.auth",
-        "nodename": "onprem.nodes and aws.pools",
-        "partitionname": "scheduler.partitions",
-    }
-    for key in environment.scheduler.overrides.slurm_conf:
-        if key.casefold() in instead:
-            path: DataPath = ("scheduler", "overrides", "slurm_conf", key)
-            yield Finding("protected-setting", f"{key} follows from {instead[key.casefold()]}", path, "set it there")
+def queue_time(environment: Environment) -> Iterator[Finding]:
+    """A queue's longest time is more than nothing, and its settings do not contradict it.
+
+    Source: slurm.conf(5), MaxTime and DefaultTime.
+    """
+    for name, partition in environment.scheduler.partitions.items():
+        path: DataPath = (*_PARTITIONS, name, "max_time")
+        longest = seconds(partition.max_time)
+        if longest == 0:
+            yield Finding("queue-time", f"no job can run in {name}: its longest time is 0", path)
+        for key, value in partition.settings.items():
+            if key.casefold() != "defaulttime" or not isinstance(value, str) or not _TIME.fullmatch(value):
+                continue
+            if longest > 0 and seconds(value) > longest:
+                message = (
+                    f"DefaultTime {value} is longer than max_time {partition.max_time}: no job starts without --time"
+                )
+                at: DataPath = (*_PARTITIONS, name, "settings", key)
+                yield Finding("queue-time", message, at, related=(path,))
+
+
+@rule
+def cgroup_version(environment: Environment) -> Iterator[Finding]:
+    """Nodes have cgroup v2: with v1, which Slurm has declared deprecated, a later version does not start.
+
+    Source: Slurm 25.05, RELEASE_NOTES: cgroup/v1 is deprecated.
+    """
+    scheduler = environment.scheduler
+    if scheduler.cgroup == "v1" and scheduler.slurm.version >= "25.05" and not emulated(environment):
+        message = f"Slurm {scheduler.slurm.version} has cgroup v1 as deprecated only"
+        path: DataPath = ("scheduler", "cgroup")
+        related: tuple[DataPath, ...] = (("scheduler", "slurm", "version"),)
+        yield Finding(
+            "cgroup-version", message, path, "use v2, which every supported Debian has", Severity.WARNING, related
+        )

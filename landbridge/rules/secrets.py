@@ -1,22 +1,100 @@
 """Rules about secrets."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from landbridge.environment import Environment, Loaded
-from landbridge.findings import DataPath, Finding, did_you_mean
-from landbridge.rules.registry import file_rule
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.rules.registry import file_rule, rule
+
+_OWN = "landbridge:"
+_ENVIRONMENT: DataPath = ("config", "landbridge:environment")
+#: What a secret looks like, and what it is. Source: AWS IAM identifiers; RFC 7468; the tokens' own documentation.
+_PATTERNS = {
+    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "a GitHub token": re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
+    "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"),
+}
 
 
 @file_rule
 def missing_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """A secret that is referred to is in the same file, encrypted: otherwise the roles would find nothing, far later."""
-    for name in type(environment.secrets).model_fields:
-        reference = getattr(environment.secrets, name)
-        if reference is None or reference.config in loaded.secure_keys:
+    """A secret that is referred to is in the same file, encrypted: otherwise the roles would find nothing, far later.
+
+    Source: Pulumi, "Secrets": `pulumi config set --secret`.
+    """
+    for name, reference in _references(environment):
+        if reference in loaded.secure_keys:
             continue
         path: DataPath = ("secrets", name, "config")
-        near = did_you_mean(reference.config, loaded.secure_keys)
-        command = f"pulumi config set --secret {reference.config} -s {environment.name}"
+        near = did_you_mean(reference, loaded.secure_keys)
+        command = f"pulumi config set --secret {reference} -s {environment.name}"
         fix = f'did you mean "{near}"?' if near else f"run: {command}"
-        message = f"the secret {reference.config} is not in this file as a secure: key"
+        message = f"the secret {reference} is not in this file as a secure: key"
         yield Finding("missing-secret", message, path, fix)
+
+
+@file_rule
+def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
+    """A secret of Landbridge's that nothing refers to is left over, or its reference is misspelt.
+
+    Source: Landbridge: only what `secrets` names is read.
+    """
+    used = {reference for _, reference in _references(environment)}
+    for key in sorted(loaded.secure_keys - used):
+        if key.startswith(_OWN):
+            message = f"nothing in secrets refers to {key}"
+            fix = "name it there, or remove it"
+            yield Finding("unused-secret", message, ("secrets",), fix, Severity.WARNING)
+
+
+@rule
+def same_secret(environment: Environment) -> Iterator[Finding]:
+    """Two secrets are two: a database's password that is Slurm's key opens both with either.
+
+    Source: NIST SP 800-57, part 1, section 5.2: a key has one purpose.
+    """
+    seen: dict[str, str] = {}
+    for name, reference in _references(environment):
+        first = seen.setdefault(reference, name)
+        if first != name:
+            message = f"{name} and {first} are the same secret"
+            related: tuple[DataPath, ...] = (("secrets", first),)
+            yield Finding("same-secret", message, ("secrets", name, "config"), "make one of its own", related=related)
+
+
+@file_rule(suppressible=False)
+def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
+    """No secret stands in the file as it is: the file is committed, and history keeps it for ever.
+
+    Source: Pulumi, "Secrets"; AWS, "Best practices for managing AWS access keys".
+    """
+    for path, text in _texts(loaded.source.data.get("config", {}) if isinstance(loaded.source.data, dict) else {}, ()):
+        if path[-1:] == ("secure",):
+            continue
+        for what, pattern in _PATTERNS.items():
+            if pattern.search(text):
+                inside = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
+                message = f"this is {what}, in clear text"
+                fix = "revoke it, then: pulumi config set --secret"
+                yield Finding("secret-in-clear", message, inside, fix)
+
+
+def _references(environment: Environment) -> Iterator[tuple[str, str]]:
+    for name in type(environment.secrets).model_fields:
+        reference = getattr(environment.secrets, name)
+        if reference is not None:
+            yield name, reference.config
+
+
+def _texts(data: Any, path: DataPath) -> Iterator[tuple[DataPath, str]]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _texts(value, (*path, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _texts(value, (*path, index))
+    elif isinstance(data, str):
+        yield path, data

@@ -115,8 +115,7 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
 def public_subnet(environment: Environment) -> Iterator[Finding]:
     """Nodes without a public address are not in a public subnet: its way out is for public addresses only.
 
-    And a public address does nothing in a private subnet, which every one is that Landbridge makes.
-    Source: Amazon VPC User Guide, "Internet gateways"; Amazon EC2 User Guide, public IPv4 addresses.
+    Source: Amazon VPC User Guide, "Internet gateways".
     """
     vpc = environment.aws.vpc
     pools = list(enumerate(environment.aws.pools))
@@ -129,12 +128,6 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
                 yield Finding(
                     "public-subnet", message, (*_VPC, "subnets", zone, "public"), fix, Severity.WARNING, related
                 )
-    private = vpc is None or not any(subnet.public for subnet in vpc.subnets.values())
-    for index, pool in pools:
-        if pool.public_ip and private:
-            message = "a public address does nothing here: the subnets are private"
-            related = (_VPC,)
-            yield Finding("public-subnet", message, (*_POOLS, index, "public_ip"), "remove it", related=related)
 
 
 @rule

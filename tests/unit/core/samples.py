@@ -65,14 +65,18 @@ def changed(changes: Mapping[DataPath, Any], region: str = "us-east-1", beside: 
 
 
 def loaded(
-    changes: Mapping[DataPath, Any] | None = None, *, edit: tuple[str, str] | None = None, **more: Any
+    changes: Mapping[DataPath, Any] | None = None,
+    *,
+    edit: tuple[str, str] | None = None,
+    environment: str = "test",
+    **more: Any,
 ) -> Loaded:
     """The good environment with changes, loaded; `edit` replaces the first such piece of its text."""
     text = changed(changes or {}, **more)
     if edit is not None:
         assert edit[0] in text, edit
         text = text.replace(*edit, 1)
-    return load_text(text, Path("stacks/Pulumi.test.yaml"))
+    return load_text(text, Path(f"stacks/Pulumi.{environment}.yaml"))
 
 
 def environment(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> Environment:

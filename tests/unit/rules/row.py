@@ -17,9 +17,9 @@ class Row:
     """A mistake that `landbridge check` must find.
 
     `changes` are values put into `tests.unit.core.samples.GOOD` by path; `at` is the path the finding must have; `says`
-    is part of its message or fix. `region` where the mistake needs another one; `beside` are keys next to the environment.
-    `title` names the mistake in docs/reference/mistakes.md in a few words. `today` where the mistake is one on that day
-    only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data;
+    is part of its message or fix. `region` where the mistake needs another one; `beside` are keys next to the environment,
+    `environment` is its name. `title` names the mistake in docs/reference/mistakes.md in a few words. `today` where the
+    mistake is one on that day only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data;
     `lock` is the image lock beside the file.
     """
 
@@ -32,11 +32,14 @@ class Row:
     beside: Mapping[str, Any] = field(default_factory=dict)
     today: date | None = None
     edit: tuple[str, str] | None = None
+    environment: str = "test"
     lock: ImageLock | None = None
 
     def load(self) -> Loaded:
         """The good environment with this mistake in it."""
-        found = loaded(self.changes, region=self.region, beside=self.beside, edit=self.edit)
+        found = loaded(
+            self.changes, region=self.region, beside=self.beside, edit=self.edit, environment=self.environment
+        )
         return found if self.lock is None else replace(found, lock=self.lock)
 
     def judge(self) -> Report:

@@ -1,22 +1,43 @@
 """Mistakes with users, accounts, data classes and budgets."""
 
+from typing import Any
+
 from landbridge.findings import DataPath
 from tests.unit.rules.row import Row
 
 ACCOUNTS: DataPath = ("scheduler", "accounts")
+BUDGET: DataPath = ("budget",)
+POOL: DataPath = ("aws", "pools", 0)
+BLOCK = {"kind": "capacity_block", "reservation": "cr-0123456789abcdef0", "zone": "use1-az4", "count": 4}
+WINDOW = {"starts": "2027-01-04T11:30:00Z", "ends": "2027-01-11T11:30:00Z"}
+
+
+def budget(**more: Any) -> dict[DataPath, Any]:
+    """A budget."""
+    return {BUDGET: more}
+
 
 ROWS = [
     Row("unknown-data-class", "misspelt data class of an account", {(*ACCOUNTS, "vision", "data_class"): "intrenal"}, (*ACCOUNTS, "vision", "data_class"), '"internal"'),
     Row("unknown-data-class", "misspelt data class of MLflow", {("mlops", "mlflow"): {"data_class": "x"}}, ("mlops", "mlflow", "data_class"), "x"),
     Row("class-without-place", "a class whose site has no nodes", {("onprem", "nodes"): [], (*ACCOUNTS, "vision", "data_class"): "restricted"}, (*ACCOUNTS, "vision", "data_class"), "no nodes"),
-    Row("classified-in-aws", "ITAR data in a commercial region", {("data_classes", "secret"): {"sites": ["aws"], "regime": "itar"}}, ("data_classes", "secret", "sites"), "GovCloud"),
-    Row("classified-in-aws", "classified data in AWS", {("data_classes", "secret"): {"sites": ["aws"], "regime": "classified"}}, ("data_classes", "secret", "sites"), "on-prem only"),
     Row("duplicate-user", "one name for two people", {("users", 1, "name"): "alice"}, ("users", 1, "name"), "alice"),
     Row("duplicate-user", "one uid for two people", {("users", 1, "uid"): 20001}, ("users", 1, "uid"), "20001"),
+    Row("reserved-user", "a person named slurm", {("users", 1, "name"): "slurm"}, ("users", 1, "name"), "system"),
+    Row("reserved-user", "a person with nobody's uid", {("users", 1, "uid"): 65534}, ("users", 1, "uid"), "nobody"),
     Row("unknown-user", "misspelt user", {(*ACCOUNTS, "vision", "users", 0): "alcie"}, (*ACCOUNTS, "vision", "users", 0), '"alice"'),
-    Row("unknown-account", "a budget for a misspelt account", {("budget",): {"accounts": {"visoin": {"monthly_usd": 5}}}}, ("budget", "accounts", "visoin"), '"vision"'),
+    Row("unknown-account", "a budget for a misspelt account", budget(accounts={"visoin": {"monthly_usd": 5}}), (*BUDGET, "accounts", "visoin"), '"vision"'),
     Row("unknown-account", "an unknown parent account", {(*ACCOUNTS, "vision", "parent"): "lab"}, (*ACCOUNTS, "vision", "parent"), "lab"),
     Row("unknown-account", "an account that is its own parent", {(*ACCOUNTS, "vision", "parent"): "vision"}, (*ACCOUNTS, "vision", "parent"), "own ancestor"),
-    Row("budget-sum", "accounts may spend more than all", {("budget",): {"monthly_usd": 5, "accounts": {"vision": {"monthly_usd": 6}}}}, ("budget", "monthly_usd"), "6"),
+    Row("reserved-account", "an account named root", {(*ACCOUNTS, "root"): {"users": ["bob"], "data_class": "internal"}}, (*ACCOUNTS, "root"), "Slurm's own"),
+    Row("user-twice-in-account", "a user twice in an account", {(*ACCOUNTS, "vision", "users"): ["alice", "alice"]}, (*ACCOUNTS, "vision", "users", 1), "already"),
+    Row("idle-account", "an account without users", {(*ACCOUNTS, "speech"): {"data_class": "internal"}}, (*ACCOUNTS, "speech"), "nobody"),
     Row("artifacts-stay-home", "artifacts that may not leave the site", {("mlops", "mlflow"): {"data_class": "restricted"}}, ("mlops", "mlflow", "data_class"), "restricted"),
+    Row("budget-sum", "accounts may spend more than all", budget(monthly_usd=5, accounts={"vision": {"monthly_usd": 6}}), (*BUDGET, "monthly_usd"), "6"),
+    Row("budget-below-fixed", "a budget below what is billed anyway", {**budget(monthly_usd=50), ("aws", "nat"): "per_zone"}, (*BUDGET, "monthly_usd"), "no job running"),
+    Row("budget-below-fixed", "a budget below the kept nodes", {**budget(monthly_usd=9000), (*POOL, "min_nodes"): 1}, (*BUDGET, "monthly_usd"), "p5"),
+    Row("budget-below-an-hour", "one hour costs more than the month's budget", {**budget(monthly_usd=1500), (*POOL, "max_nodes"): 32}, (*BUDGET, "monthly_usd"), "one hour"),
+    Row("budget-below-block", "a block's bill above the month's budget", {**budget(monthly_usd=20000), (*POOL, "capacity", 0): {**BLOCK, **WINDOW}, (*POOL, "min_nodes"): 4}, (*BUDGET, "monthly_usd"), "at once"),
+    Row("budget-of-nothing", "a hard budget of nothing", budget(accounts={"vision": {"monthly_usd": 0, "hard": True}}), (*BUDGET, "accounts", "vision", "monthly_usd"), "ever starts"),
+    Row("budget-of-nothing", "an alarm at the first cent", budget(monthly_usd=0), (*BUDGET, "monthly_usd"), "every cent"),
 ]  # fmt: skip

@@ -27,7 +27,6 @@ ROWS = [
     Row("existing-vpc", "a NAT gateway for somebody else's VPC", {**vpc(), ("aws", "nat"): "single"}, ("aws", "nat"), "no NAT gateway"),
     Row("existing-vpc", "one subnet for two zones", {**vpc(subnets={"use1-az4": SUBNET, "use1-az6": SUBNET}), (*POOL, "capacity", 0, "zones"): ["use1-az4", "use1-az6"]}, (*VPC, "subnets", "use1-az6", "id"), "use1-az4"),
     Row("public-subnet", "private nodes in a public subnet", vpc(subnets={"use1-az4": {**SUBNET, "public": True}}), (*VPC, "subnets", "use1-az4", "public"), "nothing leads out"),
-    Row("public-subnet", "public addresses in private subnets", {(*POOL, "public_ip"): True}, (*POOL, "public_ip"), "private"),
     Row("subnet-too-small", "more nodes than addresses", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "max_nodes"): 200}, (*POOL, "max_nodes"), "123"),
     Row("subnet-too-small", "EFA interfaces that take an address each", {("aws", "cidr"): "10.60.0.0/22", (*POOL, "nics"): "legacy"}, (*POOL, "max_nodes"), "128"),
     Row("subnet-too-small", "interfaces for bandwidth in a small subnet", {("aws", "subnets"): {"use1-az4": "10.60.0.0/26"}, (*POOL, "nics"): "bandwidth", (*POOL, "max_nodes"): 16}, (*POOL, "max_nodes"), "nodes 128"),

@@ -57,7 +57,8 @@ def test_an_unknown_region_is_reported_at_its_own_key() -> None:
 
 def test_a_cycle_of_parents_ends() -> None:
     accounts = {
-        name: {"data_class": "internal", "parent": parent} for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))
+        name: {"data_class": "internal", "parent": parent, "users": ["bob"]}
+        for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))
     }
     found = findings({("scheduler", "accounts"): accounts})
     assert {finding.path[2] for finding in found} == {"b", "c"}

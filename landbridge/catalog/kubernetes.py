@@ -1,0 +1,52 @@
+"""What EKS takes (kubernetes.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+
+class KubernetesVersion(Facts):
+    """When support ends: the standard one, and the one that costs extra. None: not known."""
+
+    standard_until: date | None = None
+    extended_until: date | None = None
+
+
+class PodLimits(Facts):
+    """Pods of one node: `few` up to so many vCPUs, `many` above."""
+
+    up_to_vcpus: int
+    few: int
+    many: int
+
+
+class HybridLimits(Facts):
+    """What the link to on-prem nodes is to carry."""
+
+    delay_ms: int
+    mbps: int
+
+
+class Eks(Facts):
+    """All of it. `zones_without` have no room for EKS's own interfaces."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    versions: Mapping[str, KubernetesVersion]
+    service_prefixes: tuple[int, int]
+    zones: int
+    zones_without: tuple[str, ...]
+    least_free_addresses: int
+    pods: PodLimits
+    remote_networks: int
+    hybrid: HybridLimits
+
+
+@cache
+def eks() -> Eks:
+    """Versions, ranges, zones and pods."""
+    return read("kubernetes", Eks)

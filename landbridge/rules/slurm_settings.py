@@ -1,0 +1,157 @@
+"""Rules about settings of Slurm's own files that a site writes itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from landbridge.catalog.slurm_keys import slurm_keys
+from landbridge.environment import Environment
+from landbridge.environment.base import Scalar
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.rules.registry import rule
+
+_CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
+_CGROUP: DataPath = ("scheduler", "overrides", "cgroup_conf")
+_INSTEAD = {
+    "clustername": "the environment's name",
+    "slurmctldhost": "onprem.services.controller",
+    "authtype": "scheduler.auth",
+    "nodename": "onprem.nodes and aws.pools",
+    "nodeset": "scheduler.partitions",
+    "partitionname": "scheduler.partitions",
+    "accountingstoragehost": "onprem.services.database",
+    "resumeprogram": "aws.pools: the burst controller is called by it",
+    "suspendprogram": "aws.pools: the burst controller is called by it",
+    "resumefailprogram": "aws.pools: the burst controller is called by it",
+}
+_INSTEAD_IN_QUEUE = {
+    "partitionname": "the queue's key",
+    "nodes": "nodes:",
+    "default": "default:",
+    "maxtime": "max_time:",
+}
+
+
+@rule
+def protected_setting(environment: Environment) -> Iterator[Finding]:
+    """Keys that follow from the rest of the file are set there: so they stay true for roles, components and burst too.
+
+    Source: Landbridge: slurm.conf is made from the environment alone.
+    """
+    for key in environment.scheduler.overrides.slurm_conf:
+        if key.casefold() in _INSTEAD:
+            message = f"{key} follows from {_INSTEAD[key.casefold()]}"
+            yield Finding("protected-setting", message, (*_CONF, key), "set it there")
+    for name, partition in environment.scheduler.partitions.items():
+        for key in partition.settings:
+            if key.casefold() in _INSTEAD_IN_QUEUE:
+                message = f"{key} is written as {_INSTEAD_IN_QUEUE[key.casefold()]}"
+                yield Finding("protected-setting", message, (*_settings(name), key), "set it there")
+
+
+@rule(suppressible=False)
+def residency_setting(environment: Environment) -> Iterator[Finding]:
+    """Who may use a queue follows from the data classes of accounts and the sites of its nodes; nothing takes that away.
+
+    Deleted or replaced, AllowAccounts lets restricted data's jobs run in AWS; and without associations it holds for nobody.
+    Source: slurm.conf(5), AllowAccounts and AccountingStorageEnforce; design, decision 6: restricted classes are denied in
+    layers.
+    """
+    for name, partition in environment.scheduler.partitions.items():
+        for key in partition.settings:
+            if key.casefold() in ("allowaccounts", "denyaccounts", "allowgroups", "allowqos") and _restricted(
+                environment
+            ):
+                message = f"{key} decides where data of a class may go; it follows from data_classes and accounts"
+                fix = "give the accounts their data_class"
+                yield Finding("residency-setting", message, (*_settings(name), key), fix, related=(("data_classes",),))
+    for key, value in environment.scheduler.overrides.slurm_conf.items():
+        if key.casefold() != "accountingstorageenforce" or not environment.scheduler.accounts:
+            continue
+        if value is None or "associations" not in str(value).casefold():
+            message = "without associations, jobs run in accounts that their users are not in"
+            related: tuple[DataPath, ...] = (("scheduler", "accounts"),)
+            yield Finding("residency-setting", message, (*_CONF, key), "keep associations in it", related=related)
+
+
+@rule
+def slurm_key(environment: Environment) -> Iterator[Finding]:
+    """A key is one that the file has: with any other, Slurm's daemons do not start.
+
+    A warning where it may be newer than the list.
+    Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
+    """
+    known = slurm_keys()
+    overrides = environment.scheduler.overrides
+    yield from _unknown(overrides.slurm_conf, _CONF, "slurm.conf", known.slurm_conf)
+    yield from _unknown(overrides.cgroup_conf, _CGROUP, "cgroup.conf", known.cgroup_conf)
+    for name, partition in environment.scheduler.partitions.items():
+        yield from _unknown(partition.settings, _settings(name), "a queue", known.partition)
+
+
+@rule
+def slurm_value(environment: Environment) -> Iterator[Finding]:
+    """A value is one line without a comment in it, and a key is written once, whatever its case.
+
+    Source: slurm.conf(5): # begins a comment, and keys are not case sensitive.
+    """
+    overrides = environment.scheduler.overrides
+    files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
+        (_CONF, overrides.slurm_conf),
+        (_CGROUP, overrides.cgroup_conf),
+    ]
+    files += [(_settings(name), one.settings) for name, one in environment.scheduler.partitions.items()]
+    for path, settings in files:
+        seen: dict[str, str] = {}
+        for key, value in settings.items():
+            first = seen.setdefault(key.casefold(), key)
+            if first != key:
+                message = f"{key} and {first} are the same key"
+                yield Finding("slurm-value", message, (*path, key), "remove one", related=((*path, first),))
+            if isinstance(value, str) and (not value.isprintable() or "#" in value):
+                message = f"{key}: a value is one line, and # begins a comment"
+                yield Finding("slurm-value", message, (*path, key))
+            elif isinstance(value, str) and not value.strip():
+                message = f"{key} has no value"
+                yield Finding("slurm-value", message, (*path, key), "null deletes a key")
+
+
+def _unknown(
+    settings: Mapping[str, Scalar | None], path: DataPath, file: str, known: Sequence[str]
+) -> Iterator[Finding]:
+    spelled = {key.casefold() for key in known}
+    gone = {key.casefold(): instead for key, instead in slurm_keys().gone.items()}
+    for key in settings:
+        if key.casefold() in spelled:
+            continue
+        if key.casefold() in gone:
+            message = f"Slurm has no {key} any more; in its place: {gone[key.casefold()]}"
+            yield Finding("slurm-key", message, (*path, key), "remove it")
+            continue
+        near = did_you_mean(key, known)
+        elsewhere = _elsewhere(key, file)
+        fix = elsewhere or (f'did you mean "{near}"?' if near else None)
+        message = f"{file} has no key {key}"
+        severity = Severity.ERROR if elsewhere else Severity.WARNING
+        yield Finding("slurm-key", message, (*path, key), fix, severity)
+
+
+def _elsewhere(key: str, file: str) -> str | None:
+    """The place where the key does belong."""
+    lists = slurm_keys()
+    places = {
+        "slurm.conf": (lists.slurm_conf, "scheduler.overrides.slurm_conf"),
+        "cgroup.conf": (lists.cgroup_conf, "scheduler.overrides.cgroup_conf"),
+        "a queue": (lists.partition, "a queue's settings"),
+    }
+    for name, (words, where) in places.items():
+        if name != file and key.casefold() in (word.casefold() for word in words):
+            return f"it is a key of {where}"
+    return None
+
+
+def _restricted(environment: Environment) -> bool:
+    """Whether there is data that may not be everywhere."""
+    return any(len(set(one.sites)) < 2 for one in environment.data_classes.values())
+
+
+def _settings(queue: str) -> DataPath:
+    return ("scheduler", "partitions", queue, "settings")
