@@ -131,9 +131,11 @@ def iam_bucket_or_object(environment: Environment) -> Iterator[Finding]:
     s3:ListBucket on arn:aws:s3:::data/* is the commonest reason for AccessDenied there is.
     Source: Service Authorization Reference, "Actions, resources, and condition keys for Amazon S3".
     """
-    s3 = iam_actions("s3")
     for path, statement, action in _actions(environment):
-        if s3 is None or not action.lower().startswith("s3:") or "*" in action or "*" in statement.resources:
+        if not action.lower().startswith("s3:") or "*" in action or "*" in statement.resources:
+            continue
+        s3 = iam_actions("s3")
+        if s3 is None:
             continue
         names = [arn.split(":::", 1)[1] for arn in statement.resources if re.match(r"arn:[^:]+:s3:::", arn)]
         if len(names) != len(statement.resources):
