@@ -41,9 +41,9 @@ class Aws:
     The same question is asked once: whoever repeats it gets the first answer, or waits for it.
     """
 
-    def __init__(self, region: str, endpoint: str | None = None) -> None:
+    def __init__(self, region: str, endpoint: str | None = None, session: boto3.session.Session | None = None) -> None:
         self.region, self._endpoint = region, endpoint
-        self._session: boto3.session.Session | None = None
+        self._session = session
         self._clients: dict[tuple[str, str], Any] = {}
         self._answers: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()

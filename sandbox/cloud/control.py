@@ -144,6 +144,11 @@ def _offered(world: World, value: Mapping[str, Any]) -> None:
     world.offered.update({name: list(zones) for name, zones in value.items()})
 
 
+def _closed(world: World, value: Any) -> None:
+    """Regions that the account has not opted in to."""
+    world.closed = {str(name) for name in value}
+
+
 def _spot(world: World, value: Mapping[str, Any]) -> None:
     """By `type/zone` or `type/*`: the spot price."""
     world.spot.update({key: float(price) for key, price in value.items()})
@@ -167,6 +172,7 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "released": _released,
     "types": _types,
     "offered": _offered,
+    "closed": _closed,
     "spot": _spot,
 }
 

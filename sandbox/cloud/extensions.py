@@ -141,6 +141,27 @@ def _delete_placement_group(world: World, response: Any) -> None:
         placement.delete(world, response.region, _parameters(response), used)
 
 
+def _default_disk_key(world: World, response: Any) -> Any:
+    """GetEbsDefaultKmsKeyId, which moto can only set."""
+    return {"KmsKeyId": response.ec2_backend.default_kms_key_id or "alias/aws/ebs"}
+
+
+def _describe_regions(world: World, response: Any) -> Any:
+    """DescribeRegions; those that are closed show only to who asks for all."""
+    request = _parameters(response)
+    wanted, everything = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
+    known = {region.name: region for region in response.ec2_backend.describe_regions([])}
+    for name in wanted:
+        if name not in known or (name in world.closed and not everything):
+            raise CloudError("InvalidParameterValue", f"Invalid region: {name}")
+    shown = []
+    for name, region in known.items():
+        if name in (wanted or known) and (everything or name not in world.closed):
+            status = "not-opted-in" if name in world.closed else "opt-in-not-required"
+            shown.append({"RegionName": name, "Endpoint": region.endpoint, "OptInStatus": status})
+    return {"Regions": shown}
+
+
 def _with_account(action: Callable[[World, str, str, Any], Any]) -> Action:
     def act(world: World, response: Any) -> Any:
         with world.lock:
@@ -168,6 +189,8 @@ ACTIONS: dict[str, Action] = {
     "create_placement_group": _create_placement_group,
     "describe_placement_groups": _describe_placement_groups,
     "delete_placement_group": _delete_placement_group,
+    "describe_regions": _describe_regions,
+    "get_ebs_default_kms_key_id": _default_disk_key,
     "create_capacity_reservation": _with_account(reservations.create),
     "describe_capacity_reservations": _with_region(reservations.describe),
     "cancel_capacity_reservation": _with_region(reservations.cancel),

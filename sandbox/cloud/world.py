@@ -53,6 +53,7 @@ class World:
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    closed: set[str] = field(default_factory=set)  # regions nobody has opted in to
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
     extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
 

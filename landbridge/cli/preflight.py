@@ -1,0 +1,86 @@
+"""`landbridge preflight`: what only AWS knows, before anything is built."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, environment_path, print_json
+from landbridge.findings import FindingsError, Severity, has_errors
+
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Permissions = Annotated[bool, typer.Option("--permissions", help="Print the IAM policy that the checks need, and end.")]
+Accepted = Annotated[
+    bool, typer.Option("--suppressed", "--verbose", help="Also print what the environment accepts, and why.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(preflight)
+
+
+def preflight(
+    stack: Stack = None,
+    file: File = None,
+    permissions: Permissions = False,
+    accepted: Accepted = False,
+    form: Form = Format.TEXT,
+) -> None:
+    """Ask AWS whether an environment can be built and run: quotas, offerings, addresses, capacity, images, dry runs.
+
+    Changes nothing. What these credentials may not look at is skipped, and said. Exit status: 0 nothing speaks against it,
+    1 errors, 2 AWS could not be asked.
+    """
+    from datetime import UTC, datetime
+
+    if permissions:
+        from landbridge.live.preflight import policy
+
+        print_json(policy())
+        return
+    from landbridge.cli.preflight_display import PreflightDisplay
+    from landbridge.environment import load_environment
+    from landbridge.live.aws import Aws
+    from landbridge.live.preflight import preflight as run
+    from landbridge.rules import check
+
+    loaded = load_environment(environment_path(stack, file))
+    now = datetime.now(UTC)
+    offline = check(loaded, now.date())
+    if has_errors(offline) or loaded.environment is None:
+        # AWS would be asked about an environment that nobody means.
+        raise FindingsError([finding for finding in offline if finding.severity is Severity.ERROR])
+    environment = loaded.environment
+    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    with PreflightDisplay(shown=form is Format.TEXT and sys.stderr.isatty()) as progress:
+        report = run(loaded, aws, now, progress)
+    counts = {f"{severity.value}s": sum(f.severity is severity for f in report.findings) for severity in Severity}
+    if form is Format.JSON:
+        print_json(
+            {
+                "environment": environment.name,
+                "account": report.account,
+                "region": environment.region,
+                **counts,
+                "checks": [look.to_dict() for look in report.looks],
+                "findings": [finding.to_dict() for finding in report.findings],
+                "suppressed": [{**finding.to_dict(), "reason": reason} for finding, reason in report.suppressed],
+            }
+        )
+    else:
+        from dataclasses import replace
+
+        from landbridge.cli.excerpt import print_with_lines
+
+        shown = [
+            replace(finding, message=f"{finding.message}; accepted: {reason}", severity=Severity.INFO, fix=None)
+            for finding, reason in report.suppressed
+            if accepted
+        ]
+        print_with_lines([*report.findings, *shown], loaded.path)
+        looked = sum(look.result in ("good", "found") for look in report.looks)
+        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing speaks against it"
+        where = f"account {report.account or 'unknown'}, {environment.region}"
+        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} looks, {told}")
+    raise typer.Exit(2 if not report.answered else 1 if has_errors(report.findings) else 0)

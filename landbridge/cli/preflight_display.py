@@ -1,0 +1,36 @@
+"""Progress of a preflight on a terminal: what is being looked at, and how many looks are left. On standard error."""
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from landbridge.live.preflight import Check
+
+
+class PreflightDisplay:
+    """A bar while the block runs, where `shown`; nothing at all elsewhere."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+
+    def __enter__(self) -> "PreflightDisplay":
+        if self._shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (BarColumn(bar_width=30), TextColumn("{task.description}"), TimeElapsedColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("asking AWS", total=None)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            self._progress.stop()
+
+    def __call__(self, check: "Check", done: int, total: int) -> None:
+        """One check has ended."""
+        if self._shown:
+            self._progress.update(self._task, completed=done, total=total, description=f"looked at {check.looks_at}")

@@ -1,0 +1,40 @@
+"""The key that encrypts the nodes' disks, where the account has chosen one."""
+
+from collections.abc import Iterator
+
+from landbridge.findings import Finding
+from landbridge.live.answers import Kind, Refused
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error, info
+
+
+@check("the key of the disks", "ec2:GetEbsDefaultKmsKeyId", "kms:DescribeKey")
+def disk_key(scene: Scene) -> Iterator[Finding]:
+    """The account's default key for volumes is usable.
+
+    Nodes' disks are encrypted with it. With a disabled key instances end right after their start, with
+    Client.InternalError and no other word.
+    Source: EBS User Guide, "EBS encryption" (default key); EC2 User Guide, "Instance terminates immediately".
+    """
+    if not scene.environment.aws.pools:
+        return
+    key = str(scene.aws.ask("ec2", "get_ebs_default_kms_key_id")["KmsKeyId"])
+    if key.endswith("alias/aws/ebs"):
+        return
+    try:
+        found = scene.aws.ask("kms", "describe_key", KeyId=key)["KeyMetadata"]
+    except Refused as refused:
+        if refused.kind is not Kind.ANSWER:
+            raise
+        yield error(
+            "live-disk-key", f"the default key for volumes, {key}, does not exist: {refused.message}", ("aws", "pools")
+        )
+        return
+    if found["KeyState"] != "Enabled":
+        message = f"the default key for volumes, {key}, is {found['KeyState']}: nodes would end right after their start"
+        yield error("live-disk-key", message, ("aws", "pools"), f"aws kms enable-key --key-id {key}")
+    elif found.get("KeyManager") == "CUSTOMER":
+        message = (
+            f"disks are encrypted with {key}: its policy must let the launching role create grants (kms:CreateGrant)"
+        )
+        yield info("live-disk-key", message, ("aws", "pools"))

@@ -1,0 +1,232 @@
+"""A VPC that is there already: whether it is what the file says, and has room."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.environment import ExistingVpc
+from landbridge.findings import DataPath, Finding
+from landbridge.live.answers import Kind, Refused
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error, warning
+from landbridge.plan.addresses import ip_budget
+from landbridge.plan.endpoints import endpoint_services, needed
+from landbridge.plan.nics import pool_interfaces
+
+VPC: DataPath = ("aws", "vpc")
+
+
+def subnets(scene: Scene, vpc: ExistingVpc) -> dict[str, Any]:
+    """The file's subnets as AWS shows them, by id; those that are not there are not in it. Raises Refused."""
+    found: dict[str, Any] = {}
+    for one in vpc.subnets.values():
+        # One by one: a single unknown id would spoil the answer for all.
+        try:
+            answer = scene.aws.ask("ec2", "describe_subnets", SubnetIds=[one.id])
+        except Refused as refused:
+            if refused.kind is not Kind.ANSWER:
+                raise
+            continue
+        found |= {subnet["SubnetId"]: subnet for subnet in answer["Subnets"]}
+    return found
+
+
+@check("the VPC", "ec2:DescribeVpcs", "ec2:DescribeVpcAttribute")
+def vpc(scene: Scene) -> Iterator[Finding]:
+    """The VPC exists, has the ranges the file gives it, and resolves names as the file says.
+
+    Private endpoints and file systems are found by name: without both DNS attributes the nodes see nothing of them.
+    Source: VPC User Guide, "DNS attributes in your VPC"; EC2 API reference, DescribeVpcs, DescribeVpcAttribute.
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    try:
+        found = scene.aws.ask("ec2", "describe_vpcs", VpcIds=[existing.id])["Vpcs"][0]
+    except Refused as refused:
+        if refused.kind is not Kind.ANSWER:
+            raise
+        message = f"there is no VPC {existing.id} in {scene.environment.region}: {refused.message}"
+        yield error("live-vpc", message, (*VPC, "id"))
+        return
+    blocks = [b for b in found.get("CidrBlockAssociationSet") or () if b["CidrBlockState"]["State"] == "associated"]
+    ranges = {block["CidrBlock"] for block in blocks} | {found["CidrBlock"]}
+    wanted: list[tuple[str, DataPath]] = [(str(scene.environment.aws.cidr), ("aws", "cidr"))]
+    wanted += [
+        (str(cidr), ("aws", "secondary_cidrs", index))
+        for index, cidr in enumerate(scene.environment.aws.secondary_cidrs)
+    ]
+    for cidr, path in wanted:
+        if cidr not in ranges:
+            yield error(
+                "live-vpc", f"{existing.id} has no range {cidr}", path, f"its ranges: {', '.join(sorted(ranges))}"
+            )
+    missing = [name for name in ("enableDnsSupport", "enableDnsHostnames") if not _attribute(scene, existing.id, name)]
+    if missing and existing.dns_support:
+        path = (*VPC, "dns_support")
+        fix = f"aws ec2 modify-vpc-attribute --vpc-id {existing.id} --enable-dns-hostnames (and --enable-dns-support)"
+        yield error("live-vpc", f"{existing.id} has {' and '.join(missing)} off", path, fix)
+    if not missing and not existing.dns_support:
+        yield warning("live-vpc", f"{existing.id} has both DNS attributes on", (*VPC, "dns_support"), "write true")
+
+
+@check("the subnets", "ec2:DescribeSubnets")
+def subnet(scene: Scene) -> Iterator[Finding]:
+    """Every subnet exists, in the VPC, in the zone and with the range that the file says.
+
+    Source: EC2 API reference, DescribeSubnets.
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    found = subnets(scene, existing)
+    for zone, one in existing.subnets.items():
+        path: DataPath = (*VPC, "subnets", zone)
+        actual = found.get(one.id)
+        if actual is None:
+            message = f"there is no subnet {one.id} in {scene.environment.region}"
+            yield error("live-subnet", message, (*path, "id"))
+            continue
+        if actual["VpcId"] != existing.id:
+            message = f"{one.id} is in {actual['VpcId']}, not in {existing.id}"
+            yield error("live-subnet", message, (*path, "id"), "choose a subnet of the same VPC")
+        if actual["AvailabilityZoneId"] != zone:
+            message = f"{one.id} is in {actual['AvailabilityZoneId']}, not in {zone}"
+            yield error("live-subnet", message, path, f"put it under {actual['AvailabilityZoneId']}")
+        if actual["CidrBlock"] != str(one.cidr):
+            message = f"{one.id} has the range {actual['CidrBlock']}, not {one.cidr}"
+            yield error("live-subnet", message, (*path, "cidr"), f"write {actual['CidrBlock']}")
+        if actual["State"] != "available":
+            yield error("live-subnet", f"{one.id} is {actual['State']}", (*path, "id"))
+
+
+@check("free addresses", "ec2:DescribeSubnets", "ec2:DescribeInstances")
+def free_address(scene: Scene) -> Iterator[Finding]:
+    """The subnets have as many free addresses as the environment needs, besides what others use of them.
+
+    Source: EC2 API reference, DescribeSubnets (AvailableIpAddressCount); the need is `ip_budget`'s.
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    found = subnets(scene, existing)
+    budgets = {plan.zone: plan for plan in ip_budget(scene.environment) if plan.tier == "private"}
+    for zone, one in existing.subnets.items():
+        actual, plan = found.get(one.id), budgets.get(zone)
+        if actual is None or plan is None:
+            continue
+        free = actual["AvailableIpAddressCount"] + _own(scene, one.id)
+        if free < plan.needed:
+            pools = ", ".join(f"{name} {count}" for name, count in plan.per_pool.items())
+            message = (
+                f"{one.id} has {free} addresses left, and {plan.needed} are needed ({pools or 'endpoints, storage'})"
+            )
+            fix = "fewer max_nodes, nics: ip_optimised (one address a node), or a larger subnet"
+            yield error("live-free-address", message, (*VPC, "subnets", zone, "cidr"), fix)
+
+
+@check("routes of the subnets", "ec2:DescribeRouteTables")
+def route(scene: Scene) -> Iterator[Finding]:
+    """`public` says whether a subnet's route table leads to an internet gateway.
+
+    Nodes have no public address: in a public subnet they reach nothing outside, and a NAT gateway elsewhere does nothing
+    for them.
+    Source: VPC User Guide, "Route tables" (a subnet without a table of its own uses the main one).
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    filters = [{"Name": "vpc-id", "Values": [existing.id]}]
+    tables = scene.aws.all("ec2", "describe_route_tables", "RouteTables", Filters=filters)
+    if not tables:
+        return
+    for zone, one in existing.subnets.items():
+        public = any(str(way.get("GatewayId", "")).startswith("igw-") for way in _routes(tables, one.id))
+        path: DataPath = (*VPC, "subnets", zone, "public")
+        if one.public and not public:
+            yield error("live-route", f"{one.id} has no route to an internet gateway", path, "write public: false")
+        elif public and not one.public:
+            message = (
+                f"{one.id} has a route to an internet gateway, and nodes there have no public address to use it with"
+            )
+            fix = "choose a private subnet, or write public: true"
+            yield warning("live-route", message, path, fix)
+
+
+@check("endpoints in the VPC", "ec2:DescribeVpcEndpoints")
+def endpoint(scene: Scene) -> Iterator[Finding]:
+    """No endpoint that Landbridge makes is there already.
+
+    A second one of a service cannot have the private name, and `up` fails half-way with a conflicting DNS domain.
+    Source: VPC User Guide (AWS PrivateLink), "Private DNS names for endpoints".
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    filters = [{"Name": "vpc-id", "Values": [existing.id]}]
+    found = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    theirs = {one["ServiceName"]: one for one in found if not scene.is_mine(one.get("Tags"))}
+    for wanted in endpoint_services(scene.environment):
+        name = f"com.amazonaws.{scene.environment.region}.{wanted.service}"
+        if wanted.kind == "interface" and name in theirs and theirs[name].get("PrivateDnsEnabled"):
+            message = f"{existing.id} has an endpoint of {wanted.service} with the private name: {theirs[name]['VpcEndpointId']}"
+            fix = "vpc_endpoints: gateway, where what is there serves the nodes"
+            yield error("live-endpoint", message, ("aws", "vpc_endpoints"), fix)
+
+
+@check("ways out of the subnets", "ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")
+def way_out(scene: Scene) -> Iterator[Finding]:
+    """Nodes reach the AWS services they need: over a default route, or over an endpoint in the VPC.
+
+    A node that cannot read Slurm's key never joins: it boots, is paid for, and is given up after resume_timeout.
+    Source: VPC User Guide (AWS PrivateLink), "Access AWS services"; which services is the plan's (endpoints.yaml).
+    """
+    existing = scene.environment.aws.vpc
+    if existing is None:
+        return
+    filters = [{"Name": "vpc-id", "Values": [existing.id]}]
+    tables = scene.aws.all("ec2", "describe_route_tables", "RouteTables", Filters=filters)
+    there = {
+        one["ServiceName"] for one in scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    }
+    planned = {one.service for one in endpoint_services(scene.environment)}
+    prefix = f"com.amazonaws.{scene.environment.region}."
+    missing = [
+        one.service
+        for one in needed(scene.environment)
+        if one.service not in planned and f"{prefix}{one.service}" not in there
+    ]
+    for zone, one in existing.subnets.items() if missing and tables else ():
+        if not any(way.get("DestinationCidrBlock") == "0.0.0.0/0" for way in _routes(tables, one.id)):
+            names = ", ".join(dict.fromkeys(missing))
+            message = f"{one.id} has no default route, and {existing.id} no endpoint of {names}"
+            fix = "vpc_endpoints: derived makes them, or give the subnet a route to a NAT gateway"
+            yield warning("live-way-out", message, (*VPC, "subnets", zone), fix)
+
+
+def _attribute(scene: Scene, vpc_id: str, name: str) -> bool:
+    answer = scene.aws.ask("ec2", "describe_vpc_attribute", VpcId=vpc_id, Attribute=name)
+    return bool(answer[name[0].upper() + name[1:]]["Value"])
+
+
+def _routes(tables: Any, subnet_id: str) -> Iterator[Any]:
+    own = [t for t in tables if any(a.get("SubnetId") == subnet_id for a in t.get("Associations") or ())]
+    main = [t for t in tables if any(a.get("Main") for a in t.get("Associations") or ())]
+    for table in own or main:
+        yield from table.get("Routes") or ()
+
+
+def _own(scene: Scene, subnet_id: str) -> int:
+    """Addresses that nodes of this environment hold there: they are part of the need, not besides it."""
+    filters = [
+        *scene.mine(),
+        {"Name": "subnet-id", "Values": [subnet_id]},
+        {"Name": "instance-state-name", "Values": ["pending", "running"]},
+    ]
+    pools = {pool.name: pool for pool in scene.environment.aws.pools}
+    total = 0
+    for reservation in scene.aws.all("ec2", "describe_instances", "Reservations", Filters=filters):
+        for one in reservation["Instances"]:
+            name = next((tag["Value"] for tag in one.get("Tags") or () if tag["Key"] == "landbridge:pool"), "")
+            pool = pools.get(name)
+            total += sum(nic.ip for nic in pool_interfaces(pool, one["InstanceType"])) if pool is not None else 1
+    return total

@@ -1,0 +1,103 @@
+"""Whether the account has room for the network that `up` builds."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from landbridge.catalog import limits
+from landbridge.findings import DataPath, Finding
+from landbridge.live.preflight.quotas import ASK, quota_value
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error
+from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.subnets import nat_zones, used_zones
+
+
+@check("quota of VPCs", *ASK, "ec2:DescribeVpcs")
+def vpc_quota(scene: Scene) -> Iterator[Finding]:
+    """There is room for one more VPC, where Landbridge makes one.
+
+    Five are the default, and a busy account has them.
+    Source: VPC User Guide, "Amazon VPC quotas".
+    """
+    if scene.environment.aws.vpc is not None:
+        return
+    found = scene.aws.all("ec2", "describe_vpcs", "Vpcs")
+    if not any(scene.is_mine(vpc.get("Tags")) for vpc in found):
+        yield from _room(
+            scene, "live-vpc-quota", "vpc", 1, len(found), ("aws", "cidr"), "aws.vpc names one that is there"
+        )
+
+
+@check("quota of addresses for NAT", *ASK, "ec2:DescribeAddresses")
+def address_quota(scene: Scene) -> Iterator[Finding]:
+    """There are Elastic IP addresses left for the NAT gateways.
+
+    Each gateway takes one, and five are the default for everything in a region.
+    Source: VPC User Guide, "Amazon VPC quotas", Elastic IP addresses.
+    """
+    wanted = len(nat_zones(scene.environment, used_zones(scene.environment)))
+    if wanted:
+        found = scene.aws.ask("ec2", "describe_addresses")["Addresses"]
+        used = sum(not scene.is_mine(address.get("Tags")) for address in found)
+        yield from _room(scene, "live-address-quota", "address", wanted, used, ("aws", "nat"), "nat: single needs one")
+
+
+@check("quota of NAT gateways", *ASK, "ec2:DescribeNatGateways", "ec2:DescribeSubnets")
+def gateway_quota(scene: Scene) -> Iterator[Finding]:
+    """Each zone has room for its NAT gateway.
+
+    Source: VPC User Guide, "Amazon VPC quotas", gateways.
+    """
+    zones = nat_zones(scene.environment, used_zones(scene.environment))
+    if not zones:
+        return
+    gateways = scene.aws.all("ec2", "describe_nat_gateways", "NatGateways")
+    subnets = {
+        one["SubnetId"]: one["AvailabilityZoneId"] for one in scene.aws.all("ec2", "describe_subnets", "Subnets")
+    }
+    alive = [one for one in gateways if one["State"] in ("pending", "available") and not scene.is_mine(one.get("Tags"))]
+    used = Counter(subnets.get(one.get("SubnetId", "")) for one in alive)
+    for zone in zones:
+        yield from _room(
+            scene,
+            "live-gateway-quota",
+            "gateway",
+            1,
+            used[zone],
+            ("aws", "nat"),
+            f"nat: single, in a zone other than {zone}",
+        )
+
+
+@check("quota of network interfaces", *ASK, "ec2:DescribeNetworkInterfaces")
+def interface_quota(scene: Scene) -> Iterator[Finding]:
+    """The region's quota of network interfaces holds those of every node.
+
+    A p5.48xlarge has 33, so a hundred and fifty of them take the default of 5000.
+    Source: VPC User Guide, "Amazon VPC quotas", network interfaces.
+    """
+    wanted: dict[str, int] = {}
+    for one in scene.bought():
+        each = len(pool_interfaces(one.pool, one.terms.instance)) * one.pool.max_nodes
+        wanted[one.pool.name] = max(each, wanted.get(one.pool.name, 0))
+    if wanted:
+        found = scene.aws.all("ec2", "describe_network_interfaces", "NetworkInterfaces")
+        used = sum(not scene.is_mine(interface.get("TagSet")) for interface in found)
+        largest = max(wanted, key=lambda name: wanted[name])
+        index = [pool.name for pool in scene.environment.aws.pools].index(largest)
+        path: DataPath = ("aws", "pools", index, "max_nodes")
+        yield from _room(
+            scene, "live-interface-quota", "interface", sum(wanted.values()), used, path, "fewer max_nodes"
+        )
+
+
+def _room(scene: Scene, rule: str, unit: str, wanted: int, used: int, path: DataPath, other: str) -> Iterator[Finding]:
+    row = next((row for row in limits().quotas.rows if row.unit == unit), None)
+    limit = quota_value(scene, row.service, row.code) if row is not None else None
+    if row is not None and limit is not None and wanted + used > limit:
+        message = f"{row.name}: {wanted} more are needed besides {used}, and the quota is {limit:.0f}"
+        fix = (
+            f"aws service-quotas request-service-quota-increase --service-code {row.service} --quota-code {row.code} "
+            f"--desired-value {wanted + used}; or {other}"
+        )
+        yield error(rule, message, path, fix)

@@ -1,0 +1,38 @@
+"""Placement groups of the account's own that launches go into."""
+
+from collections.abc import Iterator
+
+from landbridge.findings import DataPath, Finding
+from landbridge.live.answers import Kind, Refused
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error
+
+
+@check("placement groups", "ec2:DescribePlacementGroups")
+def placement_group(scene: Scene) -> Iterator[Finding]:
+    """A placement group that the file names exists, with the strategy that the pool wants.
+
+    Source: EC2 User Guide, "Placement groups"; EC2 API reference, DescribePlacementGroups.
+    """
+    seen: set[tuple[str, DataPath]] = set()
+    for one in scene.bought():
+        name = one.terms.placement_group
+        own = getattr(one.capacity, "placement_group", None) is not None
+        path = one.at("placement_group") if own else one.pool_at("placement_group")
+        if name is None or (name, path) in seen:
+            continue
+        seen.add((name, path))
+        try:
+            group = scene.aws.ask("ec2", "describe_placement_groups", GroupNames=[name])["PlacementGroups"][0]
+        except Refused as refused:
+            if refused.kind is not Kind.ANSWER:
+                raise
+            message = f"there is no placement group {name} in {scene.environment.region}"
+            fix = f"aws ec2 create-placement-group --group-name {name} --strategy {one.terms.placement or 'cluster'}"
+            yield error("live-placement-group", message, path, fix)
+            continue
+        if one.terms.placement is not None and group["Strategy"] != one.terms.placement:
+            message = f"the placement group {name} is a {group['Strategy']} group, and {one.terms.placement} is wanted"
+            yield error("live-placement-group", message, path, f"write placement: {group['Strategy']}")
+        if group["State"] != "available":
+            yield error("live-placement-group", f"the placement group {name} is {group['State']}", path)

@@ -1,0 +1,141 @@
+"""Whether the account may have the whole fleet at once, besides what others run in it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.catalog import instances, limits
+from landbridge.catalog.limits import Quota
+from landbridge.findings import Finding
+from landbridge.live.answers import Kind, Refused
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
+
+ASK = ("servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
+#: States in which a reservation counts against the on-demand quota. Source: EC2 User Guide, "Capacity Reservations".
+_COUNTING = ("assessing", "scheduled", "pending", "active", "delayed")
+
+
+def quota_value(scene: Scene, service: str, code: str) -> float | None:
+    """The account's value of a quota, AWS's default where it has none of its own, None where there is no such quota."""
+    for operation in ("get_service_quota", "get_aws_default_service_quota"):
+        try:
+            return float(
+                scene.aws.ask("service-quotas", operation, ServiceCode=service, QuotaCode=code)["Quota"]["Value"]
+            )
+        except Refused as refused:
+            if refused.kind is not Kind.ANSWER:
+                raise
+    return None
+
+
+def vcpu_quota(instance_type: str, market: str) -> Quota | None:
+    """The vCPU quota of a type bought in a market (on_demand, spot); None where the catalogue knows none."""
+    family = instance_type.partition(".")[0]
+    rows = [row for row in limits().quotas.rows if row.unit == "vcpu" and row.market == market]
+    exact = [row for row in rows if family in row.families]
+    if exact:
+        return exact[0]
+    # A family that is not in the catalogue counts where all families of its letters count.
+    alike = [row for row in rows if _letters(family) in {_letters(known) for known in row.families}]
+    return alike[0] if len(alike) == 1 else None
+
+
+@check("vCPU quotas", *ASK, "ec2:DescribeInstances", "ec2:DescribeCapacityReservations", "ec2:DescribeInstanceTypes")
+def quota(scene: Scene) -> Iterator[Finding]:
+    """The account's vCPU quotas hold the whole fleet, besides everything else that runs in the account.
+
+    A new account has none for P and Trn at all. Launches past a quota fail one by one, on the day when everybody wants
+    nodes, and a raise takes days. Reservations count whether they are used or not; Capacity Blocks do not count.
+    Source: EC2 User Guide, "EC2 instance type quotas"; Service Quotas API reference, GetServiceQuota.
+    """
+    first: dict[str, dict[str, int]] = defaultdict(dict)
+    every: dict[str, dict[str, int]] = defaultdict(dict)
+    rows: dict[str, Quota] = {}
+    where: dict[str, list[Bought]] = defaultdict(list)
+    for one in scene.bought():
+        if one.terms.kind not in ("on_demand", "spot") or one.terms.instance not in instances():
+            continue
+        row = vcpu_quota(one.terms.instance, one.terms.kind)
+        if row is None:
+            message = f"which quota counts {one.terms.instance} as {one.terms.kind} is not known"
+            yield info("live-quota", message, one.at("kind"), "look at the EC2 quotas of the account")
+            continue
+        rows[row.code] = row
+        where[row.code].append(one)
+        need = one.pool.max_nodes * instances()[one.terms.instance].cpus.logical
+        # Of one pool there are never more than max_nodes, however many ways there are to buy them.
+        every[row.code][one.pool.name] = max(need, every[row.code].get(one.pool.name, 0))
+        if one.index == 0:
+            first[row.code][one.pool.name] = need
+    for code, row in rows.items():
+        limit = quota_value(scene, row.service, code)
+        if limit is None:
+            yield info("live-quota", f"{row.name} ({code}): AWS knows no such quota here", where[code][0].at("kind"))
+            continue
+        used = _used(scene, row)
+        for needs, tell in ((first[code], error), (every[code], warning)):
+            total = sum(needs.values())
+            if total + used > limit:
+                pools = ", ".join(f"{name} {count}" for name, count in needs.items())
+                others = f", besides {used} in use or reserved" if used else ""
+                message = f"{row.name}: {total} vCPUs are needed ({pools}){others}, and the quota is {limit:.0f}"
+                fix = (
+                    f"aws service-quotas request-service-quota-increase --service-code {row.service} "
+                    f"--quota-code {code} --desired-value {total + used}, or fewer max_nodes"
+                )
+                yield tell("live-quota", message, where[code][0].pool_at("max_nodes"), fix)
+                break
+
+
+@check("quotas noted in the file", *ASK)
+def quota_noted(scene: Scene) -> Iterator[Finding]:
+    """The quotas noted in `aws.quotas` are the account's.
+
+    `landbridge check` judges the fleet by them without a network; an old number there says yes where AWS says no.
+    Source: Service Quotas API reference, GetServiceQuota.
+    """
+    services = {row.code: row.service for row in limits().quotas.rows}
+    for code, noted in scene.environment.aws.quotas.items():
+        if code not in services:
+            continue
+        actual = quota_value(scene, services[code], code)
+        if actual is not None and actual != noted:
+            message = f"{code} is {actual:.0f} now, and the file says {noted}"
+            yield warning("live-quota-noted", message, ("aws", "quotas", code), f"write {actual:.0f}")
+
+
+def _used(scene: Scene, row: Quota) -> int:
+    """vCPUs that count against a quota already and are not this environment's."""
+    states = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
+    total = 0
+    for reservation in scene.aws.all("ec2", "describe_instances", "Reservations", Filters=states):
+        for one in reservation["Instances"]:
+            market = {"spot": "spot", "capacity-block": ""}.get(str(one.get("InstanceLifecycle")), "on_demand")
+            counted = vcpu_quota(one["InstanceType"], market) if market else None
+            if counted == row and not scene.is_mine(one.get("Tags")) and not one.get("CapacityReservationId"):
+                total += _vcpus(scene, one["InstanceType"])
+    if row.market == "on_demand":
+        for held in _reservations(scene):
+            if vcpu_quota(held["InstanceType"], "on_demand") == row and held["State"] in _COUNTING:
+                total += held["TotalInstanceCount"] * _vcpus(scene, held["InstanceType"])
+    return total
+
+
+def _reservations(scene: Scene) -> Iterator[Any]:
+    for held in scene.aws.all("ec2", "describe_capacity_reservations", "CapacityReservations"):
+        if held.get("ReservationType", "default") == "default":
+            yield held
+
+
+def _vcpus(scene: Scene, instance_type: str) -> int:
+    if instance_type in instances():
+        return instances()[instance_type].cpus.logical
+    answer = scene.aws.ask("ec2", "describe_instance_types", InstanceTypes=[instance_type])
+    return int(answer["InstanceTypes"][0]["VCpuInfo"]["DefaultVCpus"])
+
+
+def _letters(family: str) -> str:
+    found = re.match("[a-z]+", family)
+    return found[0] if found else family

@@ -1,0 +1,50 @@
+"""The list of checks, and the decorator that puts a function into it."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from landbridge.findings import Finding
+from landbridge.live.preflight.scene import Scene
+
+Function = Callable[[Scene], Iterator[Finding]]
+PREFIX = "live-"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One look at AWS. `looks_at` names it for people, `needs` are the IAM actions it asks for.
+
+    Its findings carry its `name`; `why` is its docstring without the line that names the source.
+    """
+
+    name: str
+    looks_at: str
+    needs: tuple[str, ...]
+    function: Function
+    why: str
+    source: str
+
+    @property
+    def summary(self) -> str:
+        """What must hold."""
+        return self.why.partition("\n")[0]
+
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
+    """Register a function of the scene as `live-<its name>`.
+
+    It yields findings of that name; a Refused that leaves it ends this check alone. Its docstring: a first line that says
+    what must hold, then why, and a last line `Source: ...`.
+    """
+
+    def put(function: Function) -> Function:
+        name = PREFIX + function.__name__.replace("_", "-")
+        why, _, source = (inspect.getdoc(function) or "").partition("Source:")
+        CHECKS[name] = Check(name, looks_at, needs, function, why.strip(), " ".join(source.split()))
+        return function
+
+    return put

@@ -1,0 +1,165 @@
+"""Running every check at once, and making one report of what they saw and what they could not see."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from landbridge.environment import Environment, Loaded
+from landbridge.findings import Finding, Severity, in_order, path_text
+from landbridge.live.answers import Kind, Refused, finding_of
+from landbridge.live.aws import Aws
+from landbridge.live.preflight.registry import CHECKS, PREFIX, Check
+from landbridge.live.preflight.scene import Scene
+
+Result = Literal["good", "found", "not-allowed", "not-looked"]
+#: Threads; most checks wait for AWS, and EC2 limits describe calls to some tens a second.
+_AT_ONCE = 8
+NO_ANSWER = "live-no-answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What came of one check."""
+
+    check: str
+    looks_at: str
+    result: Result
+
+    def to_dict(self) -> dict[str, str]:
+        """As plain data, for `--format json`."""
+        return {"check": self.check, "looks_at": self.looks_at, "result": self.result}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was seen. `account` is None where AWS did not say; `suppressed` are accepted findings with their reasons."""
+
+    account: str | None
+    looks: tuple[Look, ...]
+    findings: tuple[Finding, ...]
+    suppressed: tuple[tuple[Finding, str], ...]
+
+    @property
+    def answered(self) -> bool:
+        """False where AWS could not be asked at all."""
+        return not any(finding.rule == NO_ANSWER for finding in self.findings)
+
+
+def preflight(
+    loaded: Loaded, aws: Aws, now: datetime, progress: Callable[[Check, int, int], None] = lambda *_: None
+) -> Report:
+    """Ask AWS everything about a loaded environment. Never raises for what AWS answers, or does not.
+
+    `progress` is told of each check that has ended, how many have, and how many there are. Raises ValueError for an environment with
+    errors.
+    """
+    environment = loaded.environment
+    if environment is None:
+        raise ValueError(f"{loaded.path} has errors")
+    try:
+        account = str(aws.ask("sts", "get_caller_identity")["Account"])
+    except Refused as refused:
+        if refused.kind is not Kind.DENIED:
+            told = finding_of(refused, "the account")
+            return Report(None, (), _placed(loaded, [replace(told, rule=NO_ANSWER, severity=Severity.ERROR)]), ())
+        account = None
+    scene = Scene(environment, loaded.lock, aws, account, now)
+    found: dict[str, list[Finding]] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        running = {pool.submit(_run, check, scene): check for check in CHECKS.values()}
+        for count, done in enumerate(as_completed(running), 1):
+            found[running[done].name] = done.result()
+            progress(running[done], count, len(running))
+    looks = tuple(Look(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
+    ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
+    kept, suppressed = _split(environment, ordered)
+    unknown = _unknown(environment)
+    return Report(account, looks, in_order([*kept, *_placed(loaded, unknown)]), suppressed)
+
+
+def policy() -> dict[str, Any]:
+    """The IAM policy that lets every check look. What it leaves out is skipped, and said."""
+    actions = sorted({action for check in CHECKS.values() for action in check.needs})
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "LandbridgePreflightLooks",
+                "Effect": "Allow",
+                "Action": [action for action in actions if action != "ec2:RunInstances"],
+                "Resource": "*",
+            },
+            {
+                # IAM has no condition for dry runs: whoever may try a launch may make it. Leave it out to go without.
+                "Sid": "LandbridgePreflightDryRun",
+                "Effect": "Allow",
+                "Action": ["ec2:CreateTags", "ec2:RunInstances"],
+                "Resource": "*",
+            },
+        ],
+    }
+
+
+def _run(check: Check, scene: Scene) -> list[Finding]:
+    found: list[Finding] = []
+    try:
+        found.extend(check.function(scene))
+    except Refused as refused:
+        found.append(finding_of(refused, check.looks_at))
+    except Exception as error:  # noqa: BLE001  (one check's mistake must not cost what the others saw)
+        text = f"{check.looks_at}: the check {check.name} failed: {type(error).__name__}: {error}"
+        fix = "a mistake in Landbridge; what other checks say is complete"
+        found.append(Finding("live-check-failed", " ".join(text.split())[:300], (), fix))
+    return found
+
+
+def _result(found: list[Finding]) -> Result:
+    rules = {finding.rule for finding in found}
+    if "live-not-allowed-to-look" in rules:
+        return "not-allowed"
+    if rules & {"live-not-looked", "live-check-failed", NO_ANSWER}:
+        return "not-looked"
+    return "found" if found else "good"
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """One finding where the network is down, whatever the number of checks that found out."""
+    down = [finding for finding in findings if finding.rule == NO_ANSWER]
+    return [*(finding for finding in findings if finding.rule != NO_ANSWER), *down[:1]]
+
+
+def _placed(loaded: Loaded, findings: list[Finding]) -> tuple[Finding, ...]:
+    return in_order([loaded.place(finding) for finding in findings])
+
+
+def _split(
+    environment: Environment, findings: tuple[Finding, ...]
+) -> tuple[tuple[Finding, ...], tuple[tuple[Finding, str], ...]]:
+    kept, suppressed = [], []
+    for finding in findings:
+        reason = next((one.reason for one in environment.suppress if _accepts(one.rule, one.path, finding)), None)
+        if reason is None or finding.rule == NO_ANSWER:
+            kept.append(finding)
+        else:
+            suppressed.append((finding, reason))
+    return tuple(kept), tuple(suppressed)
+
+
+def _accepts(rule: str, path: str | None, finding: Finding) -> bool:
+    here = path_text(finding.path)
+    return rule == finding.rule and (path is None or here == path or here.startswith((f"{path}.", f"{path}[")))
+
+
+def _unknown(environment: Environment) -> list[Finding]:
+    """Suppressions of checks that there are not; `landbridge check` leaves those to this command."""
+    known = {*CHECKS, "live-not-allowed-to-look", "live-not-looked"}
+    return [
+        Finding("unknown-suppression", f'there is no check "{one.rule}"', ("suppress", index, "rule"))
+        for index, one in enumerate(environment.suppress)
+        if one.rule.startswith(PREFIX) and one.rule not in known
+    ]
+
+
+__all__ = ["Look", "Report", "policy", "preflight"]

@@ -1,0 +1,78 @@
+"""The account's own security groups on the nodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.findings import DataPath, Finding
+from landbridge.live.answers import Kind, Refused
+from landbridge.live.preflight.quotas import ASK, quota_value
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error
+from landbridge.plan.nics import pool_interfaces
+
+_PER_INTERFACE = "L-2AFB9258"
+
+
+@check("security groups", "ec2:DescribeSecurityGroups")
+def security_group(scene: Scene) -> Iterator[Finding]:
+    """A security group of yours is in the VPC and, where EFA is used, lets everything through to itself, both ways.
+
+    EFA is no IP: rules for ports and ranges do not match it, not even 0.0.0.0/0. With several groups on an interface
+    every one needs the rule; without it NCCL hangs or falls back to TCP, in silence.
+    Source: EC2 User Guide, "Get started with EFA", "Prepare an EFA-enabled security group".
+    """
+    vpc = scene.environment.aws.vpc
+    for index, pool in enumerate(scene.environment.aws.pools):
+        efa = any(
+            nic.type != "interface"
+            for one in scene.bought()
+            if one.pool_index == index
+            for nic in pool_interfaces(pool, one.terms.instance)
+        )
+        for place, name in enumerate(pool.security_groups):
+            path: DataPath = ("aws", "pools", index, "security_groups", place)
+            try:
+                group = scene.aws.ask("ec2", "describe_security_groups", GroupIds=[name])["SecurityGroups"][0]
+            except Refused as refused:
+                if refused.kind is not Kind.ANSWER:
+                    raise
+                message = f"there is no security group {name} in {scene.environment.region}"
+                yield error("live-security-group", message, path)
+                continue
+            if vpc is not None and group.get("VpcId") != vpc.id:
+                message = f"{name} is in {group.get('VpcId')}, and nodes are in {vpc.id}"
+                yield error("live-security-group", message, path, "a group works in its own VPC only")
+            elif vpc is None:
+                message = f"{name} is in {group.get('VpcId')}, and the nodes are in a VPC that Landbridge makes"
+                yield error("live-security-group", message, path, "name the VPC in aws.vpc, or leave the group out")
+            for key, words in (("IpPermissions", "from"), ("IpPermissionsEgress", "to")) if efa else ():
+                if not _to_itself(group, key):
+                    message = f"{name} does not allow all traffic {words} itself, which EFA needs"
+                    way = "authorize-security-group-" + ("ingress" if key == "IpPermissions" else "egress")
+                    fix = f"aws ec2 {way} --group-id {name} --ip-permissions IpProtocol=-1,UserIdGroupPairs=[{{GroupId={name}}}]"
+                    yield error("live-security-group", message, path, fix)
+
+
+@check("quota of security groups on an interface", *ASK)
+def security_group_quota(scene: Scene) -> Iterator[Finding]:
+    """An interface takes the pool's own group and all of yours.
+
+    Source: VPC User Guide, "Amazon VPC quotas", security groups per network interface (L-2AFB9258).
+    """
+    for index, pool in enumerate(scene.environment.aws.pools):
+        if not pool.security_groups:
+            continue
+        limit = quota_value(scene, "vpc", _PER_INTERFACE)
+        if limit is not None and len(pool.security_groups) + 1 > limit:
+            message = f"an interface takes {limit:.0f} security groups; {pool.name} has its own and {len(pool.security_groups)}"
+            path: DataPath = ("aws", "pools", index, "security_groups")
+            fix = f"ask for more (quota {_PER_INTERFACE}), or put rules together"
+            yield error("live-security-group-quota", message, path, fix)
+
+
+def _to_itself(group: Any, key: str) -> bool:
+    return any(
+        rule.get("IpProtocol") == "-1"
+        and any(pair.get("GroupId") == group["GroupId"] for pair in rule.get("UserIdGroupPairs") or ())
+        for rule in group.get(key) or ()
+    )

@@ -1,0 +1,151 @@
+"""What is wrong in an account or a file, one thing at a time, and what preflight must say about it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from landbridge.findings import DataPath
+from sandbox.cloud.process import Cloud
+from tests.unit.cloud.conftest import client_of
+
+from .estate import Estate
+
+Changes = Mapping[DataPath, Any]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`prepare` spoils the account, `changes` the file; `says` is the message with ids and times made plain."""
+
+    title: str
+    rule: str
+    example: str
+    says: str
+    at: DataPath
+    prepare: Callable[[Cloud, Estate], Any] = field(default=lambda cloud, estate: None)
+    changes: Callable[[Estate], Changes] = field(default=lambda estate: {})
+    severity: str = "error"
+    region: str = "us-east-1"
+
+
+def plain(message: str) -> str:
+    """A message without what differs from run to run: ids, times."""
+    message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce)-[0-9a-f]{8,17}\b", r"\1-…", message)
+    message = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|\+\d{4}| UTC)?", "TIME", message)
+    return re.sub(r"key/[0-9a-f-]{36}", "key/…", message)
+
+
+def ec2(cloud: Cloud) -> Any:
+    return client_of(cloud, "ec2")
+
+
+def control(**settings: Any) -> Callable[[Cloud, Estate], Any]:
+    return lambda cloud, estate: cloud.control(**settings)
+
+
+def reservation(which: str, **change: Any) -> Callable[[Cloud, Estate], Any]:
+    return lambda cloud, estate: cloud.control(reservations={getattr(estate, which): change})
+
+
+def both(*steps: Callable[[Cloud, Estate], Any]) -> Callable[[Cloud, Estate], Any]:
+    return lambda cloud, estate: [step(cloud, estate) for step in steps]
+
+
+def other_vpc(cloud: Cloud, estate: Estate) -> str:
+    return str(ec2(cloud).create_vpc(CidrBlock="10.61.0.0/16")["Vpc"]["VpcId"])
+
+
+def dns_off(cloud: Cloud, estate: Estate) -> None:
+    ec2(cloud).modify_vpc_attribute(VpcId=estate.vpc, EnableDnsHostnames={"Value": False})
+
+
+def internet_route(cloud: Cloud, estate: Estate) -> None:
+    gateway = ec2(cloud).create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2(cloud).attach_internet_gateway(InternetGatewayId=gateway, VpcId=estate.vpc)
+    tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
+    ec2(cloud).replace_route(
+        RouteTableId=tables[0]["RouteTableId"], DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway
+    )
+
+
+def no_default_route(cloud: Cloud, estate: Estate) -> None:
+    tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
+    ec2(cloud).delete_route(RouteTableId=tables[0]["RouteTableId"], DestinationCidrBlock="0.0.0.0/0")
+
+
+def private_endpoint(cloud: Cloud, estate: Estate) -> None:
+    ec2(cloud).create_vpc_endpoint(
+        VpcId=estate.vpc,
+        ServiceName="com.amazonaws.us-east-1.secretsmanager",
+        VpcEndpointType="Interface",
+        SubnetIds=[estate.subnets["use1-az4"]],
+        PrivateDnsEnabled=True,
+    )
+
+
+def no_self_rule(cloud: Cloud, estate: Estate) -> None:
+    rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": estate.group}]}]
+    ec2(cloud).revoke_security_group_egress(GroupId=estate.group, IpPermissions=rule)
+
+
+def foreign_group(cloud: Cloud, estate: Estate) -> None:
+    vpc = other_vpc(cloud, estate)
+    estate.group = ec2(cloud).create_security_group(GroupName="far", Description="far", VpcId=vpc)["GroupId"]
+
+
+def plain_group(cloud: Cloud, estate: Estate) -> None:
+    query = {
+        "Type": "TAG_FILTERS_1_0",
+        "Query": '{"ResourceTypeFilters": ["AWS::AllSupported"], "TagFilters": [{"Key": "a", "Values": []}]}',
+    }
+    made = client_of(cloud, "resource-groups").create_group(Name="bytags", ResourceQuery=query)
+    estate.reservation_group = made["Group"]["GroupArn"]
+
+
+def partition_group(cloud: Cloud, estate: Estate) -> None:
+    ec2(cloud).create_placement_group(GroupName="parts", Strategy="partition")
+
+
+def taken_bucket(cloud: Cloud, estate: Estate) -> None:
+    client_of(cloud, "s3").create_bucket(Bucket="test-internal-123456789012")
+
+
+def deleted_secret(cloud: Cloud, estate: Estate) -> None:
+    secrets = client_of(cloud, "secretsmanager")
+    secrets.create_secret(Name="test/slurm-key", SecretString="x")
+    secrets.delete_secret(SecretId="test/slurm-key", RecoveryWindowInDays=7)
+
+
+def disabled_key(cloud: Cloud, estate: Estate) -> None:
+    kms = client_of(cloud, "kms")
+    key = kms.create_key()["KeyMetadata"]["KeyId"]
+    ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key)
+    kms.disable_key(KeyId=key)
+
+
+def an_efs(cloud: Cloud, estate: Estate) -> None:
+    client_of(cloud, "efs").create_file_system(CreationToken="somebody")
+
+
+def a_running_fleet(cloud: Cloud, estate: Estate) -> None:
+    ec2(cloud).run_instances(
+        ImageId="ami-0a11ce5a9db0c5000",
+        InstanceType="g6e.12xlarge",
+        MinCount=2,
+        MaxCount=2,
+        SubnetId=estate.subnets["use1-az4"],
+        InstanceMarketOptions={"MarketType": "spot"},
+    )
+
+
+def moved(estate: Estate) -> Changes:
+    early = estate.block_dates[0] - timedelta(days=1)
+    return {("aws", "pools", 0, "capacity", 0, "starts"): early.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def swapped(estate: Estate) -> Changes:
+    a, b = estate.subnets["use1-az4"], estate.subnets["use1-az6"]
+    where: DataPath = ("aws", "vpc", "subnets")
+    return {(*where, "use1-az4", "id"): b, (*where, "use1-az6", "id"): a}

@@ -1,0 +1,227 @@
+"""Preflight against an emulated account: quiet where everything is right, and each fault found, located and in words."""
+
+import functools
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from landbridge.environment import load_environment
+from landbridge.findings import Finding, FindingsError, Severity
+from landbridge.live.answers import Kind
+from landbridge.live.aws import Aws
+from landbridge.live.preflight import CHECKS, Report, policy, preflight
+from landbridge.rules import check
+from sandbox.cloud.process import Cloud
+
+from . import estate as made
+from .conftest import Build, as_json, run
+from .estate import Estate
+from .rows_preflight import FAULTS, Fault, f
+
+
+@pytest.fixture
+def estate(cloud: Cloud) -> Estate:
+    return made.build(cloud)
+
+
+def look(loaded: Any, cloud: Cloud) -> Report:
+    aws = Aws(loaded.environment.region, cloud.endpoint, session(cloud.operator_credentials))
+    return preflight(loaded, aws, datetime.now(UTC))
+
+
+@functools.cache
+def session(credentials: Path) -> boto3.session.Session:
+    """Kept: reading the services' models takes most of the time."""
+    return boto3.session.Session(region_name="us-east-1")
+
+
+def said(report: Report, rule: str) -> list[Finding]:
+    return [finding for finding in report.findings if finding.rule == rule]
+
+
+def test_a_good_environment_is_quiet(
+    cloud: Cloud, estate: Estate, build: Build, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = build(estate.changes()).path
+    status, told = as_json(capsys, "preflight", "--file", str(file))
+    assert (status, told["errors"], told["warnings"], told["account"]) == (0, 0, 0, made.ACCOUNT), told["findings"]
+    assert {look["result"] for look in told["checks"]} == {"good", "found"}
+    # The block has not begun: that is worth knowing, and no more.
+    assert [finding["rule"] for finding in told["findings"]] == ["live-reservation"]
+    assert {look["check"] for look in told["checks"]} == set(CHECKS)
+    status, out, _ = run(capsys, "preflight", "--file", str(file))
+    assert status == 0 and f"{len(CHECKS)} of {len(CHECKS)} looks" in out
+    assert cloud.control()["instances"] == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_each_fault_is_found(cloud: Cloud, estate: Estate, build: Build, fault: Fault) -> None:
+    fault.prepare(cloud, estate)
+    loaded = build({**estate.changes(), **fault.changes(estate)}, region=fault.region)
+    assert loaded.environment is not None, loaded.findings
+    report = look(loaded, cloud)
+    told = {(finding.path, f.plain(finding.message)): finding for finding in said(report, fault.rule)}
+    assert (fault.at, fault.says) in told, "\n".join(map(str, report.findings))
+    finding = told[fault.at, fault.says]
+    assert finding.severity == fault.severity
+    assert finding.file == str(loaded.path) and (finding.line or 0) >= 1
+    assert not said(report, "live-check-failed")
+
+
+def test_every_check_has_a_fault_that_it_finds() -> None:
+    assert {fault.rule for fault in FAULTS} == {*CHECKS}
+
+
+@pytest.mark.parametrize("name", sorted(CHECKS))
+def test_every_check_says_why_and_whence(name: str) -> None:
+    found = CHECKS[name]
+    assert found.summary.endswith(".") and len(found.source) > 10 and found.needs and found.looks_at
+
+
+ACTIONS = sorted({action for check in CHECKS.values() for action in check.needs} - {"sts:GetCallerIdentity"})
+#: Asked only where something is wrong already, or for what this account does not have.
+RARE = {
+    "servicequotas:GetAWSDefaultServiceQuota", "ec2:DescribeInstanceTypes", "ec2:DescribeAddresses", "kms:DescribeKey",
+    "ec2:DescribeNatGateways", "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems", "s3:GetBucketTagging",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("group", [ACTIONS[start::4] for start in range(4)], ids=["a", "b", "c", "d"])
+def test_a_missing_permission_is_skipped_and_named(
+    cloud: Cloud, estate: Estate, build: Build, group: list[str]
+) -> None:
+    loaded = build(estate.changes())
+    for action in group:
+        cloud.control(deny=[action])
+        report = look(loaded, cloud)
+        told = said(report, "live-not-allowed-to-look")
+        bad = [finding for finding in report.findings if finding.severity is Severity.ERROR]
+        assert not bad, (action, bad)
+        if action == "s3:ListBucket":
+            # S3 tells a HEAD nothing but 403: somebody else's bucket looks the same.
+            assert said(report, "live-bucket")
+        elif action not in RARE:
+            assert told and all(action in finding.message for finding in told), (action, report.findings)
+            assert all(finding.severity is Severity.INFO and "--permissions" in (finding.fix or "") for finding in told)
+            skipped = {found.check for found in report.looks if found.result == "not-allowed"}
+            assert skipped and all(action in CHECKS[name].needs for name in skipped), (action, skipped)
+
+
+def test_nothing_is_asked_that_the_policy_leaves_out(cloud: Cloud, estate: Estate, build: Build) -> None:
+    before = cloud.control()["asked"]
+    look(build(estate.changes()), cloud)
+    after = cloud.control()["asked"]
+    asked = {action for action, count in after.items() if count > before.get(action, 0)}
+    allowed = {action for statement in policy()["Statement"] for action in statement["Action"]}
+    assert asked <= allowed, asked - allowed
+    assert len(asked) > 20
+
+
+def test_policy_is_printed_without_an_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "preflight", "--permissions")
+    assert status == 0 and json.loads(out) == policy()
+    assert "ec2:RunInstances" not in json.loads(out)["Statement"][0]["Action"]
+
+
+def test_all_is_denied(cloud: Cloud, estate: Estate, build: Build) -> None:
+    cloud.control(deny=["*"])
+    report = look(build(estate.changes()), cloud)
+    assert report.account is None and report.answered
+    assert all(finding.severity is not Severity.ERROR for finding in report.findings)
+
+
+def test_throttling_is_said_and_no_error(cloud: Cloud, estate: Estate, build: Build) -> None:
+    cloud.control(buckets={"DescribePlacementGroups": [0, 0]})
+    report = look(build(estate.changes()), cloud)
+    (told,) = said(report, "live-not-looked")
+    assert told.severity is Severity.WARNING and "busy" in told.message
+
+
+def test_one_throttled_call_is_asked_again(cloud: Cloud, estate: Estate, build: Build) -> None:
+    cloud.control(faults={"DescribePlacementGroups": {"code": "RequestLimitExceeded", "status": 503}})
+    assert not said(look(build(estate.changes()), cloud), "live-not-looked")
+
+
+def test_an_answer_nobody_expects_is_told_in_aws_words(cloud: Cloud, estate: Estate, build: Build) -> None:
+    cloud.control(faults={"GetServiceQuota": {"code": "DependencyAccessDeniedException", "message": "no", "times": 99}})
+    cloud.control(faults={"DescribeInstanceTypeOfferings": {"code": "Strange", "message": "odd words", "times": 9}})
+    report = look(build(estate.changes()), cloud)
+    assert any("odd words" in finding.message for finding in said(report, "live-not-looked"))
+
+
+@pytest.mark.parametrize(("endpoint", "says"), [("http://127.0.0.1:9", "does not answer")])
+def test_no_network_is_one_finding(
+    estate: Estate, build: Build, capsys: pytest.CaptureFixture[str], endpoint: str, says: str
+) -> None:
+    file = build({**estate.changes(), ("aws", "endpoints"): {"operator": endpoint}}).path
+    status, told = as_json(capsys, "preflight", "--file", str(file))
+    assert status == 2 and len(told["findings"]) == 1 and says in told["findings"][0]["message"]
+
+
+def test_network_lost_on_the_way_is_one_finding(cloud: Cloud, estate: Estate, build: Build) -> None:
+    aws = Aws("us-east-1", cloud.endpoint)
+    aws.ask("sts", "get_caller_identity")
+    aws._endpoint = "http://127.0.0.1:9"
+    report = preflight(build(estate.changes()), aws, datetime.now(UTC))
+    assert [finding.rule for finding in report.findings] == ["live-no-answer"] and not report.answered
+
+
+def test_unknown_and_missing_credentials_are_one_finding(
+    estate: Estate, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = build(estate.changes()).path
+    keys = tmp_path / "keys"
+    keys.write_text("[default]\naws_access_key_id = AKIAUNKNOWNUNKNOWNXX\naws_secret_access_key = x\n")
+    for path in (keys, tmp_path / "nowhere"):
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
+        status, told = as_json(capsys, "preflight", "--file", str(file))
+        assert status == 2 and [finding["rule"] for finding in told["findings"]] == ["live-no-answer"]
+        assert "who is asking" in told["findings"][0]["message"]
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    status, told = as_json(capsys, "preflight", "--file", str(file))
+    assert status == 2 and "nobody" in told["findings"][0]["message"]
+
+
+def test_errors_of_the_file_come_first(cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+    file = build({("aws", "cidr"): "10.20.0.0/16"}).path
+    before = sum(cloud.control()["asked"].values())
+    with pytest.raises(FindingsError, match="overlapping-cidrs"):
+        run(capsys, "preflight", "--file", str(file))
+    assert sum(cloud.control()["asked"].values()) == before
+
+
+def test_a_finding_can_be_accepted(cloud: Cloud, estate: Estate, build: Build) -> None:
+    cloud.control(quotas={"L-3819A6DF": 96})
+    reason = {"reason": "the raise is under way, ticket 4711"}
+    accepted = [{"rule": "live-quota", **reason}, {"rule": "live-launch", "path": "aws.pools[3]", **reason}]
+    report = look(build({**estate.changes(), ("suppress",): accepted}), cloud)
+    assert not said(report, "live-quota") and not said(report, "live-launch")
+    assert {finding.rule for finding, _ in report.suppressed} == {"live-quota", "live-launch"}
+    typo = look(build({**estate.changes(), ("suppress",): [{"rule": "live-qouta", **reason}]}), cloud)
+    assert said(typo, "unknown-suppression")[0].path == ("suppress", 0, "rule")
+
+
+def test_shipped_sandbox_before_its_first_up(cloud: Cloud, tmp_path: Path) -> None:
+    """Without a network of its own the dry run lands in the account's default subnets."""
+    root = Path(__file__).parents[3]
+    text = (root / "stacks" / "Pulumi.sandbox.yaml").read_text().replace("http://127.0.0.1:4580", cloud.endpoint)
+    (tmp_path / "Pulumi.sandbox.yaml").write_text(text)
+    loaded = load_environment(tmp_path / "Pulumi.sandbox.yaml")
+    assert loaded.environment is not None and not [x for x in check(loaded) if x.severity is Severity.ERROR]
+    report = look(loaded, cloud)
+    assert report.findings == ()
+    assert cloud.control()["asked"]["ec2:RunInstances"] == 2
+
+
+def test_kinds_of_refusal() -> None:
+    from landbridge.live.answers import Refused
+
+    kinds = {
+        code: Refused("ec2:X", code, "").kind
+        for code in ("UnauthorizedOperation", "NoCredentialsError", "SlowDown", "X")
+    }
+    assert list(kinds.values()) == [Kind.DENIED, Kind.CREDENTIALS, Kind.BUSY, Kind.ANSWER]
