@@ -29,10 +29,12 @@ def phases(path: Path) -> dict[str, Any]:
     from landbridge.rules import RULES, judge
 
     data = path.read_bytes()
-    read(data, str(path))
-    timed("yaml", lambda: read(data, str(path)))
-    loaded = timed("model", lambda: load_environment(path))
-    took["model"] = max(0.0, took["model"] - took["yaml"])
+    # The quickest of three: what is left is work, not collecting garbage.
+    yaml = min(_seconds(lambda: read(data, str(path))) for _ in range(3))
+    loading = min(_seconds(lambda: load_environment(path)) for _ in range(3))
+    took |= {"yaml": yaml, "model": max(0.0, loading - yaml)}
+    loaded = load_environment(path)
+    # Once, as a person's check does it: with the catalogue to be read.
     timed("rules", lambda: judge(loaded, DAY))
     slowest: dict[str, float] = {}
     for rule in RULES.values():
@@ -47,6 +49,15 @@ def phases(path: Path) -> dict[str, Any]:
 def _imports() -> None:
     import landbridge.cli.check
     import landbridge.rules  # noqa: F401
+    from landbridge.environment import Environment
+
+    Environment.model_rebuild()
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
 
 
 def _run(rule: Any, environment: Any) -> None:
