@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from landbridge.cli.catalog_refresh import refresh
 from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def register(app: typer.Typer) -> None:
     catalog.command("list")(list_types)
     catalog.command()(show)
     catalog.command()(diff)
+    catalog.command()(refresh)
     app.add_typer(catalog, name="catalog")
 
 

@@ -1,6 +1,7 @@
 """DescribeInstanceTypes, offerings and spot prices in pages as AWS gives them, with what a test says otherwise."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
@@ -49,10 +50,8 @@ def offerings(world: World, response: Any, request: Mapping[str, Any]) -> dict[s
 def zones_of(world: World, region: str, kind: str) -> dict[str, str]:
     """The zones that offer a type: name to id."""
     ids = _zone_ids(region)
-    if kind in world.offered:
-        return {name: one for name, one in ids.items() if one in world.offered[kind]}
-    offered = INSTANCE_TYPE_OFFERINGS["availability-zone"].get(region, [])
-    return {o["Location"]: ids[o["Location"]] for o in offered if o["InstanceType"] == kind and o["Location"] in ids}
+    offered = world.offered[kind] if kind in world.offered else _recorded(region).get(kind, ())
+    return {name: one for name, one in ids.items() if one in offered}
 
 
 def spot_prices(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,24 +82,22 @@ def _usage_classes(response: Any, kind: str) -> list[str]:
 
 
 def _offers(world: World, region: str, location: str) -> list[dict[str, Any]]:
-    known = [
-        o for o in INSTANCE_TYPE_OFFERINGS["availability-zone"].get(region, []) if o["Location"] in _zone_ids(region)
-    ]
-    plain = [
-        {**offer, "LocationType": "availability-zone"} for offer in known if offer["InstanceType"] not in world.offered
-    ]
-    for kind in world.offered:
-        plain += [
-            {"InstanceType": kind, "Location": name, "LocationType": "availability-zone"}
-            for name in zones_of(world, region, kind)
-        ]
-    if location == "availability-zone":
-        return plain
-    if location == "availability-zone-id":
-        ids = _zone_ids(region)
-        return [{**offer, "Location": ids[offer["Location"]], "LocationType": location} for offer in plain]
-    kinds = dict.fromkeys(offer["InstanceType"] for offer in plain)
-    return [{"InstanceType": kind, "Location": region, "LocationType": location} for kind in kinds]
+    kinds = sorted({*_recorded(region), *world.offered})
+    if location == "region":
+        found = [(kind, region) for kind in kinds if zones_of(world, region, kind)]
+    else:
+        which = 1 if location == "availability-zone-id" else 0
+        found = [(kind, zone[which]) for kind in kinds for zone in zones_of(world, region, kind).items()]
+    return [{"InstanceType": kind, "Location": where, "LocationType": location} for kind, where in found]
+
+
+@cache
+def _recorded(region: str) -> dict[str, tuple[str, ...]]:
+    """Zone ids by type. Moto's table by zone name is another account's, in which names mean other zones."""
+    found: dict[str, tuple[str, ...]] = {}
+    for offer in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(region, []):
+        found[offer["InstanceType"]] = (*found.get(offer["InstanceType"], ()), offer["Location"])
+    return found
 
 
 def _zone_ids(region: str) -> dict[str, str]:

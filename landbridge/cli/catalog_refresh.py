@@ -1,0 +1,62 @@
+"""`landbridge catalog refresh`: what EC2 says today, beside the catalogue."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from landbridge.cli.common import Format
+
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Regions = Annotated[list[str], typer.Option("--region", "-r", help="A region to ask; may be given several times.")]
+Write = Annotated[bool, typer.Option("--write", help="Write zones, ways to buy and cards into the catalogue's files.")]
+Folder = Annotated[Path | None, typer.Option("--into", help="Another catalogue's folder than this program's own.")]
+Known = Annotated[bool, typer.Option("--known", help="Those too that differences.yaml explains.")]
+
+
+def refresh(
+    region: Regions = ["us-east-1"],  # noqa: B006  (typer's way to say a list's default)
+    write: Write = False,
+    into: Folder = None,
+    known: Known = False,
+    form: Form = Format.TEXT,
+) -> None:
+    """Ask EC2 for instance types and offerings, and show what differs. Exit status: 0 nothing, 1 something, 2 no answer.
+
+    With --write zones, ways to buy and network cards are written, with the day and the regions asked; read the change in
+    version control before you commit it. Other facts are for a person to change.
+
+    Example: landbridge catalog refresh --region us-east-1 --region us-west-2
+    """
+    from datetime import UTC, datetime
+    from importlib.resources import files
+
+    from landbridge.catalog import CatalogueError
+    from landbridge.catalog.differences import explanation
+    from landbridge.catalog.instances import Instances
+    from landbridge.cli.catalog import print_differences
+    from landbridge.cli.common import print_findings
+    from landbridge.live.answers import Refused, finding_of
+    from landbridge.live.aws import Aws
+    from landbridge.live.refresh import describe, review
+    from landbridge.live.rewrite import write as rewrite
+
+    folder = into if into is not None else Path(str(files("landbridge.catalog")))
+    try:
+        ours = Instances(folder)
+        told = tuple(describe(Aws(name), ours.families) for name in dict.fromkeys(region))
+        found = review(ours, told)
+        status = print_differences(found, form, known=known)
+        if write:
+            # What is known and explained is a decision; a refresh does not undo it.
+            changed = rewrite(
+                folder, [one for one in found if explanation(one) is None], told, datetime.now(UTC).date()
+            )
+            typer.echo(f"written: {', '.join(changed) or 'nothing'}", err=True)
+    except Refused as refused:
+        print_findings([finding_of(refused, "instance types")])
+        raise typer.Exit(2) from None
+    except CatalogueError as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None
+    raise typer.Exit(status)

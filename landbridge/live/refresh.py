@@ -1,0 +1,60 @@
+"""Instance types as EC2 describes them today, beside the catalogue: what to review, and writing what was reviewed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.catalog import InstanceType, regions
+from landbridge.catalog.compare import Difference, compare
+from landbridge.live.aws import Aws
+
+NEEDS = ("ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings", "ec2:DescribeAvailabilityZones")
+#: A filter takes this many values. Source: EC2 API reference, "Filter" (200).
+_VALUES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What one region says: its types of the catalogue's families, where they are offered, and the zones it has."""
+
+    region: str
+    types: tuple[Mapping[str, Any], ...]
+    offerings: tuple[Mapping[str, Any], ...]
+    zones: frozenset[str]
+
+
+def describe(aws: Aws, families: Iterable[str]) -> Described:
+    """Ask one region about every type of these families. Raises Refused."""
+    wanted = [f"{family}.*" for family in sorted(families)]
+    types: list[Mapping[str, Any]] = []
+    for start in range(0, len(wanted), _VALUES):
+        filters = [{"Name": "instance-type", "Values": wanted[start : start + _VALUES]}]
+        types += aws.all("ec2", "describe_instance_types", "InstanceTypes", Filters=filters)
+    names = {one["InstanceType"] for one in types}
+    offerings = aws.all(
+        "ec2", "describe_instance_type_offerings", "InstanceTypeOfferings", LocationType="availability-zone-id"
+    )
+    answer = aws.ask("ec2", "describe_availability_zones")
+    zones = {
+        one["ZoneId"]
+        for one in answer["AvailabilityZones"]
+        if one.get("ZoneType", "availability-zone") == "availability-zone"
+    }
+    return Described(
+        aws.region, tuple(types), tuple(one for one in offerings if one["InstanceType"] in names), frozenset(zones)
+    )
+
+
+def review(ours: Mapping[str, InstanceType], told: Iterable[Described]) -> tuple[Difference, ...]:
+    """Every fact on which the catalogue and these regions differ, by type; zones that the catalogue does not know first."""
+    answers = tuple(told)
+    known = regions()
+    found: list[Difference] = []
+    for one in answers:
+        new = tuple(sorted(one.zones - set(known[one.region].zones if one.region in known else ())))
+        if new:
+            found.append(Difference(one.region, "zones", None, new))
+    described = {str(kind["InstanceType"]): kind for one in answers for kind in one.types}
+    offerings = [offer for one in answers for offer in one.offerings]
+    zones = frozenset[str]().union(*(one.zones for one in answers))
+    return (*found, *compare(ours, described.values(), offerings, zones))

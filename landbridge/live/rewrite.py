@@ -1,0 +1,143 @@
+"""Writing reviewed facts into the catalogue's files: zones, ways to buy and network cards, and nothing else of a row.
+
+The rest of a file (comments, order, every other fact) stays as it is, so that the change is what version control shows.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from landbridge.catalog.compare import Difference
+from landbridge.catalog.files import CatalogueError
+from landbridge.catalog.instances import Instances, InstanceType
+from landbridge.hostlist import compress
+from landbridge.live.refresh import Described
+
+_WIDTH = 116
+_KEY = re.compile(r"^ {4}([a-z_]+):")
+
+
+def write(folder: Path, differences: Iterable[Difference], told: Iterable[Described], today: date) -> tuple[str, ...]:
+    """Write what can be written of `differences` into the catalogue in `folder`; the types that were changed.
+
+    Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
+    """
+    ours, answers = Instances(folder), tuple(told)
+    where = f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(one.region for one in answers)}"
+    rows = _rows(ours, differences, answers)
+    for family in {name.partition(".")[0] for name in rows}:
+        path = folder / "instances" / f"{family}.yaml"
+        before = path.read_text(encoding="utf-8")
+        text = before
+        for name, lines in rows.items():
+            if name.startswith(f"{family}."):
+                dated = {**lines, "source": [f"    source: {where}"], "date": [f"    date: {today}"]}
+                text = _with(text, name, dated)
+        path.write_text(text, encoding="utf-8")
+        try:
+            Instances(folder).family(family)
+        except CatalogueError:
+            path.write_text(before, encoding="utf-8")
+            raise
+    return tuple(sorted(rows))
+
+
+def _rows(
+    ours: Mapping[str, InstanceType], differences: Iterable[Difference], answers: tuple[Described, ...]
+) -> dict[str, dict[str, list[str]]]:
+    """Lines by key, of each type that changes."""
+    described = {str(kind["InstanceType"]): kind for one in answers for kind in one.types}
+    asked = frozenset[str]().union(*(one.zones for one in answers))
+    offered: dict[str, set[str]] = {}
+    for offer in (offer for one in answers for offer in one.offerings):
+        offered.setdefault(str(offer["InstanceType"]), set()).add(str(offer["Location"]))
+    rows: dict[str, dict[str, list[str]]] = {}
+    for difference in differences:
+        name = difference.subject
+        if name not in ours:
+            continue
+        if difference.fact == "zones":
+            zones = (set(ours[name].zones) - asked) | offered.get(name, set())
+            rows.setdefault(name, {})["zones"] = _folded("zones", compress(sorted(zones)))
+        elif difference.fact == "purchase" and isinstance(difference.theirs, tuple):
+            rows.setdefault(name, {})["purchase"] = [f"    purchase: [{', '.join(_bought(difference.theirs))}]"]
+        elif difference.fact.split(".")[0] == "cards" and name in described:
+            rows.setdefault(name, {})["cards"] = _cards(ours[name], described[name])
+    return rows
+
+
+def _bought(words: tuple[str, ...]) -> list[str]:
+    order = ("on_demand", "spot", "capacity_block")
+    return [word for word in order if word in words]
+
+
+def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
+    """A line for each run of equal cards; what EC2 leaves out of a card stays as the catalogue has it."""
+    runs: list[tuple[int, int, str]] = []
+    known = {card.index: card for card in ours.cards}
+    for card in sorted(described["NetworkInfo"]["NetworkCards"], key=lambda one: int(one["NetworkCardIndex"])):
+        index, mine = int(card["NetworkCardIndex"]), known.get(int(card["NetworkCardIndex"]))
+        gbps = card.get("PeakBandwidthInGbps", mine.gbps if mine is not None else None)
+        order = ("interface", "efa", "efa-only")
+        types = [
+            one for one in order if one in (card.get("InterfaceTypes") or (mine.types if mine is not None else ()))
+        ]
+        if gbps is None or not types:
+            raise CatalogueError(f"EC2 does not say what card {index} of {ours.name} carries")
+        text = f"interfaces: {card['MaximumNetworkInterfaces']}, gbps: {gbps:g}, types: [{', '.join(types)}]"
+        if runs and runs[-1][2] == text:
+            runs[-1] = (runs[-1][0], index, text)
+        else:
+            runs.append((index, index, text))
+    places = (f"{first}" if first == last else f"{first}-{last}" for first, last, _ in runs)
+    return [
+        "    cards:",
+        *(f'      - {{cards: "{place}", {text}}}' for place, (_, _, text) in zip(places, runs, strict=True)),
+    ]
+
+
+def _folded(key: str, text: str) -> list[str]:
+    """A long list of zones as the files have it: folded at commas."""
+    if len(text) <= _WIDTH - len(key) - 8:
+        return [f'    {key}: "{text}"']
+    lines, line = [f"    {key}: >-"], ""
+    # A comma inside brackets belongs to its range.
+    for part in re.findall(r"[^,\[]+(?:\[[^\]]*\])?,?", text):
+        if line and len(line) + len(part) > _WIDTH - 6:
+            lines.append(f"      {line}")
+            line = ""
+        line += part
+    return [*lines, f"      {line}"]
+
+
+def _with(text: str, name: str, keys: Mapping[str, list[str]]) -> str:
+    """`text` with these keys of one type replaced, or added at the end of its row."""
+    lines = text.splitlines()
+    try:
+        start = lines.index(f"  {name}:")
+    except ValueError:
+        raise CatalogueError(f"{name} has no row of its own in its file") from None
+    end = next(
+        (at for at in range(start + 1, len(lines)) if lines[at].strip() and not lines[at].startswith("    ")),
+        len(lines),
+    )
+    while end > start + 1 and not lines[end - 1].strip():
+        end -= 1
+    row: list[str] = []
+    left = dict(keys)
+    skipping = False
+    for line in lines[start + 1 : end]:
+        found = _KEY.match(line)
+        if found is not None:
+            skipping = found[1] in keys
+            if skipping and found[1] in left:
+                row += left.pop(found[1])
+        elif line.startswith("    #"):
+            skipping = False  # a comment belongs to what follows it
+        if not skipping:
+            row.append(line)
+    for added in left.values():
+        row += added
+    return "\n".join([*lines[: start + 1], *row, *lines[end:]]) + "\n"
