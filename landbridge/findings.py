@@ -24,7 +24,9 @@ class Finding:
     """One thing that is wrong, where it is, and what to do about it.
 
     `path` is the path inside the file's data, `related` the other paths that take part (for instance the second of two
-    overlapping ranges). `line` and `column` count from 1 and are None only where there is no file.
+    overlapping ranges). A finding is dropped where one of them could not be read, so a rule names what it really looked at:
+    `("aws", "pools", "*", "name")` is every pool's name, `("aws", "pools", "*", "")` which pools there are. `line` and
+    `column` count from 1 and are None only where there is no file.
     """
 
     rule: str

@@ -40,18 +40,18 @@ class Loaded:
 
     def reliable(self, finding: Finding) -> bool:
         """False when the finding concerns a value that is not what the file says."""
-        related = [self.outcome.original(path) for path in finding.related]
         # A rule that looked at a whole part did not see what was repaired inside it.
-        return not (
-            self.outcome.is_tainted(self.outcome.original(finding.path))
-            or any(self.outcome.is_tainted(path) or self.outcome.holds_taint(path) for path in related)
-        )
+        related = (self.outcome.original(path) for path in finding.related)
+        at = self.outcome.original(finding.path)
+        return not (self.outcome.is_tainted(at) or any(self.outcome.touches(path) for path in related))
 
     def place(self, finding: Finding) -> Finding:
         """A rule's finding, with paths and places of the file."""
         path = self.outcome.original(finding.path)
         located = self.source.locate(_in_file(path))
-        related = tuple(self.outcome.original(other) for other in finding.related)
+        # What a rule says of every item of a list, a reader finds at the list.
+        others = (other[: other.index("*")] if "*" in other else other for other in finding.related)
+        related = tuple(dict.fromkeys(self.outcome.original(other) for other in others))
         moved = Finding(finding.rule, finding.message, path, finding.fix, finding.severity, related)
         return moved.at(str(self.path), *located)
 

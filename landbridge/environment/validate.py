@@ -5,7 +5,7 @@ tainted, so that rules over the rest still run; what a rule says about a tainted
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
@@ -54,6 +54,8 @@ class Outcome:
     tainted: set[DataPath] = field(default_factory=set)
     _dropped: dict[DataPath, list[int]] = field(default_factory=dict)
     _renamed: dict[DataPath, str] = field(default_factory=dict)
+    #: How many paths were tainted when these were made, the paths with one part as `*`, and all their beginnings.
+    _index: tuple[int, set[DataPath], set[DataPath]] = field(default_factory=lambda: (0, set(), set()))
 
     def original(self, path: DataPath) -> DataPath:
         """The path in the file of a path in the repaired data."""
@@ -71,9 +73,24 @@ class Outcome:
         """True when the path, or a part it belongs to, was repaired."""
         return any(path[:length] in self.tainted for length in range(len(path) + 1))
 
-    def holds_taint(self, path: DataPath) -> bool:
-        """True when something inside the part at `path` was repaired."""
-        return any(taint[: len(path)] == path for taint in self.tainted)
+    def touches(self, path: DataPath) -> bool:
+        """True when the path, a part it belongs to, or something inside it was repaired.
+
+        One part of the path may be `*`, any key or position: `("aws", "pools", "*", "name")` is every pool's name, and
+        with an empty part at the end, `("aws", "pools", "*", "")`, every pool as a whole.
+        """
+        if self._index[0] != len(self.tainted):
+            whole = {one for taint in self.tainted for one in _starred(taint)}
+            self._index = (len(self.tainted), whole, {one[:length] for one in whole for length in range(len(one) + 1)})
+        _, whole, parts = self._index
+        return path in parts or any(path[:length] in whole for length in range(len(path) + 1))
+
+
+def _starred(path: DataPath) -> Iterator[DataPath]:
+    """A path, and the same with any one of its parts as `*`."""
+    yield path
+    for index in range(len(path)):
+        yield (*path[:index], "*", *path[index + 1 :])
 
 
 def validate(data: Mapping[str, Any]) -> Outcome:
@@ -156,7 +173,8 @@ def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> DataPath 
         outcome.tainted.add(outcome.original(path))
         parent, key = path[:-1], path[-1]
         holder = _at(work, parent)
-        if isinstance(holder, list) and isinstance(key, int):
+        # A list of a fixed length may lack the item; then it is the list that is wrong.
+        if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
             original = outcome.original(path)[-1]
             outcome._dropped.setdefault(outcome.original(parent), []).append(cast(int, original))
             del holder[key]

@@ -11,6 +11,7 @@ from landbridge.plan.addresses import Overlap, Range, overlaps, ranges
 from landbridge.plan.subnets import PARTS, nat_zones, used_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
+from landbridge.rules.walk import POOL_ZONES
 
 _VPC: DataPath = ("aws", "cidr")
 _all_overlaps = once(overlaps)
@@ -94,7 +95,7 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     if aws.cidr.prefixlen > least:
         what = "with NAT gateways" if cuts > bits else "of this shape"
         message = f"a VPC {what} is a /{largest} to a /{least}, not a /{aws.cidr.prefixlen}"
-        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), ("aws", "pools"))
+        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), *POOL_ZONES)
         yield Finding("vpc-size", message, _VPC, "widen aws.cidr, or name aws.subnets", related=related)
 
 

@@ -7,11 +7,18 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.spend import Spend, spend
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once, plannable
-from landbridge.rules.walk import REGION, emulated, usd
+from landbridge.rules.walk import POOL_SIZES, REGION, SHARES, emulated, usd
 
 _MONTHLY: DataPath = ("budget", "monthly_usd")
 _ACCOUNTS: DataPath = ("budget", "accounts")
-_COSTS: tuple[DataPath, ...] = (("aws",), ("storage",), ("link",), REGION)
+_COSTS: tuple[DataPath, ...] = (
+    *POOL_SIZES,
+    ("aws", "pools", "*", "min_nodes"),
+    *(("aws", key) for key in ("nat", "vpc", "vpc_endpoints", "endpoints", "kubernetes")),
+    *SHARES,
+    ("link",),
+    REGION,
+)
 
 
 @once
@@ -28,7 +35,9 @@ def budget_sum(environment: Environment) -> Iterator[Finding]:
     total, whole = sum(b.monthly_usd for b in environment.budget.accounts.values()), environment.budget.monthly_usd
     if whole is not None and total > whole:
         message = f"the accounts' budgets are {total:,.0f} USD a month together, the whole budget is {whole:,.0f}"
-        yield Finding("budget-sum", message, _MONTHLY, severity=Severity.WARNING, related=(_ACCOUNTS,))
+        yield Finding(
+            "budget-sum", message, _MONTHLY, severity=Severity.WARNING, related=((*_ACCOUNTS, "*", "monthly_usd"),)
+        )
 
 
 @rule
@@ -96,7 +105,7 @@ def budget_of_nothing(environment: Environment) -> Iterator[Finding]:
             message = f"with a hard budget of 0, no job of {name} ever starts in AWS"
             fix = "give it a data_class that stays on-prem, or a budget"
             path: DataPath = (*_ACCOUNTS, name, "monthly_usd")
-            related: tuple[DataPath, ...] = ((*_ACCOUNTS, name, "hard"), ("aws", "pools"))
+            related: tuple[DataPath, ...] = ((*_ACCOUNTS, name, "hard"),)
             yield Finding("budget-of-nothing", message, path, fix, Severity.WARNING, related)
     if environment.budget.monthly_usd == 0 and has_pools:
         message = "with a budget of 0 every cent is an alarm"

@@ -98,9 +98,7 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
     """
     services = environment.onprem.services
     known = {host.name for host in hosts(environment)}
-    nodes: tuple[DataPath, ...] = tuple(
-        ("onprem", "nodes", index, "hosts") for index in range(len(environment.onprem.nodes))
-    )
+    nodes: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"),)
     for field in type(services).model_fields:
         value = getattr(services, field)
         names = value if isinstance(value, tuple) else (value,)

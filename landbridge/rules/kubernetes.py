@@ -12,7 +12,7 @@ from landbridge.plan.endpoints import mode
 from landbridge.plan.subnets import PARTS, used_zones
 from landbridge.rules.registry import dated_rule, rule
 from landbridge.rules.shared import plannable
-from landbridge.rules.walk import REGION, suggestion
+from landbridge.rules.walk import POOL_ZONES, REGION, SHARES, suggestion
 
 _CLUSTER: DataPath = ("aws", "kubernetes")
 _POOLS: DataPath = ("aws", "pools")
@@ -107,7 +107,7 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
         also = f"; EKS cannot use {', '.join(without)}" if without else ""
         message = f"EKS needs subnets in {eks().zones} zones, and there is {found}{also}"
         fix = "name another zone in aws.subnets, or in a pool's capacity"
-        related: tuple[DataPath, ...] = (_POOLS, ("aws", "subnets"), ("aws", "vpc"), ("storage",), REGION)
+        related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "subnets"), ("aws", "vpc"), *SHARES, REGION)
         yield Finding("kubernetes-zones", message, _CLUSTER, fix, related=related)
 
 
@@ -126,7 +126,7 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_CLUSTER, "pools", index)
         if name not in names:
             message, fix = f'there is no pool "{name}"', suggestion(name, names)
-            yield Finding("kubernetes-pools", message, path, fix, related=(_POOLS,))
+            yield Finding("kubernetes-pools", message, path, fix, related=((*_POOLS, "*", "name"),))
         elif name in kubernetes.pools[:index]:
             yield Finding("kubernetes-pools", f"{name} is here already", path, "remove it", Severity.WARNING)
     for queue, partition in environment.scheduler.partitions.items():
@@ -153,7 +153,7 @@ def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
         most = limit.few if kind.cpus.logical <= limit.up_to_vcpus else limit.many
         if kubernetes.pods_per_node > most:
             message = f"{pool.instance} runs {most} pods at most, not {kubernetes.pods_per_node}"
-            related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), _POOLS)
+            related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), (*_POOLS, "*", "instance"))
             yield Finding("kubernetes-pods", message, (*_CLUSTER, "pods_per_node"), related=related)
             return
 

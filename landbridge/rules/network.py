@@ -26,7 +26,7 @@ def closed_network(environment: Environment) -> Iterator[Finding]:
     if missing:
         named = ", ".join(endpoint.service for endpoint in missing)
         message = f"without NAT and with gateway endpoints alone, nodes cannot reach {named}"
-        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"), ("aws", "pools"))
+        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"))
         yield Finding("closed-network", message, _ENDPOINTS, "use derived, or nat: single", related=related)
 
 

@@ -43,7 +43,9 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
         if name not in environment.data_classes:
             near = did_you_mean(name, environment.data_classes)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(environment.data_classes)}"
-            yield Finding("unknown-data-class", f'unknown data class "{name}"', path, fix, related=(_CLASSES,))
+            yield Finding(
+                "unknown-data-class", f'unknown data class "{name}"', path, fix, related=((*_CLASSES, "*", ""),)
+            )
 
 
 @rule
@@ -99,7 +101,9 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
                 fix = f'did you mean "{near}"?' if near else "add the user, or have a directory that knows them"
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
                 message = f'the user "{user}" is not in users'
-                yield Finding("unknown-user", message, path, fix, Severity.WARNING, (("users",),))
+                yield Finding(
+                    "unknown-user", message, path, fix, Severity.WARNING, (("users", "*", ""), ("users", "*", "name"))
+                )
 
 
 @rule
@@ -115,14 +119,21 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
         if name not in accounts and name != "root":
             near = did_you_mean(name, accounts)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(accounts) or 'none'}"
-            yield Finding("unknown-account", f'there is no account "{name}"', path, fix, related=(_ACCOUNTS,))
+            yield Finding(
+                "unknown-account", f'there is no account "{name}"', path, fix, related=((*_ACCOUNTS, "*", ""),)
+            )
     for name in accounts:
         above, steps = accounts[name].parent, 0
         while above is not None and above in accounts and above != name and steps <= len(accounts):
             above, steps = accounts[above].parent, steps + 1
         if above == name:
             path = (*_ACCOUNTS, name, "parent")
-            yield Finding("unknown-account", f"the account {name} is its own ancestor", path, related=(_ACCOUNTS,))
+            yield Finding(
+                "unknown-account",
+                f"the account {name} is its own ancestor",
+                path,
+                related=((*_ACCOUNTS, "*", "parent"),),
+            )
 
 
 @rule(suppressible=False)
@@ -202,6 +213,10 @@ def idle_account(environment: Environment) -> Iterator[Finding]:
     for name, account in accounts.items():
         if environment.users and not account.users and name not in parents:
             message = f"nobody is in the account {name}"
-            related: tuple[DataPath, ...] = (("users",), _ACCOUNTS)
+            related: tuple[DataPath, ...] = (
+                (*_ACCOUNTS, name, "users"),
+                (*_ACCOUNTS, "*", "parent"),
+                (*_ACCOUNTS, "*", ""),
+            )
             path: DataPath = (*_ACCOUNTS, name)
             yield Finding("idle-account", message, path, "name its users", Severity.WARNING, related)

@@ -40,7 +40,7 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
         clash = [name for name in pool_node_names(pool) if name in taken]
         if clash:
             path: DataPath = ("aws", "pools", index, "name")
-            related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools", index, "max_nodes"))
+            related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
             yield Finding(
                 "node-name-clash", f"the pool's node {clash[0]} is an on-prem host too", path, related=related
             )
@@ -55,7 +55,11 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
     groups = [*SITES, MAIN, *(pool.name for pool in environment.aws.pools)]
     nodes = {name for group in environment.onprem.nodes for name in hostlist.expand(group.hosts)}
     nodes |= {name for pool in environment.aws.pools for name in pool_node_names(pool)}
-    related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
+    related: tuple[DataPath, ...] = (
+        ("onprem", "nodes", "*", "hosts"),
+        ("aws", "pools", "*", "name"),
+        ("aws", "pools", "*", "max_nodes"),
+    )
     for name, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
             strangers = [] if token in groups else [host for host in hostlist.expand(token) if host not in nodes]

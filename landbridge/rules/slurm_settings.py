@@ -62,14 +62,19 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
             ):
                 message = f"{key} decides where data of a class may go; it follows from data_classes and accounts"
                 fix = "give the accounts their data_class"
-                yield Finding("residency-setting", message, (*_settings(name), key), fix, related=(("data_classes",),))
+                yield Finding(
+                    "residency-setting",
+                    message,
+                    (*_settings(name), key),
+                    fix,
+                    related=(("data_classes", "*", "sites"),),
+                )
     for key, value in environment.scheduler.overrides.slurm_conf.items():
         if key.casefold() != "accountingstorageenforce" or not environment.scheduler.accounts:
             continue
         if value is None or "associations" not in str(value).casefold():
             message = "without associations, jobs run in accounts that their users are not in"
-            related: tuple[DataPath, ...] = (("scheduler", "accounts"),)
-            yield Finding("residency-setting", message, (*_CONF, key), "keep associations in it", related=related)
+            yield Finding("residency-setting", message, (*_CONF, key), "keep associations in it")
 
 
 @rule

@@ -5,13 +5,13 @@ from ipaddress import IPv4Network
 
 from landbridge.catalog import zones
 from landbridge.catalog.limits import limits
-from landbridge.environment import Environment, capacity_zones
+from landbridge.environment import Efs, Environment, capacity_zones
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.addresses import SubnetBudget, ip_budget
 from landbridge.plan.subnets import used_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once, plannable
-from landbridge.rules.walk import REGION, suggestion
+from landbridge.rules.walk import POOL_SIZES, POOL_ZONES, REGION, SHARES, capacities, shares, suggestion
 
 _VPC: DataPath = ("aws", "vpc")
 _POOLS: DataPath = ("aws", "pools")
@@ -56,29 +56,40 @@ def subnet_zone(environment: Environment) -> Iterator[Finding]:
             yield Finding("subnet-zone", message, base, suggestion(zone, known), related=(REGION,))
         elif known and zone not in used and plannable(environment) is environment:
             message = f"nothing uses zone {zone}, which has a subnet here"
-            related = (_POOLS, ("storage",), REGION)
+            related = (*POOL_ZONES, *SHARES, REGION)
             yield Finding("subnet-zone", message, base, "remove it, or name the zone", Severity.WARNING, related)
 
 
 @rule
 def subnet_missing(environment: Environment) -> Iterator[Finding]:
-    """In a VPC that is there already, every zone that a capacity names has a subnet: Landbridge adds none.
+    """In a VPC that is there already, every zone that something uses has a subnet: Landbridge adds none.
 
-    Source: EC2 RunInstances: an instance's zone is its subnet's.
+    A capacity that names no zone means every one that offers its type.
+    Source: EC2 RunInstances: an instance's zone is its subnet's; FSx and EFS: so is a file system's.
     """
     vpc = environment.aws.vpc
     if vpc is None:
         return
-    for index, pool in enumerate(environment.aws.pools):
-        for number, capacity in enumerate(pool.capacity):
-            base: DataPath = (*_POOLS, index, "capacity", number)
-            named = capacity_zones(capacity)
-            for position, zone in enumerate(named):
-                if zone not in vpc.subnets:
-                    path = (*base, "zone") if hasattr(capacity, "zone") else (*base, "zones", position)
-                    message = f"the VPC has no subnet in {zone}"
-                    fix = f"it has in {', '.join(vpc.subnets)}"
-                    yield Finding("subnet-missing", message, path, fix, related=((*_VPC, "subnets"),))
+    there: DataPath = (*_VPC, "subnets")
+    fix = f"it has in {', '.join(vpc.subnets)}"
+    for at in capacities(environment):
+        named = capacity_zones(at.capacity)
+        for zone in named:
+            if zone not in vpc.subnets:
+                message = f"the VPC has no subnet in {zone}"
+                yield Finding("subnet-missing", message, at.zone_path(zone), fix, related=(there,))
+        meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
+        without = [zone for zone in meant if zone not in vpc.subnets]
+        if without:
+            message = f"{at.pool.name} names no zone, so every one is meant, and the VPC has no subnet in {', '.join(without)}"
+            related = (there, at.instance_path, REGION)
+            yield Finding("subnet-missing", message, at.path, f"name zones: {fix}", related=related)
+    for path, share in shares(environment):
+        for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
+            if wanted is not None and wanted not in vpc.subnets:
+                key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")
+                message = f"the VPC has no subnet in {wanted}"
+                yield Finding("subnet-missing", message, key, fix, related=(there,))
 
 
 @rule
@@ -124,7 +135,7 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
             if subnet.public:
                 message = f"the nodes' subnet in {zone} is public, and they have no public addresses: nothing leads out"
                 fix = "name a private subnet, with a NAT gateway or endpoints behind it"
-                related = (_POOLS,)
+                related = ((*_POOLS, "*", "public_ip"),)
                 yield Finding(
                     "public-subnet", message, (*_VPC, "subnets", zone, "public"), fix, Severity.WARNING, related
                 )
@@ -160,7 +171,9 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
             f"{worst.needed} addresses are needed in {where} ({parts}); the subnet {worst.cidr} has {worst.addresses}"
         )
         path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
-        related = (worst.path, _POOLS, REGION, ("storage",), ("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"))
+        layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
+        own: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
+        related = (worst.path, *POOL_SIZES, *layout, *own, *SHARES, REGION)
         fix = "widen the subnet, use nics: ip_optimised, or lower max_nodes"
         yield Finding("subnet-too-small", message, path, fix, related=related)
 

@@ -20,6 +20,11 @@ from landbridge.rules.shared import once
 
 POOLS: DataPath = ("aws", "pools")
 REGION: DataPath = ("region",)
+#: Where pools may run, and how many of their nodes: what a finding about zones and sizes depends on.
+POOL_ZONES: tuple[DataPath, ...] = tuple((*POOLS, "*", key) for key in ("capacity", "instance"))
+POOL_SIZES: tuple[DataPath, ...] = (*POOL_ZONES, (*POOLS, "*", "max_nodes"))
+#: Where file systems are.
+SHARES: tuple[DataPath, ...] = (("storage", "cloud_scratch"), ("storage", "cloud_shares"))
 
 
 @dataclass(frozen=True, slots=True)

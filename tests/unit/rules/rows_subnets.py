@@ -22,6 +22,8 @@ ROWS = [
     Row("subnet-zone", "a subnet in another region's zone", {("aws", "subnets"): {"usw2-az1": "10.60.0.0/20"}}, ("aws", "subnets", "usw2-az1"), "us-east-1"),
     Row("subnet-zone", "a subnet where nothing is", {("aws", "subnets"): {"use1-az1": "10.60.0.0/20"}}, ("aws", "subnets", "use1-az1"), "nothing uses"),
     Row("subnet-missing", "a zone without a subnet", {**vpc(), (*POOL, "capacity", 0, "zones"): ["use1-az6"]}, (*POOL, "capacity", 0, "zones", 0), "use1-az4"),
+    Row("subnet-missing", "every zone, of which the VPC has one", {**vpc(), (*POOL, "capacity", 0): {"kind": "on_demand"}}, (*POOL, "capacity", 0), "name zones"),
+    Row("subnet-missing", "a file system where there is no subnet", {**vpc(), ("storage", "cloud_scratch"): {"kind": "fsx_lustre", "zone": "use1-az1"}}, ("storage", "cloud_scratch", "zone"), "use1-az4"),
     Row("existing-vpc", "a VPC without its DNS attributes", vpc(dns_support=False), (*VPC, "dns_support"), "enableDnsSupport"),
     Row("existing-vpc", "subnets of two VPCs", {**vpc(), ("aws", "subnets"): {"use1-az4": "10.60.0.0/20"}}, ("aws", "subnets"), "aws.vpc.subnets"),
     Row("existing-vpc", "a NAT gateway for somebody else's VPC", {**vpc(), ("aws", "nat"): "single"}, ("aws", "nat"), "no NAT gateway"),

@@ -1,0 +1,57 @@
+"""Every plan function there is: those of landbridge.plan that need an environment, and perhaps a pool, and no more."""
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import landbridge.plan
+from landbridge.environment import Environment, Pool
+
+
+class Plan:
+    """One plan function with its arguments."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self.__name__ = function.__name__
+        self._function, self._arguments = function, arguments
+
+    def __call__(self) -> object:
+        """Make it; a plan that is made as it is read is read to its end."""
+        found = self._function(*self._arguments)
+        return list(found) if isinstance(found, Iterator) else found
+
+
+def plans(environment: Environment | None) -> Iterator[Plan]:
+    """Every plan of an environment."""
+    assert environment is not None
+    for function, needs_pool in _functions():
+        if needs_pool:
+            yield from (Plan(function, environment, pool) for pool in environment.aws.pools)
+        else:
+            yield Plan(function, environment)
+
+
+@cache
+def _functions() -> tuple[tuple[Callable[..., Any], bool], ...]:
+    found = []
+    for info in pkgutil.walk_packages(landbridge.plan.__path__, "landbridge.plan."):
+        module = import_module(info.name)
+        for function in _public(module):
+            kinds = [
+                parameter.annotation
+                for parameter in inspect.signature(function, eval_str=True).parameters.values()
+                if parameter.default is inspect.Parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+            ]
+            if kinds in ([Environment], [Environment, Pool]):
+                found.append((function, len(kinds) == 2))
+    return tuple(found)
+
+
+def _public(module: ModuleType) -> Iterator[Callable[..., Any]]:
+    for name, value in vars(module).items():
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
+            yield value
