@@ -1,5 +1,6 @@
 """`landbridge lock`: write down which image each name stands for."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -67,7 +68,9 @@ def lock(
                 told = after if before is None else f"{before} -> {after or 'not known'}"
                 typer.echo(f"    {what:<12} {told}")
         print_findings(findings)
-        typer.echo(f"{path}: {_summary(len(proposal.changes), proposal.different, written)}")
+        here = Path.cwd()
+        shown = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+        typer.echo(f"{shown}: {_summary(len(proposal.changes), proposal.different, written)}")
     raise typer.Exit(1 if has_errors(findings) else 0)
 
 

@@ -63,15 +63,14 @@ def launch(scene: Scene) -> Iterator[Finding]:
 
 def _try(scene: Scene, one: Bought, zone: str, ground: Ground, image: str) -> Iterator[Finding]:
     count = one.terms.bounds(one.pool)[1]
-    for number in dict.fromkeys((count, 1)):
-        refused = _dry_run(scene, one, ground, image, number)
-        if refused is None:
-            return
-        if refused.code not in _QUOTA or number == 1:
-            yield _finding(one, zone, refused, number)
-            return
-        # Past the quota EC2 says nothing else: one instance tells whether the rest is right.
-        yield _finding(one, zone, refused, number)
+    refused = _dry_run(scene, one, ground, image, count)
+    if refused is not None and refused.code in _QUOTA:
+        # A quota is the region's: said once. Past it EC2 says nothing else, and one instance tells whether the rest is right.
+        if zone == one.terms.zones[0]:
+            yield _finding(one, None, refused, count)
+        refused = _dry_run(scene, one, ground, image, 1) if count > 1 else None
+    if refused is not None and refused.code not in _QUOTA:
+        yield _finding(one, zone, refused, count)
 
 
 def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) -> Refused | None:
@@ -98,8 +97,9 @@ def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) 
     return None
 
 
-def _finding(one: Bought, zone: str, refused: Refused, count: int) -> Finding:
-    told = f"EC2 refuses {count} x {one.terms.instance} in {zone} ({one.terms.kind}): {refused.code}: {refused.message}"
+def _finding(one: Bought, zone: str | None, refused: Refused, count: int) -> Finding:
+    where = f" in {zone}" if zone is not None else ""
+    told = f"EC2 refuses {count} x {one.terms.instance}{where} ({one.terms.kind}): {refused.code}: {refused.message}"
     if refused.code in _CAPACITY:
         return warning("live-launch", told, one.at(), "capacity comes and goes; a reservation keeps it")
     if refused.code in _QUOTA:

@@ -213,7 +213,7 @@ IMAGES = [
           changes=lambda e: {(*P, 3, "interfaces"): [
               {"card": 0, "device": 0, "type": "interface"}, {"card": 1, "device": 0, "type": "efa-only"}]}),
     Fault("a launch past the quota", "live-launch", "a dry run of the whole pool",
-          "EC2 refuses 8 x g6e.12xlarge in use1-az4 (spot): MaxSpotInstanceCountExceeded: Max spot instance count exceeded",
+          "EC2 refuses 8 x g6e.12xlarge (spot): MaxSpotInstanceCountExceeded: Max spot instance count exceeded",
           (*P, 3, "max_nodes"), control(quotas={"L-3819A6DF": 96})),
 ]  # fmt: skip
 FAULTS = [*ACCOUNT, *QUOTAS, *NETWORK, *CAPACITY, *IMAGES]
