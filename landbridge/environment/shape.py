@@ -1,7 +1,8 @@
 """What may stand at a path of an environment: the model there, its keys, and the spelling of its choices."""
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -24,6 +25,41 @@ def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, 
         return tuple(str(word) for words in kinds for word in words)
     annotation = _annotation_at(root, data, path)
     return tuple(str(word) for part in _flat(annotation) if get_origin(part) is Literal for word in get_args(part))
+
+
+def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[str, ...]:
+    """Where else a key of this name belongs, as people write it (`aws.pools[]`), what is inside `near` first."""
+    here = "".join("[]" if isinstance(part, int) else f".{part}" for part in near).removeprefix(".")
+    return tuple(sorted(_places(root).get(key, ()), key=lambda place: not place.startswith(here)))
+
+
+@cache
+def _places(root: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    waiting: list[tuple[type[BaseModel], str]] = [(root, "")]
+    seen: set[tuple[type[BaseModel], str]] = set()
+    while waiting:
+        model, place = waiting.pop(0)
+        if (model, place) in seen:
+            continue
+        seen.add((model, place))
+        for name, field in model.model_fields.items():
+            if place and place not in found.get(name, ()):
+                found[name] = (*found.get(name, ()), place)
+            below = f"{place}.{name}" if place else name
+            waiting += [(inner, f"{below}{suffix}") for inner, suffix in _inside(field.annotation)]
+    return found
+
+
+def _inside(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:
+    """The models in an annotation, each with `[]` for a list's items and `.<name>` for a mapping's."""
+    for part in _flat(annotation):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield part, suffix
+        elif get_origin(part) is tuple:
+            yield from _inside(get_args(part)[0], f"{suffix}[]")
+        elif get_origin(part) in (Mapping, dict):
+            yield from _inside(get_args(part)[1], f"{suffix}.<name>")
 
 
 def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, DataPath]:

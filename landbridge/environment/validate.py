@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from landbridge.environment.model import Environment
-from landbridge.environment.shape import choices_at, data_path, model_at
+from landbridge.environment.shape import choices_at, data_path, model_at, places_of
 from landbridge.findings import DataPath, Finding, did_you_mean, path_text
 
 # Values for required keys that are missing or wrong; `*` is any key or position.
@@ -154,7 +155,11 @@ def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) 
     known = list(model.model_fields) if model else []
     meant = did_you_mean(key, [name for name in known if name not in holder])
     near = meant or did_you_mean(key, known)
-    fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
+    home = places_of(Environment, key, parent)
+    if home and not get_close_matches(key, known, n=1, cutoff=0.8):
+        fix = f"it is a key of {' and '.join(home[:3])}"
+    else:
+        fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
     where = f" in {path_text(parent)}" if parent else ""
     original = outcome.original(path)
     outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{where}', original, fix))
