@@ -12,6 +12,7 @@ from tests.unit.rules.parallelcluster import validators
 from tests.unit.rules.row import Row
 from tests.unit.rules.table import elsewhere, rows
 
+_WIDTH = 240
 _INTRODUCTION = """\
 Every mistake below is one that a test makes: it changes a good environment as the second column says, and expects the
 message in the third. `landbridge explain RULE` tells why a rule is one. Where a mistake is caught:
@@ -35,7 +36,7 @@ def page() -> str:
         for row, finding in found:
             if topics[row.rule] == topic:
                 never = "" if row.rule in SHAPE or RULES[row.rule].suppressible else ", *never*"
-                written = "<br>".join(f"`{line}`" for line in _dotted(row))
+                written = "<br>".join(f"`{_short(line)}`" for line in _dotted(row))
                 lines.append(_table_row(row.title, written, _message(finding), f"{row.rule}{never}"))
     for where, heads in (("preflight", "message"), ("cannot be written", "why not")):
         chosen = [one for one in elsewhere() if one.where == where]
@@ -57,7 +58,8 @@ def examples() -> str:
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows():
         finding = _finding(row)
-        one = {"title": row.title, "written": _written(row), "says": finding.message, "fix": finding.fix}
+        written = "\n".join(_short(line) for line in _written(row).splitlines())
+        one = {"title": row.title, "written": written, "says": finding.message, "fix": finding.fix}
         found.setdefault(row.rule, []).append({**one, "where": "check"})
     for other in elsewhere():
         if other.rule is not None:
@@ -77,6 +79,11 @@ def _message(finding: Finding) -> str:
 
 def _table_row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _short(line: str) -> str:
+    """A line that a table can hold."""
+    return line if len(line) <= _WIDTH else f"{line[:_WIDTH]} …"
 
 
 def _dotted(row: Row) -> Iterator[str]:

@@ -1,13 +1,18 @@
 """`landbridge explain`: why a rule is one, where that is known from, what breaks it and what mends that."""
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from landbridge.cli.common import Format, print_json
 from landbridge.findings import did_you_mean
 
+if TYPE_CHECKING:
+    from landbridge.rules.explanation import Explanation
+
+#: What the names of preflight's checks begin with.
+LIVE = "live-"
 Name = Annotated[str | None, typer.Argument(metavar="RULE", help="As check prints it in brackets; none: list all.")]
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 
@@ -19,9 +24,9 @@ def register(app: typer.Typer) -> None:
 
 def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
     """Say why a rule of `check` is one, with an example; without a name, list the rules. Exit status 2: no such rule."""
-    from landbridge.rules.explanation import Explanation, explanations
+    from landbridge.rules.explanation import explanations
 
-    known = explanations()
+    known = explanations() if rule is not None and not rule.startswith(LIVE) else {**explanations(), **_live()}
     if rule is None:
         if form is Format.JSON:
             print_json([_data(one) for one in known.values()])
@@ -34,7 +39,7 @@ def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
                 topic = one.topic
             typer.echo(f"  {one.name:{width}}  {one.summary}")
         return
-    found: Explanation | None = known.get(rule.strip("[]"))
+    found = known.get(rule.strip("[]"))
     if found is None:
         near = did_you_mean(rule, known)
         hint = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
@@ -46,7 +51,21 @@ def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
         typer.echo("\n".join(found.lines()))
 
 
-def _data(one: Any) -> dict[str, Any]:
+def _live() -> "dict[str, Explanation]":
+    """What preflight looks at; it is loaded when asked for, because it brings AWS's SDK."""
+    from landbridge.live.preflight.registry import CHECKS
+    from landbridge.rules.explanation import Explanation, with_examples
+    from landbridge.rules.registry import paragraphs
+
+    return {
+        name: with_examples(
+            Explanation(name, "preflight", one.summary, paragraphs(one.why), one.source, True, "preflight", ())
+        )
+        for name, one in CHECKS.items()
+    }
+
+
+def _data(one: "Explanation") -> dict[str, Any]:
     return {
         "rule": one.name,
         "topic": one.topic,

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -42,7 +42,7 @@ class Explanation:
 
     def lines(self) -> Iterator[str]:
         """The explanation as a person reads it in a terminal."""
-        yield f"{self.name} ({self.where}: {self.topic})"
+        yield f"{self.name} ({self.where}{f': {self.topic}' if self.topic != self.where else ''})"
         for paragraph in self.why.splitlines():
             yield ""
             yield from textwrap.wrap(paragraph, _WIDTH)
@@ -63,29 +63,25 @@ class Explanation:
 
 
 def explanations() -> dict[str, Explanation]:
-    """Every rule by name: first those about the file's form, then by topic, then those of other commands."""
-    examples = _examples()
+    """Every rule of check by name: first those about the file's form, then by topic."""
     form = [
-        Explanation(name, "the file's form", one.why.split(". ")[0], one.why, one.source, False, "check", ())
+        Explanation(name, "the file's form", _first_sentence(one.why), one.why, one.source, False, "check", ())
         for name, one in SHAPE.items()
     ]
     rules = [
         Explanation(r.name, r.topic, r.summary, r.why, r.source, r.suppressible, "check", ())
         for r in sorted(RULES.values(), key=lambda rule: rule.topic)
     ]
-    return {
-        one.name: Explanation(
-            one.name,
-            one.topic,
-            one.summary,
-            one.why,
-            one.source,
-            one.suppressible,
-            one.where,
-            examples.get(one.name, ()),
-        )
-        for one in (*form, *rules)
-    }
+    return {one.name: with_examples(one) for one in (*form, *rules)}
+
+
+def with_examples(one: Explanation) -> Explanation:
+    """An explanation with the mistakes that the tests make of its rule."""
+    return replace(one, examples=_examples().get(one.name, ()))
+
+
+def _first_sentence(text: str) -> str:
+    return text.split(". ")[0].rstrip(".") + "."
 
 
 @cache

@@ -110,9 +110,10 @@ def _parts(doc: str) -> tuple[str, str, str]:
     """A docstring's first line, everything but its source, and its source."""
     text, _, source = doc.partition(_SOURCE)
     lines = text.strip().splitlines()
-    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-    return (lines[0] if lines else ""), "\n".join(paragraph for paragraph in paragraphs if paragraph), _words(source)
+    return (lines[0] if lines else ""), paragraphs(text), " ".join(source.split())
 
 
-def _words(text: str) -> str:
-    return " ".join(text.split())
+def paragraphs(text: str) -> str:
+    """Prose with each paragraph on one line."""
+    found = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n".join(paragraph for paragraph in found if paragraph)

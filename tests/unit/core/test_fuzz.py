@@ -6,6 +6,7 @@ sweep does not: several changes at once, and changes of the text.
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -98,11 +99,10 @@ def assert_located(text: str | bytes) -> tuple[Finding, ...]:
         assert errors
     elif not errors:
         for plan in plans(loaded.environment):
-            try:
+            # What is planned and not built yet is said by check as a warning.
+            pending = "not-built-yet" in {finding.rule for finding in found}
+            with suppress(FindingsError) if pending else nullcontext():
                 plan()
-            except FindingsError as refused:
-                # What is planned and not built yet is said by check as a warning.
-                assert "not-built-yet" in {finding.rule for finding in found}, (refused, found)
     return found
 
 
