@@ -1,0 +1,57 @@
+"""docs/how-to/add-a-rule.md, followed to the letter in a copy of the tree."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs" / "how-to" / "add-a-rule.md"
+COPIED = ("landbridge", "sandbox", "components", "tests", "docs", "stacks")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of what the page works with, whose `.venv` runs the copy."""
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    for name in ("Pulumi.yaml", "pytest.ini", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    tools = tmp_path / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    script(tools / "python", '"$@"', tmp_path)
+    script(tools / "landbridge", '-m landbridge.cli.main "$@"', tmp_path)
+    return tmp_path
+
+
+def script(path: Path, arguments: str, root: Path) -> None:
+    """A program that is this Python with the copy before everything else."""
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" {arguments}\n')
+    path.chmod(0o755)
+
+
+def test_the_page_can_be_followed(copy: Path) -> None:
+    text = PAGE.read_text()
+    files = re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", text, re.DOTALL)
+    commands = re.findall(r"<!-- run -->\n```sh\n(.*?)```", text, re.DOTALL)
+    assert len(files) == 2 and len(commands) == 1
+    for name, content in files:
+        assert not (copy / name).exists(), "the page's example is a new file"
+        (copy / name).write_text(content)
+    said = []
+    for command in commands[0].strip().splitlines():
+        done = subprocess.run(["sh", "-c", command], cwd=copy, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        said.append(done.stdout)
+    tests, _, explained = said
+    assert re.search(r"\b3 passed", tests), tests
+    for part in (
+        "A person's name is of no use at night.",
+        'our operations handbook, "On call".',
+        '"Alice" is no address',
+    ):
+        assert part in explained
+    assert "a person for an owner" in (copy / "docs" / "reference" / "mistakes.md").read_text()

@@ -1,0 +1,152 @@
+"""Running the rules: suppressions, rules that fail, days."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.rules import RULES, check, dated_rule, judge, rule
+from landbridge.rules.registry import Rule
+from tests.unit.core.samples import findings, loaded
+
+WHY = "jobs here can wait for days"
+SPOT: dict[DataPath, Any] = {("aws", "pools", 0, "capacity", 0): {"kind": "spot"}}
+
+
+def suppressing(name: str, **more: str) -> dict[DataPath, Any]:
+    """Spot alone, and one suppression."""
+    return {**SPOT, ("suppress",): [{"rule": name, "reason": WHY, **more}]}
+
+
+def names(found: tuple[Finding, ...]) -> set[str]:
+    return {finding.rule for finding in found}
+
+
+@pytest.fixture
+def temporary() -> Iterator[dict[str, Rule]]:
+    """The list of rules, as it is again afterwards."""
+    before = dict(RULES)
+    yield RULES
+    RULES.clear()
+    RULES.update(before)
+
+
+def test_a_suppressed_finding_is_kept_apart_with_its_reason() -> None:
+    report = judge(loaded(suppressing("spot-alone")))
+    assert "spot-alone" not in names(report.findings)
+    assert [(one.finding.rule, one.reason) for one in report.suppressed] == [("spot-alone", WHY)]
+    assert report.suppressed[0].shown().severity is Severity.INFO
+    assert WHY in report.suppressed[0].shown().message
+
+
+@pytest.mark.parametrize("path", ["aws.pools[0].capacity", "aws.pools[0]", "aws.pools", "aws"])
+def test_a_path_stands_for_its_parts(path: str) -> None:
+    assert "spot-alone" not in names(check(loaded(suppressing("spot-alone", path=path))))
+
+
+@pytest.mark.parametrize("path", ["aws.pools[1]", "aws.pool", "onprem", "aws.pools[0].cap"])
+def test_another_path_suppresses_nothing(path: str) -> None:
+    found = check(loaded(suppressing("spot-alone", path=path)))
+    assert {"spot-alone", "unused-suppression"} <= names(found)
+
+
+def test_an_error_that_is_suppressed_is_none() -> None:
+    changes: dict[DataPath, Any] = {("scheduler", "partitions"): {"x": {}}}
+    assert any(finding.severity is Severity.ERROR for finding in check(loaded(changes)))
+    accepted = {**changes, ("suppress",): [{"rule": "unknown-node", "reason": "nodes come with a later stack"}]}
+    assert check(loaded(accepted)) == ()
+
+
+@pytest.mark.parametrize("name", ["unknown-key", "rule-failed", "class-not-in-region", "unused-suppression"])
+def test_what_cannot_be_suppressed(name: str) -> None:
+    found = check(loaded(suppressing(name)))
+    assert [finding.path for finding in found if finding.rule == "unknown-suppression"] == [("suppress", 0, "rule")]
+
+
+@pytest.mark.parametrize("name", [one.name for one in RULES.values() if not one.suppressible])
+def test_a_rule_for_data_or_law_stays_whatever_is_suppressed(name: str) -> None:
+    from tests.unit.rules.table import rows
+
+    row = next(one for one in rows() if one.rule == name)
+    if "suppress" in {path[0] for path in row.changes if path}:
+        return
+    more = {**row.changes, ("suppress",): [{"rule": name, "reason": "we think that this is good"}]}
+    found = judge(loaded(more, region=row.region, beside=row.beside, edit=row.edit), row.today).findings
+    assert name in names(found)
+
+
+def test_a_suppression_of_preflight_is_left_to_preflight() -> None:
+    assert "unknown-suppression" not in names(check(loaded(suppressing("live-quota"))))
+
+
+def test_nothing_is_left_over_while_a_part_cannot_be_read() -> None:
+    broken = {("aws", "pools", 0, "max_nodes"): "many", ("suppress",): [{"rule": "spot-alone", "reason": WHY}]}
+    assert "unused-suppression" not in names(findings(broken))
+
+
+def test_a_rule_of_another_day_is_not_left_over_without_a_day() -> None:
+    changes: dict[DataPath, Any] = {("suppress",): [{"rule": "maintenance-over", "reason": WHY}]}
+    assert "unused-suppression" not in names(judge(loaded(changes)).findings)
+    assert "unused-suppression" in names(judge(loaded(changes), date(2026, 1, 1)).findings)
+
+
+def test_a_rule_that_fails_is_a_finding_and_hides_no_other(temporary: dict[str, Rule]) -> None:
+    @rule
+    def broken_rule(environment: Environment) -> Iterator[Finding]:
+        """Fails half way. Source: this test."""
+        yield Finding("broken-rule", "before", ("aws", "cidr"))
+        raise KeyError(environment.name)
+
+    found = check(loaded(SPOT))
+    failed = [finding for finding in found if finding.rule == "rule-failed"]
+    assert len(failed) == 1 and failed[0].severity is Severity.ERROR and failed[0].line is not None
+    assert "broken-rule" in failed[0].message and "KeyError" in failed[0].message
+    assert {"broken-rule", "spot-alone"} <= names(found)
+
+
+def test_a_rule_about_days_runs_where_there_is_one(temporary: dict[str, Rule]) -> None:
+    @dated_rule
+    def not_on_sundays(environment: Environment, today: date) -> Iterator[Finding]:
+        """Nobody works on Sundays. Source: Exodus 20:10."""
+        if today.isoweekday() == 7:
+            yield Finding("not-on-sundays", f"{today} is one", ("owner",))
+
+    assert "not-on-sundays" not in names(check(loaded()))
+    assert "not-on-sundays" not in names(check(loaded(), date(2026, 11, 20)))
+    assert "not-on-sundays" in names(check(loaded(), date(2026, 11, 22)))
+
+
+def test_a_docstring_is_summary_reason_and_source(temporary: dict[str, Rule]) -> None:
+    @rule(suppressible=False)
+    def some_rule(environment: Environment) -> Iterator[Finding]:
+        """Something holds: this is why.
+
+        More of it, over
+        two lines.
+        Source: a book,
+        on two lines.
+        """
+        yield from ()
+
+    one = RULES["some-rule"]
+    assert one.summary == "Something holds: this is why."
+    assert one.why == "Something holds: this is why.\nMore of it, over two lines."
+    assert one.source == "a book, on two lines."
+    assert not one.suppressible
+
+
+def test_two_modules_cannot_have_one_rule(temporary: dict[str, Rule]) -> None:
+    def spot_alone(environment: Environment) -> Iterator[Finding]:
+        """Another one. Source: this test."""
+        yield from ()
+
+    with pytest.raises(ValueError, match="spot-alone"):
+        rule(spot_alone)
+
+
+def test_nothing_of_an_unreadable_file_is_judged() -> None:
+    found = judge(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
+    assert names(found.findings) == {"bad-yaml"} and found.suppressed == ()
