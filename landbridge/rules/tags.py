@@ -7,12 +7,11 @@ from landbridge.catalog.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.args import tags
-from landbridge.plan.identity import LATER_TAGS
 from landbridge.rules.registry import rule
 
 _OWN = "landbridge:"
-#: What the burst controller adds to an instance: its job and its nodes (landbridge/burst/request.py).
-_BURST = ("landbridge:job", "landbridge:nodes", "landbridge:data-class")
+#: What the burst controller adds to an instance (landbridge/burst/request.py and ec2.py).
+_BURST = ("Name", *(f"landbridge:{word}" for word in ("node", "nodes", "job", "lease-expires", "data-class")))
 
 
 @rule
@@ -71,7 +70,7 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
 
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
-    common = {*tags(environment, pool="x"), *LATER_TAGS, *_BURST}
+    common = {*tags(environment, pool="x"), *_BURST}
     most = limits().tags.most
     if len(common) > most:
         message = f"{len(common)} tags on an instance, {len(common) - len(environment.aws.tags)} of them Landbridge's"
