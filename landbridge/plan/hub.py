@@ -17,6 +17,8 @@ class BucketPlan(Args):
 
     data_class: str
     name_prefix: str
+    #: Whether an FSx for Lustre file system shows it: FSx reads and writes it then, and needs the key for that.
+    shown: bool = False
     tags: dict[str, str]
 
     def bucket_name(self, account: str) -> str:
@@ -40,7 +42,9 @@ def hub_args(environment: Environment) -> HubArgs:
         cluster=environment.name,
         buckets=tuple(
             BucketPlan(
-                data_class=name, name_prefix=_prefix(environment.name, name), tags=tags(environment, data_class=name)
+                data_class=name,
+                name_prefix=bucket_prefix(environment.name, name),
+                tags=tags(environment, data_class=name),
             )
             for name in sorted(classes)
         ),
@@ -49,7 +53,8 @@ def hub_args(environment: Environment) -> HubArgs:
     )
 
 
-def _prefix(cluster: str, data_class: str) -> str:
+def bucket_prefix(cluster: str, data_class: str) -> str:
+    """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
     limit = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
     wanted = f"{cluster}-{data_class}"
     if len(wanted) <= limit:
