@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+from landbridge.cli.impact import Lose, refused, show
 
 if TYPE_CHECKING:
     from landbridge.realise.pulumi import Result
@@ -28,14 +29,43 @@ def register(app: typer.Typer) -> None:
 
 
 def up(
-    stack: Stack = None, file: File = None, yes: Yes = False, refresh: Refresh = False, form: Form = Format.TEXT
+    stack: Stack = None,
+    file: File = None,
+    yes: Yes = False,
+    refresh: Refresh = False,
+    lose: Lose = None,
+    form: Form = Format.TEXT,
 ) -> None:
-    """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller."""
+    """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller.
+
+    First comes what it does to jobs and data (`landbridge impact`). What would lose data is refused, with --yes too, unless
+    each resource that loses some is named with --lose.
+    """
     if not yes:
         _needs_a_person("up")
-        _report(_operate("preview", stack, file, form), Format.TEXT)
+    _look_first(stack, file, yes, lose or [], form)
+    if not yes:
         typer.confirm("Build this?", abort=True, err=True)
     _report(_operate("up", stack, file, form, refresh=refresh), form)
+
+
+def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], form: Format) -> None:
+    """Show what is ahead; end the program where data would be lost that nobody has named."""
+    from landbridge.ops.impact import report
+    from landbridge.realise import pulumi
+
+    environment = require(stack, file)
+    # Where nothing has been built nothing can be lost, and nobody who is asked nothing needs to wait.
+    if yes and not _guarded(lambda: pulumi.built(environment, environment_path(stack, file))):
+        return
+    preview = _operate("preview", stack, file, form)
+    found = report(preview.ahead, lose)
+    if not yes:
+        _report(preview, Format.TEXT)
+    if not yes or found.refused:
+        show(found)
+    if refused(found):
+        raise typer.Exit(1)
 
 
 def preview(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:

@@ -14,11 +14,13 @@ _STYLES = {"create": "green", "update": "yellow", "delete": "red", "replace": "m
 
 
 class StackDisplay:
-    """Show events while the block runs. Nothing is shown of what stays the same."""
+    """Show events while the block runs. Nothing is shown of what stays the same; with `quiet` no single change either."""
 
-    def __init__(self, operation: str, environment: str, console: Console | None = None) -> None:
+    def __init__(
+        self, operation: str, environment: str, console: Console | None = None, *, quiet: bool = False
+    ) -> None:
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
-        self._title = f"{operation} {environment}"
+        self._title, self._quiet = f"{operation} {environment}", quiet
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -57,7 +59,7 @@ class StackDisplay:
             return
         self._seen += 1
         self._progress.update(self._task, completed=self._seen)
-        if event.changes or event.phase == "failed":
+        if not self._quiet and (event.changes or event.phase == "failed"):
             style = "bold red" if event.phase == "failed" else _STYLES.get(event.operation, "cyan")
             mark = "failed" if event.phase == "failed" else event.operation
             self._console.print(f"  {mark:8} {_short(event.type):34} {event.name}", style=style, markup=False)

@@ -17,6 +17,7 @@ from pulumi import automation as auto
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import outputs_file, secrets_dir
+from landbridge.plan.change import Change
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise.backend import backend_variables, drop_dead_locks
 from landbridge.realise.project import write_project
@@ -28,17 +29,22 @@ LINK_KEYS = "link_pre_shared_keys"
 
 
 class PulumiFailed(Exception):
-    """Pulumi did not do what it was asked; `messages` are its own words, each with its resource."""
+    """Pulumi did not do what it was asked; `messages` are its own words, each with its resource.
 
-    def __init__(self, operation: str, messages: tuple[Message, ...], detail: str) -> None:
-        self.operation, self.messages = operation, messages
+    `ahead` is what it had said it would do until then.
+    """
+
+    def __init__(
+        self, operation: str, messages: tuple[Message, ...], detail: str, ahead: tuple[Change, ...] = ()
+    ) -> None:
+        self.operation, self.messages, self.ahead = operation, messages, ahead
         lines = [f"{m.resource}: {m.text}" if m.resource else m.text for m in messages if m.severity == "error"]
         super().__init__("\n".join(lines) or detail)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What an operation did."""
+    """What an operation did. `ahead` is every step as it began: of a preview, what would be done."""
 
     operation: str
     environment: str
@@ -46,6 +52,7 @@ class Result:
     seconds: float
     steps: tuple[Step, ...]
     outputs: StackOutputs | None = None
+    ahead: tuple[Change, ...] = ()
 
     @property
     def changed(self) -> int:
@@ -59,6 +66,7 @@ class _Log:
 
     tell: OnEvent
     steps: list[Step] = field(default_factory=list)
+    ahead: list[Change] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     changes: dict[str, int] = field(default_factory=dict)
 
@@ -67,6 +75,8 @@ class _Log:
         match event:
             case Step(phase="done" | "failed"):
                 self.steps.append(event)
+            case Step(phase="started", change=Change() as change):
+                self.ahead.append(change)
             case Message():
                 self.messages.append(event)
             case Summary(changes=changes):
@@ -109,6 +119,12 @@ def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore) -
     return result
 
 
+def built(environment: Environment, file: Path) -> bool:
+    """Whether Pulumi remembers anything of the environment in AWS: without, an `up` can only add."""
+    found = _stack(environment, file).export_stack().deployment or {}
+    return bool(found.get("resources"))
+
+
 def outputs(environment: Environment, file: Path) -> StackOutputs | None:
     """Return the stack's outputs, secrets among them; None where nothing has been built."""
     found = _stack(environment, file).outputs()
@@ -132,11 +148,11 @@ def _run(operation: str, environment: Environment, file: Path, on_event: OnEvent
         fix = f"wait for it; if it is gone: pulumi -C {folder} cancel -s {environment.name}"
         raise _finding("stack-locked", "another update of this stack is running", fix) from error
     except auto.CommandError as error:
-        raise PulumiFailed(operation, tuple(log.messages), str(error)) from None
+        raise PulumiFailed(operation, tuple(log.messages), str(error), tuple(log.ahead)) from None
     seconds, steps = time.monotonic() - started, tuple(log.steps)
     found = stack.outputs() if operation in ("up", "refresh") else {}
     built = _outputs_of_values(found) if found else None
-    return Result(operation, environment.name, log.changes, seconds, steps, built)
+    return Result(operation, environment.name, log.changes, seconds, steps, built, tuple(log.ahead))
 
 
 def _swallow(line: str) -> None:

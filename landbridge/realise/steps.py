@@ -6,6 +6,8 @@ from typing import Literal
 
 from pulumi.automation import DiagnosticEvent, EngineEvent, OpType, StepEventMetadata
 
+from landbridge.plan.change import Change
+
 Phase = Literal["started", "done", "failed"]
 
 #: The stand-ins of the sandbox are found on PATH, which is how it is meant to be.
@@ -14,12 +16,13 @@ _NOISE = re.compile(r"^using pulumi-\S+ from \$PATH at ")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something happens to a resource."""
+    """Something happens to a resource; `change` is what, in full."""
 
     phase: Phase
     operation: str
     type: str
     name: str
+    change: Change | None = None
 
     @property
     def changes(self) -> bool:
@@ -64,7 +67,25 @@ def translate(event: EngineEvent) -> Event | None:
 
 def _step(phase: Phase, metadata: StepEventMetadata) -> Step:
     token, name = metadata.urn.split("::")[2:4]
-    return Step(phase, _word(metadata.op), token.rsplit("$", 1)[-1], name)
+    return Step(phase, _word(metadata.op), token.rsplit("$", 1)[-1], name, change_of(metadata))
+
+
+def change_of(metadata: StepEventMetadata) -> Change:
+    """A step as plain data. Providers tell the difference in detail, by top-level property, or not at all."""
+    old, new = metadata.old, metadata.new
+    marks = (metadata.detailed_diff or {}).items()
+    causes = [path for path, diff in marks if diff.diff_kind.value.endswith("-replace")]
+    state = old or new
+    return Change(
+        urn=metadata.urn,
+        operation=_word(metadata.op),
+        old=(old.inputs or {}) if old else {},
+        new=(new.inputs or {}) if new else {},
+        paths=tuple(path for path, _ in marks) or tuple(metadata.diffs or ()),
+        causes=tuple(causes) or tuple(metadata.keys or ()),
+        protected=bool(state and state.protect),
+        retained=bool(state and state.retain_on_delete),
+    )
 
 
 def _message(event: DiagnosticEvent) -> Message | None:

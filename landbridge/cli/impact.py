@@ -1,0 +1,81 @@
+"""`landbridge impact`: what a change does to jobs and data, before it is made."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.ops.impact import Report
+
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Lose = Annotated[
+    list[str] | None,
+    typer.Option("--lose", metavar="NAME", help="Its data may be lost: a URN, TYPE::NAME, or a name. Repeat for each."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(impact)
+
+
+def impact(stack: Stack = None, file: File = None, lose: Lose = None, form: Form = Format.TEXT) -> None:
+    """Say what `up` would do to running jobs and to data, with what to do first. Changes nothing.
+
+    Exit status: 0 nothing is lost, or all that is has been named with --lose; 1 data would be lost, or Pulumi refuses.
+    """
+    from landbridge.ops.impact import report
+
+    environment = require(stack, file)
+    ahead, refusal = _preview(stack, file, environment)
+    found = report(ahead, lose or ())
+    if form is Format.JSON:
+        print_json(
+            {
+                "environment": environment.name,
+                "worst": found.worst.value,
+                "impacts": [one.to_dict() for one in found.impacts],
+                "unnamed": [one.urn for one in found.unnamed],
+                "unknown": list(found.unknown),
+                "pulumi": refusal,
+            }
+        )
+    else:
+        show(found)
+    if refusal:
+        typer.echo(f"error: {refusal}", err=True)
+    raise typer.Exit(1 if refused(found) or refusal else 0)
+
+
+def show(found: "Report") -> None:
+    """Print a report as a person reads it, worst first."""
+    from landbridge.cli.impact_display import print_report
+
+    print_report(found)
+
+
+def refused(found: "Report") -> bool:
+    """Say, on standard error, what is lost without a word about it, and which words mean nothing; True when there is any."""
+    for impact_ in found.unnamed:
+        typer.echo(
+            f"error: {impact_.type}::{impact_.name} would lose {impact_.holds}: "
+            f"to do it all the same, --lose {impact_.type}::{impact_.name}",
+            err=True,
+        )
+    for word in found.unknown:
+        typer.echo(f"error: --lose {word}: nothing of that name, or more than one thing, loses data here", err=True)
+    return found.refused or bool(found.unknown)
+
+
+def _preview(stack: str | None, file: Any, environment: Any) -> tuple[Any, str | None]:
+    """What the engine would do, and what it says where it refuses (it does not touch what is protected)."""
+    from landbridge.cli.stack_display import StackDisplay
+    from landbridge.realise import pulumi
+
+    with StackDisplay("preview", environment.name, quiet=True) as display:
+        try:
+            return pulumi.preview(environment, environment_path(stack, file), display).ahead, None
+        except pulumi.PulumiFailed as error:
+            return error.ahead, str(error)

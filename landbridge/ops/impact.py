@@ -1,0 +1,228 @@
+"""What a preview means for a running cluster and for data: every step on one ladder, with what to do first.
+
+The idea of the ladder is AWS ParallelCluster's update policy; here it is drawn from what the engine says it will do, so that it
+holds for any change, whoever made it and wherever.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.catalog.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
+from landbridge.plan.change import Change
+
+#: The engine's words for making a resource anew, of which one replacement has several.
+_REPLACING = frozenset({"replace", "create-replacement", "delete-replaced", "read-replacement", "import-replacement"})
+_DELETING = frozenset({"delete", "discard", "discard-replaced"})
+#: Nothing is done to the thing itself.
+_LOOKING = frozenset({"same", "read", "refresh", "import", "remove-pending-replace"})
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What one resource's change means. `operation` is create, update, replace or delete; `holds` what would be lost."""
+
+    urn: str
+    type: str
+    name: str
+    operation: str
+    effect: Effect
+    properties: tuple[str, ...]
+    why: str
+    first: str
+    holds: str | None = None
+    protected: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for `--format json`."""
+        return {
+            "urn": self.urn,
+            "type": self.type,
+            "name": self.name,
+            "operation": self.operation,
+            "class": self.effect.value,
+            "properties": list(self.properties),
+            "why": self.why,
+            "first": self.first,
+            "holds": self.holds,
+            "protected": self.protected,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """A preview, worst first. `unnamed` would be lost and nobody has said so; `unknown` are names that fit nothing lost."""
+
+    impacts: tuple[Impact, ...]
+    unnamed: tuple[Impact, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Effect:
+        """The highest rung."""
+        return max((impact.effect for impact in self.impacts), key=lambda effect: effect.rank, default=Effect.NONE)
+
+    @property
+    def refused(self) -> bool:
+        """Whether data would be lost that nobody has named."""
+        return bool(self.unnamed)
+
+
+def impacts(changes: Iterable[Change], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
+    """Classify every step of a preview, worst first. Steps of one resource are one; what stays as it is is left out."""
+    known = facts or impact_facts()
+    by_urn: dict[str, list[Change]] = {}
+    for change in changes:
+        if change.operation not in _LOOKING:
+            by_urn.setdefault(change.urn, []).append(change)
+    found = [_impact(steps, known) for steps in by_urn.values()]
+    return tuple(sorted(found, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
+
+
+def report(changes: Iterable[Change], lose: Iterable[str] = (), facts: ImpactFacts | None = None) -> Report:
+    """Classify a preview, and hold what would be lost against what somebody has said may be.
+
+    A resource is named by its URN, by `TYPE::NAME`, or by its name where only one that is lost has it.
+    """
+    found = impacts(changes, facts)
+    lost = [impact for impact in found if impact.effect is Effect.DATA_LOSS]
+    allowed, unknown = set[str](), []
+    for word in lose:
+        meant = [one.urn for one in lost if word in (one.urn, f"{one.type}::{one.name}")]
+        meant = meant or [one.urn for one in lost if word == one.name]
+        if len(meant) == 1:
+            allowed.add(meant[0])
+        else:
+            unknown.append(word)
+    return Report(found, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
+
+
+def _impact(steps: list[Change], facts: ImpactFacts) -> Impact:
+    operations = {step.operation for step in steps}
+    # A replacement is told in several steps, and only some of them carry the difference.
+    change = max(steps, key=lambda step: (len(step.causes), len(step.paths)))
+    replacing, deleting = operations & _REPLACING, operations & _DELETING
+    operation = "replace" if replacing else "delete" if deleting else "update" if "update" in operations else "create"
+    paths = change.paths or tuple(key for key in sorted({*change.old, *change.new}) if _differs(change, key))
+    causes = change.causes if operation == "replace" else ()
+    shown = paths if operation == "update" else causes
+    effect, why, first, holds = _judge(change, operation, paths, facts)
+    protected = any(step.protected for step in steps) and operation in ("replace", "delete")
+    return Impact(change.urn, change.type, change.name, operation, effect, shown, why, first, holds, protected)
+
+
+Judged = tuple[Effect, str, str, str | None]
+
+
+def _judge(change: Change, operation: str, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
+    def told(effect: Effect, why: str, first: str | None = None, holds: str | None = None) -> Judged:
+        return effect, why, first or facts.effects[effect].first, holds
+
+    if not change.type.startswith("aws:") or operation == "create":
+        why = "new" if operation == "create" else "only a name in Pulumi: nothing in AWS"
+        return told(Effect.NONE, why)
+    known = facts.of_type(change.type)
+    if change.retained and operation in ("replace", "delete"):
+        why = (
+            f"Pulumi forgets it and AWS keeps it, with its cost: {known.holds or known.what if known else change.type}"
+        )
+        return told(Effect.REPLACE, why, "what uses it has to find it, or the new one, by another id")
+    case = _case(known, change, operation, paths) if known else None
+    if known and case:
+        return told(case.effect, f"{known.what}: {_did(operation, paths, change.causes)}", case.first, case.holds)
+    if operation == "update":
+        return _update(known, paths, facts)
+    did = _did(operation, paths, change.causes)
+    if known is None:
+        why = f"{did}; Landbridge does not know whether {change.type} holds data"
+        return told(Effect.DATA_LOSS, why, "find out what it holds, then name it with --lose", "not known")
+    if known.holds:
+        first = f"{known.first or facts.effects[Effect.DATA_LOSS].first}; then name it with --lose"
+        return told(Effect.DATA_LOSS, f"{known.what}: {did}; lost: {known.holds}", first, known.holds)
+    return told(known.replace if operation == "replace" else known.delete, f"{known.what}: {did}", known.first)
+
+
+def _update(known: TypeImpact | None, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
+    """The worst of the properties that change."""
+    worst, first, what = Effect.NONE, None, known.what if known else "resource"
+    for path in paths:
+        name = _property(path)
+        if name in facts.harmless:
+            continue
+        rule = known.properties.get(name) if known else None
+        effect = rule.effect if rule else known.update if known else Effect.IN_PLACE
+        if effect.rank > worst.rank:
+            # Advice for the whole type is about its own, worse fate unless updating it is the thing.
+            general = known.first if known and effect is known.update and effect.rank > Effect.IN_PLACE.rank else None
+            worst, first = effect, (rule.first if rule else None) or general
+    return worst, f"{what}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
+
+
+def _case(known: TypeImpact, change: Change, operation: str, paths: tuple[str, ...]) -> Case | None:
+    for case in known.cases:
+        key = case.property
+        if (
+            case.operation == operation
+            and (key is None or (key in {_property(path) for path in paths}))
+            and (case.to is None or (key is not None and change.new.get(key) == case.to))
+            and (not case.shrinks or (key is not None and _shrinks(change.old.get(key), change.new.get(key))))
+            and (case.has is None or bool((change.old or change.new).get(case.has)))
+        ):
+            return case
+    return None
+
+
+def _shrinks(old: Any, new: Any, path: str = "") -> bool:
+    """Whether a number gets smaller, or appears where there was none (an age after which things go, for ever before).
+
+    A log group's 0 days mean for ever.
+    """
+    if isinstance(new, bool):
+        return False
+    if isinstance(new, int | float):
+        return new != 0 and (not isinstance(old, int | float) or old == 0 or new < old)
+    if isinstance(new, Mapping):
+        before = old if isinstance(old, Mapping) else {}
+        return any(_shrinks(before.get(key), value) for key, value in new.items() if key != "daysAfterInitiation")
+    if isinstance(new, list | tuple):
+        # By their ids where they have some: a list's order means nothing.
+        was = {_id(one, index): one for index, one in enumerate(old if isinstance(old, list | tuple) else ())}
+        return any(_shrinks(was.get(_id(one, index)), one) for index, one in enumerate(new))
+    return False
+
+
+def _id(one: Any, index: int) -> Any:
+    return one.get("id", index) if isinstance(one, Mapping) else index
+
+
+def _differs(change: Change, key: str) -> bool:
+    return not key.startswith("__") and change.old.get(key) != change.new.get(key)
+
+
+def _property(path: str) -> str:
+    return path.split("[", 1)[0].split(".", 1)[0]
+
+
+def _did(operation: str, paths: tuple[str, ...], causes: tuple[str, ...]) -> str:
+    names = list(dict.fromkeys(_property(path) for path in (causes or paths)))
+    match operation:
+        case "replace":
+            return "made anew" + (f", because {_and(names)} cannot change in place" if causes else "")
+        case "delete":
+            return "removed"
+        case _:
+            return f"{_and(names)} {'change' if len(names) > 1 else 'changes'}" if names else "changes"
+
+
+def _and(names: Iterable[str]) -> str:
+    *most, last = tuple(names) or ("something",)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def by_effect(found: Iterable[Impact]) -> Iterator[tuple[Effect, list[Impact]]]:
+    """Impacts by rung, the worst rung first, none that is empty."""
+    every = list(found)
+    for effect in reversed(Effect):
+        mine = [impact for impact in every if impact.effect is effect]
+        if mine:
+            yield effect, mine

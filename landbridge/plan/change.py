@@ -1,0 +1,34 @@
+"""What an engine is about to do to one resource: plain data, whichever engine says it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of a preview.
+
+    `operation` is the engine's word. `paths` are the property paths that differ (`networkInterfaces[3].interfaceType`), as
+    fine as the provider tells; `causes` those for which the resource has to be made anew. `old` and `new` are its inputs,
+    without secrets. `retained`: removing it only makes the engine forget it.
+    """
+
+    urn: str
+    operation: str
+    old: Mapping[str, Any] = field(default_factory=dict)
+    new: Mapping[str, Any] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    protected: bool = False
+    retained: bool = False
+
+    @property
+    def type(self) -> str:
+        """The resource's own type, `aws:s3/bucket:Bucket`."""
+        return self.urn.split("::")[2].rsplit("$", 1)[-1]
+
+    @property
+    def name(self) -> str:
+        """The resource's name in the program."""
+        return self.urn.split("::", 3)[3]

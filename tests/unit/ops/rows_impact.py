@@ -1,0 +1,263 @@
+"""Changes as the engine tells them in a preview (the JSON of its step events), and what each means."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.catalog.impact import Effect
+
+Step = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One change. `says` is in what is to be done first or in why; `known` is where users met it."""
+
+    name: str
+    steps: tuple[Step, ...]
+    effect: Effect
+    says: str
+    known: str = ""
+
+
+def urn(token: str, name: str) -> str:
+    return f"urn:pulumi:hybrid::landbridge::landbridge:index:Some${token}::{name}"
+
+
+def step(operation: str, token: str, name: str, **more: Any) -> Step:
+    """A step event's metadata, with `old`, `new` (inputs), `diff` (detailed), `diffs` and `keys` as the engine spells them."""
+    old, new = more.get("old"), more.get("new")
+    own = urn(token, name)
+    flags = {"protect": more.get("protect"), "retainOnDelete": more.get("retain")}
+    state = {"urn": own, "type": token, "id": "x", "parent": "", "provider": "", "custom": True, **flags}
+    return {
+        "op": operation,
+        "urn": own,
+        "type": token,
+        "provider": "",
+        "old": None if operation == "create" else {**state, "inputs": old or {}},
+        "new": None if operation == "delete" else {**state, "inputs": new or {}},
+        "detailedDiff": {
+            path: {"diffKind": kind, "inputDiff": True} for path, kind in (more.get("diff") or {}).items()
+        },
+        "diffs": more.get("diffs"),
+        "keys": more.get("keys"),
+    }
+
+
+def replaced(token: str, name: str, *keys: str, **more: Any) -> tuple[Step, ...]:
+    """The three steps of a replacement: as the real provider tells them, the first two carry the reason."""
+    told = {"keys": list(keys), "diff": dict.fromkeys(keys, "update-replace"), **more}
+    return (
+        step("create-replacement", token, name, **told),
+        step("replace", token, name, **told),
+        step("delete-replaced", token, name, old=more.get("old"), retain=more.get("retain")),
+    )
+
+
+LUSTRE, ZFS, EFS = (
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    "aws:efs/fileSystem:FileSystem",
+)
+TEMPLATE, INSTANCE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/instance:Instance"
+BUCKET, LIFECYCLE = "aws:s3/bucket:Bucket", "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+
+
+def lifecycle(days: int) -> dict[str, Any]:
+    return {"rules": [{"id": "old-versions", "noncurrentVersionExpiration": {"noncurrentDays": days}}]}
+
+
+#: Changes that have cost users their data.
+LOST = [
+    Row(
+        "a managed Lustre moves to another subnet",
+        replaced(LUSTRE, "hybrid-scratch", "subnetIds"),
+        Effect.DATA_LOSS,
+        "export what is not in the bucket",
+        "aws-parallelcluster issue 4651: an update replaced the managed file system",
+    ),
+    Row(
+        "a share's entry is taken out of the file",
+        (step("delete", EFS, "hybrid-shared", old={"encrypted": True}),),
+        Effect.DATA_LOSS,
+        "every file in it",
+        "what aws-parallelcluster's DeletionPolicyValidator warns of",
+    ),
+    Row(
+        "a newer image for a machine with disks",
+        replaced(INSTANCE, "hybrid-controller", "ami"),
+        Effect.DATA_LOSS,
+        "instance store",
+        "aws-parallelcluster issues 5295 and 4751: a reboot replaced the node",
+    ),
+    Row(
+        "new user data for the machine that keeps the metrics",
+        replaced(INSTANCE, "hybrid-login", "userData", "userDataReplaceOnChange"),
+        Effect.DATA_LOSS,
+        "its disks",
+        "PCS samples: Prometheus lives on the login node, and goes with it",
+    ),
+    Row(
+        "Lustre is to be smaller",
+        replaced(
+            LUSTRE, "hybrid-scratch", "storageCapacity", old={"storageCapacity": 4800}, new={"storageCapacity": 2400}
+        ),
+        Effect.DATA_LOSS,
+        "storageCapacity cannot change in place",
+        "FSx never shrinks a file system: the provider makes a new one",
+    ),
+]
+
+ROWS = [
+    *LOST,
+    Row("a tag", (step("update", BUCKET, "h", diff={"tags.a": "add"}),), Effect.NONE, "nothing to do"),
+    Row("a pool is added", (step("create", TEMPLATE, "h-g6e", new={"imageId": "ami-1"}),), Effect.NONE, "new"),
+    Row(
+        "a newer image for the pool",
+        (step("update", TEMPLATE, "h-p5", diff={"imageId": "update"}),),
+        Effect.DRAIN,
+        "when their jobs end",
+    ),
+    Row(
+        "a bigger disk, from a provider without a detailed difference",
+        (step("update", TEMPLATE, "h-p5", diffs=["blockDeviceMappings"], old={}, new={"blockDeviceMappings": [{}]}),),
+        Effect.DRAIN,
+        "new ones have the new",
+    ),
+    Row(
+        "other interfaces",
+        (step("update", TEMPLATE, "h-p5", diff={"networkInterfaces[3].interfaceType": "update", "tags.x": "add"}),),
+        Effect.DRAIN,
+        "do not mix them in one job",
+    ),
+    Row(
+        "another instance type",
+        (step("update", TEMPLATE, "h-p5", diff={"instanceType": "update", "imageId": "update"}),),
+        Effect.STOP_POOL,
+        "landbridge configure",
+    ),
+    Row(
+        "a placement group by another name",
+        replaced("aws:ec2/placementGroup:PlacementGroup", "h-p5-use1-az4", "name"),
+        Effect.STOP_POOL,
+        "power the pool's nodes down",
+    ),
+    Row(
+        "a pool is renamed: its security group goes",
+        (step("delete", "aws:ec2/securityGroup:SecurityGroup", "h-p5", old={"name": "h-p5"}),),
+        Effect.STOP_POOL,
+        "interfaces use",
+    ),
+    Row(
+        "one more port for operators",
+        (step("update", RULE, "h-p5-ssh", diff={"toPort": "update"}),),
+        Effect.IN_PLACE,
+        "",
+    ),
+    Row(
+        "the rule between the nodes goes",
+        (step("delete", RULE, "h-p5-self", old={"referencedSecurityGroupId": "sg-1", "ipProtocol": "-1"}),),
+        Effect.STOP_POOL,
+        "NCCL",
+    ),
+    Row(
+        "another gateway address",
+        replaced("aws:ec2/customerGateway:CustomerGateway", "h", "ipAddress"),
+        Effect.REPLACE,
+        "without a tunnel",
+    ),
+    Row(
+        "the VPN is made anew",
+        replaced("aws:ec2/vpnConnection:VpnConnection", "h", "customerGatewayId"),
+        Effect.REPLACE,
+        "the site is dark",
+    ),
+    Row(
+        "the VPC gets another range",
+        replaced("aws:ec2/vpc:Vpc", "h", "cidrBlock"),
+        Effect.STOP_POOL,
+        "everything in the VPC",
+    ),
+    Row(
+        "Lustre grows",
+        (step("update", LUSTRE, "h", diff={"storageCapacity": "update"}),),
+        Effect.IN_PLACE,
+        "never shrinks",
+    ),
+    Row(
+        "Lustre gets faster",
+        (step("update", LUSTRE, "h", diff={"perUnitStorageThroughput": "update"}),),
+        Effect.DRAIN,
+        "clients wait",
+    ),
+    Row(
+        "no automatic backups any more",
+        (
+            step(
+                "update",
+                ZFS,
+                "h",
+                diff={"automaticBackupRetentionDays": "update"},
+                old={"automaticBackupRetentionDays": 30},
+                new={"automaticBackupRetentionDays": 0},
+            ),
+        ),
+        Effect.DATA_LOSS,
+        "every automatic backup is deleted",
+    ),
+    Row(
+        "a bucket by another name",
+        replaced(BUCKET, "h-internal", "bucket", old={"bucket": "a"}, new={"bucket": "b"}),
+        Effect.DATA_LOSS,
+        "every object and version",
+    ),
+    Row(
+        "a bucket that Pulumi only forgets",
+        (step("delete", BUCKET, "h-internal", old={"bucket": "a"}, retain=True),),
+        Effect.REPLACE,
+        "AWS keeps it",
+    ),
+    Row(
+        "old versions go earlier",
+        (step("update", LIFECYCLE, "h", diff={"rules[0]": "update"}, old=lifecycle(90), new=lifecycle(7)),),
+        Effect.DATA_LOSS,
+        "within a day",
+    ),
+    Row(
+        "old versions stay longer",
+        (step("update", LIFECYCLE, "h", diff={"rules[0]": "update"}, old=lifecycle(7), new=lifecycle(90)),),
+        Effect.IN_PLACE,
+        "",
+    ),
+    Row(
+        "a class is taken out of AWS: its key goes",
+        (step("delete", "aws:kms/key:Key", "h-internal", old={"policy": "{}"}),),
+        Effect.DATA_LOSS,
+        "never be read again",
+    ),
+    Row(
+        "Slurm's key gets another name",
+        replaced("aws:secretsmanager/secret:Secret", "h-slurm-key", "name"),
+        Effect.DATA_LOSS,
+        "publish the value",
+    ),
+    Row(
+        "a role may do less",
+        (step("update", "aws:iam/rolePolicy:RolePolicy", "h-node", diff={"policy": "update"}),),
+        Effect.IN_PLACE,
+        "",
+    ),
+    Row(
+        "something that nobody knows goes",
+        (step("delete", "aws:unheard/of:Of", "h", old={"a": 1}),),
+        Effect.DATA_LOSS,
+        "does not know whether",
+    ),
+    Row(
+        "a component is renamed",
+        (step("delete", "landbridge:index:GpuPool", "h", old={}),),
+        Effect.NONE,
+        "nothing in AWS",
+    ),
+]

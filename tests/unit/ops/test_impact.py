@@ -1,0 +1,96 @@
+"""Every prepared change has its rung, and data is lost only where somebody has named it."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pulumi.automation import StepEventMetadata
+from rich.console import Console
+
+from landbridge.catalog.impact import Effect, impact_facts
+from landbridge.cli.impact_display import print_report
+from landbridge.ops.impact import Report, impacts, report
+from landbridge.plan.change import Change
+from landbridge.realise.steps import change_of
+from sandbox.engine import bags
+from sandbox.engine.aws import KINDS
+from tests.unit.ops.rows_impact import LOST, ROWS, Row, Step
+
+
+def changes(*steps: Step) -> list[Change]:
+    return [change_of(StepEventMetadata.from_json(one)) for one in steps]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_a_change_has_its_rung(row: Row) -> None:
+    (found,) = impacts(changes(*row.steps))
+    assert found.effect is row.effect, found
+    assert row.says in f"{found.why} {found.first}", found
+
+
+def test_what_lost_users_data_is_among_them() -> None:
+    assert len(ROWS) >= 20 and len(LOST) == 5
+    assert all(row.effect is Effect.DATA_LOSS and row.known for row in LOST)
+
+
+def test_every_effect_of_the_file_is_met_by_a_row() -> None:
+    assert {row.effect for row in ROWS} == set(Effect)
+
+
+def test_data_is_lost_only_by_name() -> None:
+    every = changes(*(step for row in LOST[:2] for step in row.steps))
+    assert len(report(every).unnamed) == 2
+    one = report(every, ["hybrid-shared"])
+    assert [impact.name for impact in one.unnamed] == ["hybrid-scratch"] and one.refused
+    both = report(every, ["aws:efs/fileSystem:FileSystem::hybrid-shared", every[0].urn])
+    assert not both.refused and both.unknown == () and both.worst is Effect.DATA_LOSS
+
+
+def test_a_name_that_means_nothing_or_two_things_names_nothing() -> None:
+    both = changes(
+        *next(row for row in ROWS if row.name == "a bucket by another name").steps,
+        *next(row for row in ROWS if "its key goes" in row.name).steps,
+    )
+    assert {change.name for change in both} == {"h-internal"}
+    found = report(both, ["h-internal", "nothing"])
+    assert found.unknown == ("h-internal", "nothing") and len(found.unnamed) == 2
+
+
+def test_what_stays_is_not_told() -> None:
+    same = Change(urn="urn:pulumi:s::p::aws:ec2/vpc:Vpc::v", operation="same")
+    assert impacts([same]) == () and report([same]).worst is Effect.NONE
+
+
+def test_facts_name_types_and_properties_that_exist() -> None:
+    facts = impact_facts()
+    for token in (*facts.types, *facts.settings):
+        cls = bags.args_class(token)
+        assert cls is not None, token
+        known = facts.types.get(token)
+        named = {*known.properties, *(case.property or case.has for case in known.cases)} if known else set()
+        assert {name for name in named if name} <= set(bags.fields(cls)), token
+
+
+def test_every_type_of_the_stand_in_has_facts() -> None:
+    assert [token for token in KINDS if impact_facts().of_type(token) is None] == []
+
+
+@given(
+    st.sampled_from([row for row in ROWS if row.effect is not Effect.DATA_LOSS]),
+    st.sampled_from([row for row in ROWS if row.effect is Effect.DATA_LOSS]),
+)
+def test_nothing_hides_a_loss(harmless: Row, lost: Row) -> None:
+    found = report(changes(*harmless.steps, *lost.steps))
+    assert found.worst is Effect.DATA_LOSS and found.refused and found.impacts[0].effect is Effect.DATA_LOSS
+
+
+def test_the_worst_comes_first_and_says_what_to_do() -> None:
+    out = io.StringIO()
+    every = changes(*(step for row in ROWS for step in row.steps))
+    print_report(report(every), Console(file=out, width=300))
+    text = out.getvalue()
+    assert text.startswith("DATA LOSS:") and "export what is not in the bucket" in text
+    out.truncate(0)
+    print_report(Report(()), Console(file=out))
+    assert "nothing changes" in out.getvalue()
