@@ -18,7 +18,7 @@ class Kind(StrEnum):
 # AWS's common errors, EC2's and S3's own words, and what a HEAD request without a body leaves of them.
 _DENIED = {
     "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "ForbiddenException", "AuthorizationError",
-    "NotAuthorized", "AccessDeniedFault", "OptInRequired",
+    "NotAuthorized", "AccessDeniedFault",
 }  # fmt: skip
 _CREDENTIALS = {
     "AuthFailure", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "ExpiredToken",

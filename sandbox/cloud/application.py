@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from sandbox.cloud import control
-from sandbox.cloud.credentials import Keys
+from sandbox.cloud.credentials import Keys, unknown_key
 from sandbox.cloud.errors import CloudError, not_implemented, render, throttled
 from sandbox.cloud.permissions import iam_action, refusal, rest_action
 from sandbox.cloud.world import World
@@ -35,7 +35,7 @@ class Application:
         path = environ.get("PATH_INFO", "")
         if path == "/_ctl":
             return self._control(environ, start)
-        access_key, service = _signer(environ)
+        access_key, service, region = _signer(environ)
         action = _action(environ, service)
         asked = iam_action(service, action, environ.get("QUERY_STRING", ""))
         self._world.calls[action] += 1
@@ -44,6 +44,8 @@ class Application:
             if path.startswith(("/moto-api", "/latest/")):
                 raise CloudError("NotFound", f"Nothing at {path}.", 404)
             self._keys.check(access_key, service)
+            if region in self._world.closed:
+                raise unknown_key(service)  # a region nobody has opted in to knows no key of the account
             if self._world.latency:
                 time.sleep(self._world.latency)
             bucket = self._world.buckets.get(action)
@@ -105,12 +107,12 @@ class Application:
         return [body]
 
 
-def _signer(environ: Environ) -> tuple[str | None, str]:
-    """Access key id and service of a request, from its header or (presigned) its query."""
+def _signer(environ: Environ) -> tuple[str | None, str, str]:
+    """Access key id, service and region of a request, from its header or (presigned) its query."""
     query = parse_qs(environ.get("QUERY_STRING", ""))
     presigned = "Credential=" + query["X-Amz-Credential"][0] if "X-Amz-Credential" in query else ""
     match = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", "")) or _SCOPE.search(presigned)
-    return (match[1], match[3]) if match else (None, "s3")
+    return (match[1], match[3], match[2]) if match else (None, "s3", "")
 
 
 def _action(environ: Environ, service: str) -> str:

@@ -51,12 +51,17 @@ class Keys:
                 raise CloudError("AccessDenied", "Access Denied", 403)
             raise CloudError("MissingAuthenticationToken", "Request is missing Authentication Token", 403)
         if access_key not in self._known and not _issued_by_moto(access_key):
-            if service == "s3":
-                message = "The AWS Access Key Id you provided does not exist in our records."
-                raise CloudError("InvalidAccessKeyId", message, 403)
-            if service == "ec2":
-                raise CloudError("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
-            raise CloudError("InvalidClientTokenId", "The security token included in the request is invalid.", 403)
+            raise unknown_key(service)
+
+
+def unknown_key(service: str) -> CloudError:
+    """What each service says of an access key that it does not know."""
+    if service == "s3":
+        message = "The AWS Access Key Id you provided does not exist in our records."
+        return CloudError("InvalidAccessKeyId", message, 403)
+    if service == "ec2":
+        return CloudError("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
+    return CloudError("InvalidClientTokenId", "The security token included in the request is invalid.", 403)
 
 
 def _issued_by_moto(access_key: str) -> bool:

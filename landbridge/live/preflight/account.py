@@ -14,6 +14,12 @@ _HOME = {"aws": "us-east-1", "aws-us-gov": "us-gov-west-1", "aws-cn": "cn-north-
 _OPEN = ("opted-in", "opt-in-not-required")
 
 
+def home(region: str) -> str:
+    """A region of the same partition that is open to every account."""
+    known = regions().get(region)
+    return _HOME[known.partition if known is not None else "aws"]
+
+
 @check("the account", "sts:GetCallerIdentity")
 def account(scene: Scene) -> Iterator[Finding]:
     """The account that answers is the one the environment names.
@@ -35,10 +41,8 @@ def region(scene: Scene) -> Iterator[Finding]:
     Source: EC2 API reference, DescribeRegions (OptInStatus); Account Management reference, "Enable or disable Regions".
     """
     name = scene.environment.region
-    known = regions().get(name)
-    home = _HOME[known.partition if known is not None else "aws"]
     try:
-        answer = scene.aws.ask("ec2", "describe_regions", region=home, RegionNames=[name], AllRegions=True)
+        answer = scene.aws.ask("ec2", "describe_regions", region=home(name), RegionNames=[name], AllRegions=True)
     except Refused as refused:
         if refused.kind is not Kind.ANSWER:
             raise

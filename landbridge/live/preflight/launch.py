@@ -91,9 +91,10 @@ def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) 
     except Refused as refused:
         if refused.code == "DryRunOperation":
             return None
-        if refused.kind is not Kind.ANSWER:
-            raise
-        return refused
+        # EC2 says AuthFailure of an image that is not shared with the account, too.
+        if refused.kind is Kind.ANSWER or (refused.kind is Kind.CREDENTIALS and scene.account is not None):
+            return refused
+        raise
     return None
 
 
@@ -110,7 +111,7 @@ def _finding(one: Bought, zone: str | None, refused: Refused, count: int) -> Fin
 def _path(one: Bought, refused: Refused) -> DataPath:
     """The part of the file that the refusal is about, as far as AWS's words tell."""
     words = refused.message.lower()
-    if refused.code.startswith("InvalidAMIID") or "architecture" in words:
+    if refused.code.startswith(("InvalidAMIID", "AuthFailure", "OptInRequired")) or "architecture" in words:
         return one.pool_at("image")
     if refused.code.startswith("InvalidBlockDeviceMapping"):
         return one.pool_at("root_volume_gib")

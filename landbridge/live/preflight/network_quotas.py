@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from landbridge.catalog import limits
+from landbridge.environment import Vpn
 from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
+from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.nics import pool_interfaces
 from landbridge.plan.subnets import nat_zones, used_zones
+
+_GONE = ("deleted", "deleting")
 
 
 @check("quota of VPCs", *ASK, "ec2:DescribeVpcs")
@@ -89,6 +93,49 @@ def interface_quota(scene: Scene) -> Iterator[Finding]:
         yield from _room(
             scene, "live-interface-quota", "interface", sum(wanted.values()), used, path, "fewer max_nodes"
         )
+
+
+@check(
+    "quotas of the link",
+    *ASK,
+    "ec2:DescribeTransitGateways",
+    "ec2:DescribeCustomerGateways",
+    "ec2:DescribeVpnConnections",
+)
+def link_quota(scene: Scene) -> Iterator[Finding]:
+    """There is room for the link: a transit gateway, a customer gateway, a VPN connection.
+
+    Transit gateways are five in an account, over all of its regions' teams.
+    Source: Transit Gateway User Guide and Site-to-Site VPN User Guide, "Quotas".
+    """
+    kinds = [("transit_gateway", "describe_transit_gateways", "TransitGateways")]
+    if isinstance(scene.environment.link, Vpn):
+        kinds += [
+            ("customer_gateway", "describe_customer_gateways", "CustomerGateways"),
+            ("vpn_connection", "describe_vpn_connections", "VpnConnections"),
+        ]
+    for unit, operation, key in kinds:
+        found = [one for one in scene.aws.ask("ec2", operation)[key] if one.get("State") not in _GONE]
+        if not any(scene.is_mine(one.get("Tags")) for one in found):
+            yield from _room(scene, "live-link-quota", unit, 1, len(found), ("link",), "take down one that nobody uses")
+
+
+@check("quota of endpoints", *ASK, "ec2:DescribeVpcEndpoints")
+def endpoint_quota(scene: Scene) -> Iterator[Finding]:
+    """The VPC takes the endpoints that the environment needs.
+
+    Source: VPC User Guide (AWS PrivateLink), "Quotas".
+    """
+    wanted = sum(one.kind == "interface" for one in endpoint_services(scene.environment))
+    if not wanted:
+        return
+    used, existing = 0, scene.environment.aws.vpc
+    if existing is not None:
+        filters = [{"Name": "vpc-id", "Values": [existing.id]}]
+        found = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+        used = sum(one.get("VpcEndpointType") == "Interface" and not scene.is_mine(one.get("Tags")) for one in found)
+    path: DataPath = ("aws", "vpc_endpoints")
+    yield from _room(scene, "live-endpoint-quota", "interface_endpoint", wanted, used, path, "vpc_endpoints: gateway")
 
 
 def _room(scene: Scene, rule: str, unit: str, wanted: int, used: int, path: DataPath, other: str) -> Iterator[Finding]:

@@ -43,8 +43,10 @@ def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
 
     def put(function: Function) -> Function:
         name = PREFIX + function.__name__.replace("_", "-")
-        why, _, source = (inspect.getdoc(function) or "").partition("Source:")
-        CHECKS[name] = Check(name, looks_at, needs, function, why.strip(), " ".join(source.split()))
+        text, _, source = (inspect.getdoc(function) or "").partition("Source:")
+        paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+        why = "\n".join(paragraph for paragraph in paragraphs if paragraph)
+        CHECKS[name] = Check(name, looks_at, needs, function, why, " ".join(source.split()))
         return function
 
     return put

@@ -10,6 +10,7 @@ from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding, Severity, in_order, path_text
 from landbridge.live.answers import Kind, Refused, finding_of
 from landbridge.live.aws import Aws
+from landbridge.live.preflight.account import home, region
 from landbridge.live.preflight.registry import CHECKS, PREFIX, Check
 from landbridge.live.preflight.scene import Scene
 
@@ -59,11 +60,13 @@ def preflight(
     if environment is None:
         raise ValueError(f"{loaded.path} has errors")
     try:
-        account = str(aws.ask("sts", "get_caller_identity")["Account"])
+        account: str | None = str(aws.ask("sts", "get_caller_identity")["Account"])
     except Refused as refused:
         if refused.kind is not Kind.DENIED:
-            told = finding_of(refused, "the account")
-            return Report(None, (), _placed(loaded, [replace(told, rule=NO_ANSWER, severity=Severity.ERROR)]), ())
+            told = _closed_region(environment, aws, now) or [
+                replace(finding_of(refused, "the account"), rule=NO_ANSWER, severity=Severity.ERROR)
+            ]
+            return Report(None, (), _placed(loaded, told), ())
         account = None
     scene = Scene(environment, loaded.lock, aws, account, now)
     found: dict[str, list[Finding]] = {}
@@ -100,6 +103,18 @@ def policy() -> dict[str, Any]:
             },
         ],
     }
+
+
+def _closed_region(environment: Environment, aws: Aws, now: datetime) -> list[Finding]:
+    """What is wrong with the region, where another one knows these credentials: a closed region knows nobody's."""
+    elsewhere = home(environment.region)
+    if elsewhere == environment.region:
+        return []
+    try:
+        account = str(aws.ask("sts", "get_caller_identity", region=elsewhere)["Account"])
+        return list(region(Scene(environment, None, aws, account, now)))
+    except Refused:
+        return []
 
 
 def _run(check: Check, scene: Scene) -> list[Finding]:

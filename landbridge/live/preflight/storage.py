@@ -1,34 +1,88 @@
 """Whether the account has room for the file systems."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from landbridge.catalog import limits
-from landbridge.environment import Efs
-from landbridge.findings import Finding
+from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
+from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
-
-_SERVICES = {"efs": "elasticfilesystem", "fsx_lustre": "fsx", "fsx_openzfs": "fsx"}
+from landbridge.plan.storage import capacity, throughput
 
 
 @check("quotas of file systems", *ASK, "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems")
 def file_system_quota(scene: Scene) -> Iterator[Finding]:
-    """There is room for one more of each file system that the file wants.
+    """There is room for the file systems that the file wants: their number, their size, their throughput.
 
-    Only quotas whose codes the catalogue knows are asked for.
+    FSx counts each kind of Lustre apart, all file systems of a kind together; 100 TiB are the default, and a raise takes
+    days.
     Source: FSx and EFS user guides, "Quotas"; Service Quotas API reference.
     """
-    rows = {row.service: row for row in limits().quotas.rows if row.unit == "file_system"}
-    for path, share in scene.environment.storage.in_aws().items():
-        row = rows.get(_SERVICES[share.kind])
-        if row is None:
-            continue
-        service = "efs" if isinstance(share, Efs) else "fsx"
-        found = scene.aws.all(service, "describe_file_systems", "FileSystems")
-        if any(scene.is_mine(one.get("Tags")) for one in found):
-            continue
-        limit = quota_value(scene, row.service, row.code)
-        if limit is not None and len(found) + 1 > limit:
-            message = f"{row.name}: there are {len(found)}, and the quota is {limit:.0f}"
-            yield error("live-file-system-quota", message, ("storage", *path), f"ask for more (quota {row.code})")
+    needs: dict[str, tuple[float, DataPath]] = {}
+    for place, share in scene.environment.storage.in_aws().items():
+        for unit, amount in _wanted(share):
+            before, first = needs.get(unit, (0.0, ("storage", *place)))
+            needs[unit] = (before + amount, first)
+    rows = {row.unit: row for row in limits().quotas.rows}
+    used = _used(scene, efs="efs" in needs, fsx=any(unit != "efs" for unit in needs))
+    for unit, (amount, path) in needs.items():
+        row = rows.get(unit)
+        limit = quota_value(scene, row.service, row.code) if row is not None else None
+        there = used.get(unit, 0.0)
+        if row is not None and limit is not None and amount + there > limit:
+            message = f"{row.name}: {amount:g} more are needed besides {there:g}, and the quota is {limit:g}"
+            fix = (
+                f"aws service-quotas request-service-quota-increase --service-code {row.service} --quota-code {row.code} "
+                f"--desired-value {amount + there:g}"
+            )
+            yield error("live-file-system-quota", message, path, fix)
+
+
+def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
+    """What one file system takes of which quota, by the quota's unit."""
+    if isinstance(share, Efs):
+        yield "efs", 1
+        return
+    unit = _unit(share.deployment) if isinstance(share, FsxLustre) else "openzfs"
+    yield unit, 1
+    size = capacity(share)
+    if size is not None:
+        yield f"{unit}_gib", size
+    rate = throughput(share)
+    if isinstance(share, FsxOpenZfs) and rate is not None:
+        yield "openzfs_mbps", rate
+
+
+def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
+    """What others take of the same quotas; only the services in question are asked."""
+    found: dict[str, float] = {}
+
+    def add(unit: str, amount: float) -> None:
+        found[unit] = found.get(unit, 0.0) + amount
+
+    for one in scene.aws.all("efs", "describe_file_systems", "FileSystems") if efs else ():
+        if not scene.is_mine(one.get("Tags")):
+            add("efs", 1)
+    for one in scene.aws.all("fsx", "describe_file_systems", "FileSystems") if fsx else ():
+        if not scene.is_mine(one.get("Tags")):
+            for unit, amount in _takes(one):
+                add(unit, amount)
+    return found
+
+
+def _takes(raw: Any) -> Iterator[tuple[str, float]]:
+    if raw["FileSystemType"] == "LUSTRE":
+        unit = _unit(str((raw.get("LustreConfiguration") or {}).get("DeploymentType", "scratch_1")).lower())
+    elif raw["FileSystemType"] == "OPENZFS":
+        unit = "openzfs"
+        yield "openzfs_mbps", float((raw.get("OpenZFSConfiguration") or {}).get("ThroughputCapacity", 0))
+    else:
+        return
+    yield unit, 1
+    yield f"{unit}_gib", float(raw.get("StorageCapacity", 0))
+
+
+def _unit(deployment: str) -> str:
+    return "lustre_scratch" if deployment.startswith("scratch") else f"lustre_{deployment}"

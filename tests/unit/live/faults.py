@@ -129,6 +129,19 @@ def an_efs(cloud: Cloud, estate: Estate) -> None:
     client_of(cloud, "efs").create_file_system(CreationToken="somebody")
 
 
+def a_lustre(cloud: Cloud, estate: Estate) -> None:
+    client_of(cloud, "fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=9600,
+        SubnetIds=[estate.subnets["use1-az4"]],
+        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
+    )
+
+
+def a_transit_gateway(cloud: Cloud, estate: Estate) -> None:
+    ec2(cloud).create_transit_gateway(Description="somebody's")
+
+
 def a_running_fleet(cloud: Cloud, estate: Estate) -> None:
     ec2(cloud).run_instances(
         ImageId="ami-0a11ce5a9db0c5000",

@@ -205,6 +205,19 @@ def test_a_finding_can_be_accepted(cloud: Cloud, estate: Estate, build: Build) -
     assert said(typo, "unknown-suppression")[0].path == ("suppress", 0, "rule")
 
 
+@pytest.mark.parametrize(("code", "says"), [
+    ("AuthFailure", "Not authorized for images: [ami-0a11ce5a9db0c5000]"),
+    ("OptInRequired", "In order to use this AWS Marketplace product you need to accept terms and subscribe."),
+])  # fmt: skip
+def test_an_image_that_is_not_ours_to_boot(cloud: Cloud, estate: Estate, build: Build, code: str, says: str) -> None:
+    """EC2's words for it sound like missing credentials, and mean the image."""
+    cloud.control(faults={"RunInstances": {"code": code, "status": 401, "message": says, "times": 99}})
+    report = look(build(estate.changes()), cloud)
+    told = said(report, "live-launch")
+    assert report.answered and told and all(says in finding.message for finding in told)
+    assert {finding.path for finding in told} >= {("aws", "pools", 0, "image")}
+
+
 def test_shipped_sandbox_before_its_first_up(cloud: Cloud, tmp_path: Path) -> None:
     """Without a network of its own the dry run lands in the account's default subnets."""
     root = Path(__file__).parents[3]
