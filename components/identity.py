@@ -9,20 +9,23 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.plan import identity as plan
 from landbridge.plan.args import named
-from landbridge.plan.identity import IdentityArgs
+from landbridge.plan.identity import ONPREM_ROLES, IdentityArgs
+from landbridge.plan.policies import Place
 
 
 class Identity(pulumi.ComponentResource):
-    """Three roles without users or static keys: nodes, the burst controller, on-prem services that write to the hub.
+    """Roles without users or static keys: one for the nodes; five for on-prem services, each for one thing.
 
-    Costs 0.40 USD a month for the secret. Protects: each role has only what its bearer calls, launching is bound to this
-    cluster's tag, and Slurm's key has no value here (the controller publishes it, nodes read it at boot).
+    Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has only what its
+    bearer calls, launching and ending are apart and bound to this cluster's tag, data that must stay on-prem is refused to
+    all of them, and Slurm's key has no value here (the controller publishes it, nodes read it at boot). Opens: to holders of
+    certificates of the given CA and host names what their roles allow; with an activation, registration of that many machines.
     """
 
     node_role_arn: pulumi.Output[str]
     node_profile: aws.iam.InstanceProfile
-    launch_role_arn: pulumi.Output[str]
-    hub_role_arn: pulumi.Output[str]
+    role_arns: dict[str, pulumi.Output[str]]
+    launch_role: aws.iam.Role
     secret_name: pulumi.Output[str]
 
     def __init__(
@@ -47,43 +50,53 @@ class Identity(pulumi.ComponentResource):
             tags=named(args.tags, args.secret_name),
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect),
         )
-        buckets = pulumi.Output.all(*(bucket_arns[key] for key in sorted(bucket_arns)))
-        keys = pulumi.Output.all(*(key_arns[key] for key in sorted(key_arns)))
-        trust_onprem = account.id.apply(lambda id_: plan.onprem_trust(id_, args.controllers))
-
+        anchor = self._anchor()
         node = self._role("node", plan.instance_trust())
-        self._allow(
-            "node", node, pulumi.Output.all(buckets, keys, secret.arn).apply(lambda known: plan.node_policy(*known))
-        )
         self.node_profile = aws.iam.InstanceProfile(
-            f"{name}-node", name=f"{args.cluster}-node", role=node.name, tags=args.tags, opts=self._own
+            f"{name}-node", name=f"{args.cluster}-node", path=args.path, role=node.name, tags=args.tags, opts=self._own
         )
-        hub = self._role("hub", account.id.apply(lambda id_: plan.onprem_trust(id_, args.hub_writers)))
-        self._allow("hub", hub, pulumi.Output.all(buckets, keys).apply(lambda known: plan.hub_policy(*known)))
-        launch = self._role("launch", trust_onprem)
-        facts = pulumi.Output.all(account.partition, account.id, node.arn, secret.arn)
-        self._allow(
-            "launch",
-            launch,
-            facts.apply(lambda f: plan.launch_policy(args.cluster, f[0], region, f[1], f[2], f[3])),
-        )
-        self.node_role_arn, self.launch_role_arn, self.hub_role_arn = node.arn, launch.arn, hub.arn
+        for arn in args.node_policies:
+            policy = arn.rsplit("/", 1)[1]
+            aws.iam.RolePolicyAttachment(f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._own)
+        roles = {"node": node}
+        for key in ONPREM_ROLES:
+            known = pulumi.Output.all(account.id, anchor.arn if anchor else None)
+            trust = known.apply(lambda facts, key=key: plan.onprem_trust(args, key, *facts))
+            roles[key] = self._role(key, trust)
+        documents = pulumi.Output.all(
+            account.partition,
+            account.id,
+            pulumi.Output.all(*(bucket_arns[key] for key in sorted(bucket_arns))),
+            pulumi.Output.all(*(key_arns[key] for key in sorted(key_arns))),
+            node.arn,
+            secret.arn,
+        ).apply(lambda f: plan.documents(args, Place(args.cluster, f[0], region, f[1]), *f[2:]).model_dump())
+        for key, role in roles.items():
+            self._allow(key, role, documents[key])
+        self.node_role_arn, self.launch_role = node.arn, roles["launch"]
+        self.role_arns = {key: role.arn for key, role in roles.items()}
         self.secret_name = secret.name
-        self.register_outputs({"nodeRoleArn": node.arn, "launchRoleArn": launch.arn, "hubRoleArn": hub.arn})
+        self._anchor_arn = anchor.arn if anchor else None
+        self._profiles = {key: self._profile(key, roles[key]).arn for key in ONPREM_ROLES} if anchor else {}
+        self.activation = self._activation(account)
+        self.register_outputs({f"{key}RoleArn": role.arn for key, role in roles.items()})
 
     def exports(self) -> dict[str, Any]:
         """The stack's `identity` output."""
         return {
             "node_instance_profile": self.node_profile.name,
-            "node_role_arn": self.node_role_arn,
-            "launch_role_arn": self.launch_role_arn,
-            "hub_role_arn": self.hub_role_arn,
+            **{f"{key}_role_arn": arn for key, arn in self.role_arns.items()},
+            "trust_anchor_arn": self._anchor_arn,
+            "profile_arns": self._profiles,
+            "ssm_activation_id": self.activation.id if self.activation else None,
         }
 
     def _role(self, key: str, trust: pulumi.Input[str]) -> aws.iam.Role:
         return aws.iam.Role(
             f"{self._name}-{key}",
             name=f"{self._args.cluster}-{key}",
+            path=self._args.path,
+            permissions_boundary=self._args.permissions_boundary,
             assume_role_policy=trust,
             tags=self._args.tags,
             opts=self._own,
@@ -91,3 +104,56 @@ class Identity(pulumi.ComponentResource):
 
     def _allow(self, key: str, role: aws.iam.Role, policy: pulumi.Input[str]) -> None:
         aws.iam.RolePolicy(f"{self._name}-{key}", name="landbridge", role=role.id, policy=policy, opts=self._own)
+
+    def _anchor(self) -> aws.rolesanywhere.TrustAnchor | None:
+        """The CA that IAM Roles Anywhere takes certificates of, where the environment names one."""
+        wanted = self._args.anchor
+        if wanted is None:
+            return None
+        return aws.rolesanywhere.TrustAnchor(
+            self._name,
+            name=f"{self._args.cluster}-site",
+            enabled=True,
+            source={
+                "source_type": "CERTIFICATE_BUNDLE",
+                "source_data": {"x509_certificate_data": wanted.certificate},
+            },
+            tags=self._args.tags,
+            opts=self._own,
+        )
+
+    def _profile(self, key: str, role: aws.iam.Role) -> aws.rolesanywhere.Profile:
+        """A profile for one role: sessions are named after the certificate's serial number, which the audit log then has."""
+        wanted = self._args.anchor
+        return aws.rolesanywhere.Profile(
+            f"{self._name}-{key}",
+            name=f"{self._args.cluster}-{key}",
+            enabled=True,
+            role_arns=[role.arn],
+            duration_seconds=wanted.seconds if wanted else None,
+            tags=self._args.tags,
+            opts=self._own,
+        )
+
+    def _activation(self, account: Account) -> aws.ssm.Activation | None:
+        """A code with which on-prem machines register. Its value is a secret."""
+        wanted = self._args.activation
+        if wanted is None:
+            return None
+        role = self._role("managed", account.id.apply(plan.managed_trust))
+        core = account.partition.apply(lambda own: f"arn:{own}:iam::aws:policy/AmazonSSMManagedInstanceCore")
+        attached = aws.iam.RolePolicyAttachment(
+            f"{self._name}-managed", role=role.name, policy_arn=core, opts=self._own
+        )
+        return aws.ssm.Activation(
+            self._name,
+            name=f"{self._args.cluster}-site",
+            description="on-prem machines",
+            iam_role=role.name,
+            registration_limit=wanted.registrations,
+            expiration_date=wanted.expires,
+            tags=self._args.tags,
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[attached], additional_secret_outputs=["activationCode"]
+            ),
+        )

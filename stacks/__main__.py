@@ -89,6 +89,8 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
     pulumi.export("link_pre_shared_keys", site_link.pre_shared_keys)
     pulumi.export("hub", data.exports())
     pulumi.export("identity", identity.exports())
+    if identity.activation is not None:
+        pulumi.export("ssm_activation_code", pulumi.Output.secret(identity.activation.activation_code))
     pulumi.export("secrets", {"slurm_key": identity.secret_name})
     pulumi.export("pools", {plan.pool: built[plan.pool].exports(subnet_ids) for plan in pools})
 

@@ -21,6 +21,8 @@ T = TypeVar("T")
 ALIVE = ["pending", "running"]
 VALUES_PER_FILTER = 200  # EC2's limit of values in one filter
 IDS_PER_CALL = 500
+#: The profile of the credentials file with which instances are ended; the default one launches.
+ENDING = "terminate"
 # Standard retries: exponential with jitter, on throttling and server errors; short timeouts, as nodes wait for each call.
 SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
 
@@ -56,6 +58,11 @@ class Ec2:
         self._config = config
         session = boto3.session.Session(region_name=config.region)
         self._client: EC2Client = session.client("ec2", endpoint_url=config.endpoint, config=SETTINGS)
+        self._ending: EC2Client = self._client
+        if ENDING in session.available_profiles:
+            # Launching and ending are two roles; where a site has one set of credentials, it does both.
+            other = boto3.session.Session(profile_name=ENDING, region_name=config.region)
+            self._ending = other.client("ec2", endpoint_url=config.endpoint, config=SETTINGS)
 
     def launch(self, request: Request, count: int, subnet: Subnet, attempt: int) -> Launched:
         """Ask for `count` instances in one subnet: of a gang all or none, of a batch as many as there are."""
@@ -123,7 +130,7 @@ class Ec2:
 
     def terminate(self, ids: Iterable[str]) -> None:
         for part in _parts(sorted(set(ids)), IDS_PER_CALL):
-            _call(lambda part=part: self._client.terminate_instances(InstanceIds=part))  # type: ignore[misc]
+            _call(lambda part=part: self._ending.terminate_instances(InstanceIds=part))  # type: ignore[misc]
 
     def _describe(self, **query: Any) -> list[Machine]:
         def read() -> list[Machine]:

@@ -26,6 +26,7 @@ class IamLimits(Facts):
     inline_policy_characters: int
     role_name: int
     path: int
+    ssm_activation_days: int
 
 
 class IamArns(Facts):

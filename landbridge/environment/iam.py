@@ -1,5 +1,6 @@
 """What AWS identities may do beyond what Landbridge gives them, and who may reach the nodes."""
 
+from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal
 
@@ -8,6 +9,8 @@ from pydantic import Field, StringConstraints
 from landbridge.environment.base import Model, Text
 
 PolicyArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$")]
+#: One certificate or several, as `openssl` writes them; a private key has no place here.
+Pem = Annotated[str, StringConstraints(min_length=1, max_length=8000, strip_whitespace=True)]
 PortRange = Annotated[str, StringConstraints(pattern=r"^\d{1,5}(-\d{1,5})?$")]
 
 
@@ -21,6 +24,20 @@ class Statement(Model):
     why: Text | None = Field(default=None, description="needed where an action or a resource is *")
 
 
+class Anywhere(Model):
+    """IAM Roles Anywhere: an on-prem service shows a certificate of your own CA, and gets credentials that end by themselves."""
+
+    certificate: Pem = Field(description="of the CA, in PEM; it is public. Its key stays with whoever signs")
+    minutes: int = Field(default=60, ge=15, le=720, description="how long credentials hold")
+
+
+class SsmActivation(Model):
+    """Lets on-prem machines register with AWS Systems Manager, for sessions and patches without an open port."""
+
+    registrations: int = Field(ge=1, le=1000, description="how many machines may register")
+    expires: datetime = Field(description="with its offset; 30 days ahead at most. Machines that registered stay")
+
+
 class Iam(Model):
     """Names and limits of the roles that Landbridge makes, and what nodes may do besides."""
 
@@ -30,6 +47,8 @@ class Iam(Model):
     permissions_boundary: PolicyArn | None = Field(default=None, description="on every role")
     node_policies: tuple[PolicyArn, ...] = Field(default=(), description="managed policies on the nodes' role")
     node_statements: tuple[Statement, ...] = Field(default=(), description="what the nodes' role may do besides")
+    anywhere: Anywhere | None = Field(default=None, description="none: whoever runs the site brings its credentials")
+    ssm_activation: SsmActivation | None = None
 
 
 class Ingress(Model):

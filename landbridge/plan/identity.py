@@ -1,145 +1,138 @@
-"""Who may do what in AWS: the nodes, the burst controller, and the on-prem services that write to the hub."""
+"""Who may do what in AWS: the nodes, and the on-prem services that launch, end, watch, move data and write to the hub."""
 
-from collections.abc import Sequence
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Literal
 
-from landbridge.environment import Environment
+from landbridge.environment import Environment, Statement
+from landbridge.plan import policies
 from landbridge.plan.args import Args, tags
-from landbridge.plan.hub import document
+from landbridge.plan.hub import bucket_prefix, document
+from landbridge.plan.policies import Place
 
-READ_WRITE = [
-    "s3:GetObject",
-    "s3:PutObject",
-    "s3:DeleteObject",
-    "s3:AbortMultipartUpload",
-    "s3:ListMultipartUploadParts",
-]
-LIST = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
-USE_KEY = ["kms:Decrypt", "kms:GenerateDataKey"]
-#: Tags that the burst controller sets after the launch; `landbridge:cluster` is not among them, so nothing can be adopted.
-LATER_TAGS = ["Name", "landbridge:node", "landbridge:lease-expires"]
+OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
+#: In the order in which they are made; the node's role is no on-prem one.
+ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover")
+
+
+class AnchorPlan(Args):
+    """The CA whose certificates IAM Roles Anywhere takes, and for how long its credentials hold."""
+
+    certificate: str
+    seconds: int
+
+
+class ActivationPlan(Args):
+    """How many on-prem machines may register with Systems Manager, and until when."""
+
+    registrations: int
+    expires: str
 
 
 class IdentityArgs(Args):
-    """Roles and the secret that carries Slurm's key to the nodes (its value never passes through Pulumi)."""
+    """Roles, and the secret that carries Slurm's key to the nodes (its value never passes through Pulumi).
+
+    `hosts` are the names in the certificates that may take each role. `restricted` are the classes no role may touch.
+    """
 
     cluster: str
     secret_name: str
-    controllers: tuple[str, ...]
-    hub_writers: tuple[str, ...]
+    hosts: dict[OnPremRole, tuple[str, ...]]
+    restricted: tuple[str, ...] = ()
+    restricted_buckets: tuple[str, ...] = ()
+    path: str = "/"
+    permissions_boundary: str | None = None
+    node_policies: tuple[str, ...] = ()
+    node_statements: tuple[dict[str, Any], ...] = ()
+    anchor: AnchorPlan | None = None
+    activation: ActivationPlan | None = None
     protect: bool
     tags: dict[str, str]
 
 
+class Documents(Args):
+    """What the roles allow, by role, once AWS has said what its ARNs are."""
+
+    node: str
+    launch: str
+    terminate: str
+    read: str
+    hub: str
+    mover: str
+
+
 def identity_args(environment: Environment) -> IdentityArgs:
     """Plan the roles of an environment."""
+    iam, services = environment.aws.iam, environment.onprem.services
+    controllers = tuple(services.controller)
+    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    anywhere, activation = iam.anywhere, iam.ssm_activation
     return IdentityArgs(
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
-        controllers=tuple(environment.onprem.services.controller),
-        hub_writers=(environment.onprem.services.mlops,),
+        hosts={
+            "launch": controllers,
+            "terminate": controllers,
+            "read": tuple(dict.fromkeys((*controllers, services.mlops))),
+            "hub": (services.mlops,),
+            "mover": (services.storage,),
+        },
+        restricted=kept,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        path=iam.path,
+        permissions_boundary=iam.permissions_boundary,
+        node_policies=iam.node_policies,
+        node_statements=tuple(_written(f"Asked{number}", own) for number, own in enumerate(iam.node_statements)),
+        anchor=None
+        if anywhere is None
+        else AnchorPlan(certificate=anywhere.certificate, seconds=anywhere.minutes * 60),
+        activation=None
+        if activation is None
+        else ActivationPlan(registrations=activation.registrations, expires=_utc(activation.expires)),
         protect=environment.aws.protect,
         tags=tags(environment),
     )
 
 
+def documents(
+    args: IdentityArgs, place: Place, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
+) -> Documents:
+    """Every role's policy; the refusals come last in each, and win wherever they stand."""
+    never = policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+    return Documents(
+        node=document([*policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
+        launch=document([*policies.launch(place, node_role_arn, secret_arn), *never]),
+        terminate=document([*policies.terminate(place), *never]),
+        read=document([*policies.read(place), *never]),
+        hub=document([*policies.hub(buckets, keys), *never]),
+        mover=document([*policies.mover(buckets, keys), *never]),
+    )
+
+
 def instance_trust() -> str:
     """Only EC2 may hand a node its role."""
-    return document([{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}])
+    return document([policies.service_trust("ec2.amazonaws.com")])
 
 
-def onprem_trust(account: str, common_names: Sequence[str]) -> str:
-    """IAM Roles Anywhere may assume the role for certificates of these hosts, through a trust anchor of this account."""
-    return document(
-        [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": "rolesanywhere.amazonaws.com"},
-                "Action": ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"],
-                "Condition": {
-                    "StringEquals": {
-                        "aws:SourceAccount": account,
-                        "aws:PrincipalTag/x509Subject/CN": list(common_names),
-                    }
-                },
-            }
-        ]
+def managed_trust(account: str) -> str:
+    """Only Systems Manager may hand a registered machine its role, and only this account's."""
+    return document([policies.service_trust("ssm.amazonaws.com", account)])
+
+
+def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
+    """The trust of a role that on-prem hosts take."""
+    return document([policies.onprem_trust(account, args.hosts[role], anchor)])
+
+
+def _utc(moment: datetime) -> str:
+    """A moment as AWS writes it; one without an offset is taken for UTC, which check refuses."""
+    aware = moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _written(sid: str, own: Statement) -> dict[str, Any]:
+    """A statement of the file as IAM writes it."""
+    found: dict[str, Any] = {"Sid": sid, "Effect": own.effect}
+    found |= {"Action": list(own.actions), "Resource": list(own.resources)}
+    return (
+        {**found, "Condition": {key: dict(value) for key, value in own.conditions.items()}} if own.conditions else found
     )
-
-
-def hub_policy(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> str:
-    """Read and write objects of the hub, and nothing of its settings."""
-    return document(_hub(bucket_arns, key_arns))
-
-
-def node_policy(bucket_arns: Sequence[str], key_arns: Sequence[str], secret_arn: str) -> str:
-    """What a node needs: the hub's objects, and Slurm's key once at boot."""
-    read_key = {"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": secret_arn}
-    return document([*_hub(bucket_arns, key_arns), read_key])
-
-
-def launch_policy(cluster: str, partition: str, region: str, account: str, node_role_arn: str, secret_arn: str) -> str:
-    """What the burst controller needs: launch, tag and end instances of its own cluster, and publish Slurm's key."""
-    ec2 = f"arn:{partition}:ec2:{region}:{account}"
-    requested = {"StringEquals": {"aws:RequestTag/landbridge:cluster": cluster}}
-    owned = {"StringEquals": {"aws:ResourceTag/landbridge:cluster": cluster}}
-    launch = ["ec2:RunInstances", "ec2:CreateFleet"]
-    return document(
-        [
-            _allow("See", ["ec2:Describe*"], "*"),
-            _allow("LaunchTagged", launch, [f"{ec2}:instance/*", f"{ec2}:fleet/*"], requested),
-            _allow(
-                "LaunchInto",
-                launch,
-                [f"{ec2}:{kind}/*" for kind in ("launch-template", "subnet", "security-group", "placement-group")],
-                owned,
-            ),
-            _allow(
-                "LaunchWith",
-                launch,
-                [
-                    *(f"{ec2}:{kind}/*" for kind in ("network-interface", "volume", "capacity-reservation")),
-                    f"arn:{partition}:ec2:{region}::image/*",
-                    f"arn:{partition}:ec2:{region}:{account}:image/*",
-                    f"arn:{partition}:ec2:{region}::snapshot/*",
-                ],
-            ),
-            _allow(
-                "TagAtLaunch",
-                ["ec2:CreateTags"],
-                f"{ec2}:*/*",
-                {"StringEquals": {"ec2:CreateAction": ["RunInstances", "CreateFleet"]}},
-            ),
-            _allow(
-                "TagLater",
-                ["ec2:CreateTags"],
-                f"{ec2}:instance/*",
-                {**owned, "ForAllValues:StringEquals": {"aws:TagKeys": LATER_TAGS}},
-            ),
-            _allow("End", ["ec2:TerminateInstances"], f"{ec2}:instance/*", owned),
-            _allow(
-                "GiveNodesTheirRole",
-                ["iam:PassRole"],
-                node_role_arn,
-                {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
-            ),
-            _allow("PublishSlurmKey", ["secretsmanager:PutSecretValue", "secretsmanager:DescribeSecret"], secret_arn),
-        ]
-    )
-
-
-def _hub(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[dict[str, Any]]:
-    if not bucket_arns:
-        return []
-    return [
-        _allow("HubList", LIST, list(bucket_arns)),
-        _allow("HubObjects", READ_WRITE, [f"{arn}/*" for arn in bucket_arns]),
-        _allow("HubKeys", USE_KEY, list(key_arns)),
-    ]
-
-
-def _allow(
-    sid: str, actions: list[str], resource: str | list[str], condition: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    statement: dict[str, Any] = {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource}
-    return statement if condition is None else {**statement, "Condition": condition}

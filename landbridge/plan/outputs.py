@@ -7,7 +7,7 @@ from landbridge.plan.args import Args
 from landbridge.plan.pool import MarketKind
 
 #: Output keys that Pulumi keeps encrypted; they are written apart from the others.
-SECRET_OUTPUTS = ("link_pre_shared_keys",)
+SECRET_OUTPUTS = ("link_pre_shared_keys", "ssm_activation_code")
 
 
 class SubnetOutput(Args):
@@ -63,6 +63,12 @@ class IdentityOutput(Args):
     node_role_arn: str
     launch_role_arn: str
     hub_role_arn: str
+    terminate_role_arn: str | None = None
+    read_role_arn: str | None = None
+    mover_role_arn: str | None = None
+    trust_anchor_arn: str | None = None
+    profile_arns: Mapping[str, str] = {}
+    ssm_activation_id: str | None = None
 
 
 class SecretsOutput(Args):
@@ -101,6 +107,7 @@ class StackOutputs(Args):
     network: NetworkOutput
     link: LinkOutput
     link_pre_shared_keys: tuple[str, ...] | None = None
+    ssm_activation_code: str | None = None
     hub: HubOutput
     identity: IdentityOutput
     secrets: SecretsOutput

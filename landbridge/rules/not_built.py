@@ -36,7 +36,6 @@ def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     aws = environment.aws
     yield aws.vpc is not None, "using a VPC that is there (Landbridge makes its own)", ("aws", "vpc")
     yield aws.kubernetes is not None, "an EKS cluster", ("aws", "kubernetes")
-    yield bool(aws.iam.model_fields_set), "what roles get besides Landbridge's own", ("aws", "iam")
     yield bool(aws.logs.model_fields_set), "CloudWatch Logs and flow logs", ("aws", "logs")
     for path, share in shares(environment):
         name = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}[share.kind]

@@ -28,11 +28,14 @@ class Role(_IamKind):
     autoname = "name"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
+        given = {"PermissionsBoundary": news["permissionsBoundary"]} if news.get("permissionsBoundary") else {}
         made = self.iam.create_role(
             RoleName=news["name"],
+            Path=news.get("path", "/"),
             AssumeRolePolicyDocument=news["assumeRolePolicy"],
             Description=news.get("description", ""),
             Tags=tag_list(news.get("tags")),
+            **given,
         )["Role"]
         return news["name"], {"arn": made["Arn"], "uniqueId": made["RoleId"], "path": made["Path"]}
 
@@ -41,15 +44,29 @@ class Role(_IamKind):
         if role is None:
             return None
         trust = same_document(state["assumeRolePolicy"], role["AssumeRolePolicyDocument"])
-        return {"arn": role["Arn"], "assumeRolePolicy": trust, "tags": tag_map(role.get("Tags"))}
+        return {
+            "arn": role["Arn"],
+            "path": role["Path"],
+            "assumeRolePolicy": trust,
+            "permissionsBoundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn"),
+            "tags": tag_map(role.get("Tags")),
+        }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "assumeRolePolicy" in changed:
             self.iam.update_assume_role_policy(RoleName=id_, PolicyDocument=news["assumeRolePolicy"])
+        if "permissionsBoundary" in changed:
+            self._bound(id_, news.get("permissionsBoundary"))
         if "tags" in changed:
             _retag(self.iam.tag_role, self.iam.untag_role, {"RoleName": id_}, state, news)
-        rest = changed - {"assumeRolePolicy", "tags"}
+        rest = changed - {"assumeRolePolicy", "permissionsBoundary", "tags"}
         return super().update(id_, state, news, rest) if rest else {}
+
+    def _bound(self, name: str, boundary: str | None) -> None:
+        if boundary is None:
+            self.iam.delete_role_permissions_boundary(RoleName=name)
+        else:
+            self.iam.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=boundary)
 
     def delete(self, id_: str, state: Bag) -> None:
         gone(self.iam.delete_role, RoleName=id_)
@@ -101,7 +118,9 @@ class InstanceProfile(_IamKind):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         name = news["name"]
-        made = self.iam.create_instance_profile(InstanceProfileName=name, Tags=tag_list(news.get("tags")))
+        made = self.iam.create_instance_profile(
+            InstanceProfileName=name, Path=news.get("path", "/"), Tags=tag_list(news.get("tags"))
+        )
         if "role" in news:
             self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=news["role"])
         profile = made["InstanceProfile"]

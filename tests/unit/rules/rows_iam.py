@@ -1,5 +1,6 @@
 """Mistakes with what nodes may do."""
 
+from datetime import date
 from typing import Any
 
 from landbridge.findings import DataPath
@@ -9,6 +10,8 @@ IAM: DataPath = ("aws", "iam")
 STATEMENTS: DataPath = (*IAM, "node_statements")
 FIRST: DataPath = (*STATEMENTS, 0)
 DATA = "arn:aws:s3:::data"
+CUT = "-----BEGIN CERTIFICATE-----\nMIIB!\n-----END CERTIFICATE-----"
+KEY = CUT.replace("CERTIFICATE", "PRIVATE " + "KEY")
 
 
 def allow(actions: str | list[str], resources: str | list[str] = f"{DATA}/*", **more: Any) -> dict[DataPath, Any]:
@@ -77,4 +80,10 @@ ROWS = [
     Row("role-path", "a path that is AWS's own", {(*IAM, "path"): "/aws-service-role/x/"}, (*IAM, "path"), "AWS's own"),
     Row("role-path", "a path too long", {(*IAM, "path"): f"/{'x' * 520}/"}, (*IAM, "path"), "512"),
     Row("policy-size", "more statements than a role's policy holds", {STATEMENTS: [{"actions": ["s3:GetObject"], "resources": [f"arn:aws:s3:::bucket-{n}/*"]} for n in range(120)]}, STATEMENTS, "10240"),
+    Row("anywhere-certificate", "a CA that is a file's name", {(*IAM, "anywhere"): {"certificate": "ca.pem"}}, (*IAM, "anywhere", "certificate"), "no certificate"),
+    Row("anywhere-certificate", "a certificate cut off", {(*IAM, "anywhere"): {"certificate": CUT}}, (*IAM, "anywhere", "certificate"), "cannot be read"),
+    Row("anywhere-key", "the CA's private key", {(*IAM, "anywhere"): {"certificate": KEY}}, (*IAM, "anywhere", "certificate"), "private key"),
+    Row("ssm-activation-expiry", "an activation that is over", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2026-11-01T00:00:00Z"}}, (*IAM, "ssm_activation", "expires"), "over", today=date(2026, 11, 20)),
+    Row("ssm-activation-expiry", "an activation for a year", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2027-11-01T00:00:00Z"}}, (*IAM, "ssm_activation", "expires"), "30 days", today=date(2026, 11, 20)),
+    Row("ssm-activation-offset", "an activation's end without an offset", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2026-12-01T00:00:00"}}, (*IAM, "ssm_activation", "expires"), "offset"),
 ]  # fmt: skip

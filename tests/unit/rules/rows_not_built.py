@@ -19,7 +19,6 @@ ROWS = [
     Row("not-built-yet", "a driver that nothing installs", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
     Row("not-built-yet", "a VPC that is there", {("aws", "vpc"): VPC}, ("aws", "vpc"), "VPC"),
     Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
-    Row("not-built-yet", "a permissions boundary", {("aws", "iam"): {"path": "/team/"}}, ("aws", "iam"), "roles"),
     Row("not-built-yet", "flow logs", {("aws", "logs"): {"flow_logs": True}}, ("aws", "logs"), "flow logs"),
     Row("not-built-yet", "Lustre as scratch space", {SCRATCH: {"kind": "fsx_lustre"}}, SCRATCH, "FSx for Lustre"),
     Row("not-built-yet", "a share of EFS", {(*SHARES, "files"): {"kind": "efs"}}, (*SHARES, "files"), "EFS"),
