@@ -5,7 +5,7 @@ sweep does not: several changes at once, and changes of the text.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from datetime import date
 from pathlib import Path
@@ -31,17 +31,15 @@ NAN = "a float that is no number"
 VALUES: dict[str, Any] = {
     "null": None,
     "true": True,
-    "zero": 0,
     "negative": -7,
     "huge": 10**15,
     "float": 1.5,
     "nan": NAN,
-    "text": "x",
+    "text": "no-such-word",
     "empty": "",
     "list": [],
     "mapping": {},
     "unicode": "zoë\u202e☃\u0007",
-    "word": "no-such-word",
 }
 JUNK = st.one_of(
     st.none(),
@@ -106,12 +104,12 @@ def assert_located(text: str | bytes) -> tuple[Finding, ...]:
     return found
 
 
-def changes(tree: Any, path: DataPath) -> Iterator[tuple[str, Any]]:
+def changes(tree: Any, path: DataPath, values: Iterable[str] = VALUES) -> Iterator[tuple[str, Any]]:
     """Every way to change one path, each with its name."""
     for how in ("remove", "repeat" if path and isinstance(path[-1], int) else "rename"):
         yield how, mutate(tree, path, how, None)
-    for name, value in VALUES.items():
-        yield name, mutate(tree, path, "replace", value)
+    for name in values:
+        yield name, mutate(tree, path, "replace", VALUES[name])
 
 
 def written(tree: Any) -> str:
@@ -124,10 +122,12 @@ def test_every_change_of_every_path(name: str) -> None:
     tree = TREES[name]
     original = assert_located(written(tree))
     assert [finding for finding in original if finding.severity is Severity.ERROR] == []
+    # The full samples hold every key; the shipped ones, which many write from, only other neighbours of it.
+    values = VALUES if name in {path.name for path in FULL} else ("null", "text", "mapping")
     wrong: list[str] = []
     before = ""
     for path in paths(tree):
-        for how, changed in changes(tree, path):
+        for how, changed in changes(tree, path, values):
             text = written(changed)
             if text == before:
                 continue
