@@ -1,0 +1,129 @@
+"""`landbridge new`: an environment of your own out of one that is there."""
+
+import sys
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.common import exit_code, print_findings
+from landbridge.findings import Finding, FindingsError, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from landbridge.environment import Environment
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The new environment's name.")]
+Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to start from.")]
+Owner = Annotated[str | None, typer.Option(help="Who answers for it: a mail address.")]
+CostCenter = Annotated[str | None, typer.Option(help="A tag on everything that costs money.")]
+Region = Annotated[str | None, typer.Option(help="The AWS region; zones are chosen in it.")]
+OnPremCidr = Annotated[str | None, typer.Option(help="Your site's range; addresses in it move along.")]
+AwsCidr = Annotated[str | None, typer.Option(help="The VPC's range.")]
+Gateway = Annotated[str | None, typer.Option(help="Your gateway's address towards AWS.")]
+Asn = Annotated[str | None, typer.Option(help="Your site's BGP number.")]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: what no option says stays as it is.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(new)
+
+
+def new(
+    name: Name,
+    origin: Origin = "hybrid",
+    owner: Owner = None,
+    cost_center: CostCenter = None,
+    region: Region = None,
+    onprem_cidr: OnPremCidr = None,
+    aws_cidr: AwsCidr = None,
+    gateway_address: Gateway = None,
+    asn: Asn = None,
+    no_input: NoInput = False,
+) -> None:
+    """Fork an environment: its comments stay, what is yours is replaced. On a terminal it asks for what no option says.
+
+    Nothing is overwritten, and nothing is written that `landbridge check` finds an error in.
+    Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
+    """
+    from landbridge.environment import find_environment, load_environment
+    from landbridge.environment.fork import Wanted, fork
+    from landbridge.environment.load import load_text
+    from landbridge.rules import check
+
+    source = find_environment(origin)
+    target = _target(source, name)
+    before = load_environment(source)
+    if before.environment is None:
+        raise FindingsError(before.findings)
+    ask = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
+    said = {
+        "owner": owner,
+        "cost_center": cost_center,
+        "region": region,
+        "onprem_cidr": onprem_cidr,
+        "aws_cidr": aws_cidr,
+        "gateway_address": gateway_address,
+        "onprem_asn": asn,
+    }
+    wanted = Wanted(**_answers(before.environment, said, ask))
+    text = fork(source.read_bytes().decode("utf-8-sig"), wanted, origin)
+    findings = check(load_text(text, target))
+    if status := exit_code(findings):
+        print_findings(finding for finding in findings if finding.severity is Severity.ERROR)
+        typer.echo(f"{target.name} was not written: it would have errors", err=True)
+        raise typer.Exit(status)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise FindingsError([_exists(target)]) from None
+    typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: every comment says why")
+
+
+def _target(source: Path, name: str) -> Path:
+    from pydantic import TypeAdapter, ValidationError
+
+    from landbridge.environment.model import EnvironmentName
+
+    try:
+        TypeAdapter(EnvironmentName).validate_python(name)
+    except ValidationError:
+        fix = "up to 24 lower-case letters, digits and hyphens, a letter first"
+        raise FindingsError([Finding("bad-name", f'"{name}" cannot name an environment', (), fix)]) from None
+    target = source.with_name(f"Pulumi.{name}.yaml")
+    if target.exists():
+        raise FindingsError([_exists(target)])
+    return target
+
+
+def _exists(target: Path) -> Finding:
+    return Finding("already-there", f"{target} is there already", (), "choose another name, or remove it first")
+
+
+def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> dict[str, Any]:
+    """What the options say, and on a terminal what a person answers; every answer has its type, or ends the program."""
+    now: dict[str, tuple[str, Callable[[str], Any], str]] = {
+        "owner": (origin.owner, str, "owner (a mail address)"),
+        "cost_center": (origin.cost_center, str, "cost center"),
+        "region": (origin.region, str, "AWS region"),
+        "onprem_cidr": (str(origin.onprem.cidr), IPv4Network, "your site's range"),
+        "aws_cidr": (str(origin.aws.cidr), IPv4Network, "the VPC's range"),
+        "gateway_address": (str(origin.link.gateway_address), IPv4Address, "your gateway's address towards AWS"),
+        "onprem_asn": (str(origin.link.onprem_asn), int, "your site's BGP number"),
+    }
+    found: dict[str, Any] = {}
+    for key, (value, kind, question) in now.items():
+        answer = said[key]
+        if answer is None and ask:
+            answer = str(typer.prompt(question, default=value))
+        if answer is None or answer == value:
+            continue
+        try:
+            found[key] = kind(answer)
+        except ValueError as error:
+            raise typer.BadParameter(f"{question}: {error}") from None
+    return found

@@ -1,0 +1,129 @@
+"""Forked environments: what was asked for differs, nothing else does, comments stay, and the result is good."""
+
+import itertools
+import json
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from landbridge import yaml_text
+from landbridge.environment.fork import Wanted, fork
+from landbridge.environment.load import load_text
+from landbridge.findings import FindingsError, Severity
+from landbridge.rules import check
+from tests.unit.core.samples import ROOT
+
+TO_FORK = ("hybrid", "regulated", "frontier", "example")
+TEXTS = {name: (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text() for name in TO_FORK}
+ALL = Wanted(
+    owner="ml@acme.example",
+    cost_center="0042",
+    onprem_cidr=IPv4Network("10.128.0.0/14"),
+    aws_cidr=IPv4Network("10.200.0.0/16"),
+    gateway_address=IPv4Address("52.1.2.3"),
+    onprem_asn=65123,
+)
+
+
+def body(text: str) -> Any:
+    return yaml_text.load(text)["config"]["landbridge:environment"]
+
+
+def errors(text: str) -> list[str]:
+    found = check(load_text(text, Path("stacks/Pulumi.acme.yaml")))
+    return [str(finding) for finding in found if finding.severity is Severity.ERROR]
+
+
+def comments(text: str) -> list[str]:
+    return [line.partition("#")[2].strip() for line in text.splitlines() if "#" in line and "Fork" not in line]
+
+
+@pytest.mark.parametrize("name", TO_FORK)
+def test_everything_asked_for_is_there_and_every_comment_too(name: str) -> None:
+    text = fork(TEXTS[name], ALL, name)
+    environment = load_text(text, Path("stacks/Pulumi.acme.yaml")).environment
+    assert environment is not None and errors(text) == []
+    assert (environment.owner, environment.cost_center) == (ALL.owner, "0042")
+    assert (environment.onprem.cidr, environment.aws.cidr) == (ALL.onprem_cidr, ALL.aws_cidr)
+    assert (environment.link.gateway_address, environment.link.onprem_asn) == (ALL.gateway_address, 65123)
+    assert all(address in environment.onprem.cidr for address in environment.onprem.addresses.values())
+    assert all(group.address in environment.onprem.cidr for group in environment.onprem.nodes)
+    assert comments(text) == comments(TEXTS[name])
+    assert len(text.splitlines()) == len(TEXTS[name].splitlines())
+
+
+@pytest.mark.parametrize("name", TO_FORK)
+def test_nothing_asked_for_changes_nothing_but_where_it_came_from(name: str) -> None:
+    assert fork(TEXTS[name], Wanted(), name) == TEXTS[name].replace(
+        f"# Fork it with: landbridge new NAME --from {name}", f"# Forked from {name}."
+    )
+
+
+def test_what_was_not_asked_for_is_as_it_was() -> None:
+    before, after = body(TEXTS["hybrid"]), body(fork(TEXTS["hybrid"], Wanted(owner="me@acme.example"), "hybrid"))
+    assert {key for key in before if before[key] != after[key]} == {"owner"}
+
+
+def test_two_ranges_may_change_places() -> None:
+    swapped = Wanted(onprem_cidr=IPv4Network("10.60.0.0/16"), aws_cidr=IPv4Network("10.20.0.0/16"))
+    after = body(fork(TEXTS["hybrid"], swapped, "hybrid"))
+    assert after["onprem"]["addresses"]["gw01"] == "10.60.0.1" and after["aws"]["cidr"] == "10.20.0.0/16"
+
+
+def test_zones_of_another_region_are_those_that_offer_the_types() -> None:
+    text = fork(TEXTS["hybrid"], Wanted(region="us-east-2"), "hybrid")
+    after = body(text)
+    zones = {
+        capacity.get("zone") or capacity["zones"][0] for pool in after["aws"]["pools"] for capacity in pool["capacity"]
+    }
+    assert len(zones) == 1, "pools that shared a zone still do"
+    assert after["storage"]["cloud_scratch"]["zone"] in zones and zones.pop().startswith("use2-")
+    assert errors(text) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "says"),
+    [
+        ("hybrid", Wanted(region="mars-north-1"), "no region mars-north-1"),
+        ("frontier", Wanted(region="ca-west-1"), "no zone of ca-west-1"),
+        ("hybrid", Wanted(onprem_cidr=IPv4Network("10.9.0.0/24")), "has no place in 10.9.0.0/24"),
+    ],
+)
+def test_what_does_not_fit_is_said_with_its_place(name: str, wanted: Wanted, says: str) -> None:
+    with pytest.raises(FindingsError, match=says) as caught:
+        fork(TEXTS[name], wanted, name)
+    assert caught.value.findings[0].line is not None and caught.value.findings[0].fix
+
+
+def test_secrets_and_a_stack_s_own_keys_are_not_handed_on() -> None:
+    initialised = TEXTS["hybrid"] + "encryptionsalt: v1:abc=:v1:def:ghi\n"
+    assert "encryptionsalt" not in fork(initialised, Wanted(), "hybrid")
+    secret = TEXTS["hybrid"].replace("config:\n", "config:\n  landbridge:key: {secure: v1:abc}\n", 1)
+    with pytest.raises(FindingsError, match="landbridge:key is encrypted"):
+        fork(secret, Wanted(), "hybrid")
+
+
+def test_a_key_that_was_left_out_comes_on_a_line_of_its_own() -> None:
+    text = TEXTS["hybrid"].replace("      onprem_asn: 65010\n", "").replace('    cost_center: "4711"\n', "")
+    after = body(fork(text, Wanted(cost_center="9", onprem_asn=65200), "hybrid"))
+    assert after["cost_center"] == "9" and after["link"]["onprem_asn"] == 65200
+    with pytest.raises(FindingsError, match="no line to put it after"):
+        fork(json.dumps(yaml_text.load(text)), Wanted(onprem_asn=65200), "hybrid")
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    owner=st.text(
+        st.characters(min_codepoint=32, max_codepoint=0x2FF, exclude_characters="\x7f\x85"), min_size=1, max_size=30
+    ),
+    cost_center=st.text("0123456789abc:#,{}[]\"' ", min_size=1, max_size=8),
+)
+def test_any_text_comes_back_as_it_was_given(owner: str, cost_center: str) -> None:
+    for name, quoted in itertools.product(("hybrid",), (True, False)):
+        text = TEXTS[name] if quoted else TEXTS[name].replace('"4711"', "tag").replace("ml-platform@example.org", "'x'")
+        after = body(fork(text, Wanted(owner=owner, cost_center=cost_center), name))
+        assert (after["owner"], after["cost_center"]) == (owner, cost_center)
