@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, load, print_findings, print_json
-from landbridge.findings import FindingsError, has_errors
+from landbridge.cli.common import File, Format, Stack, exit_code, load, print_findings, print_json
+from landbridge.findings import has_errors
 
 Upgrade = Annotated[bool, typer.Option("--upgrade", help="Ask AWS again for every name, and show what that changes.")]
 Dry = Annotated[bool, typer.Option("--dry-run", help="Only show; write nothing.")]
@@ -37,7 +37,8 @@ def lock(
     # A lock that cannot be read is what this command repairs.
     wrong = [finding for finding in loaded.findings if finding.rule != BROKEN]
     if loaded.partial is None or has_errors(wrong):
-        raise FindingsError(wrong)
+        print_findings(wrong)
+        raise typer.Exit(exit_code(wrong))
     environment, path = loaded.partial, lock_path(loaded.path)
     aws = Aws(environment.region, environment.aws.endpoints.operator)
     try:

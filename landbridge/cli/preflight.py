@@ -1,12 +1,13 @@
 """`landbridge preflight`: what only AWS knows, before anything is built."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, print_json
-from landbridge.findings import FindingsError, Severity, has_errors
+from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, print_findings, print_json
+from landbridge.findings import Finding, FindingsError, Severity, has_errors
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 Permissions = Annotated[bool, typer.Option("--permissions", help="Print the IAM policy that the checks need, and end.")]
@@ -45,12 +46,16 @@ def preflight(
     from landbridge.live.preflight import preflight as run
     from landbridge.rules import check
 
-    loaded = load_environment(environment_path(stack, file))
+    try:
+        loaded = load_environment(environment_path(stack, file))
+    except FindingsError as problem:
+        raise typer.Exit(_refuse(stack or "?", problem.findings, form)) from None
     now = datetime.now(UTC)
     offline = check(loaded, now.date())
     if has_errors(offline) or loaded.environment is None:
         # AWS would be asked about an environment that nobody means.
-        raise FindingsError([finding for finding in offline if finding.severity is Severity.ERROR])
+        errors = [finding for finding in offline if finding.severity is Severity.ERROR]
+        raise typer.Exit(_refuse(stack or loaded.path.name, errors, form))
     environment = loaded.environment
     aws = Aws(environment.region, environment.aws.endpoints.operator)
     with PreflightDisplay(shown=form is Format.TEXT and sys.stderr.isatty()) as progress:
@@ -84,3 +89,14 @@ def preflight(
         where = f"account {report.account or 'unknown'}, {environment.region}"
         typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} looks, {told}")
     raise typer.Exit(2 if not report.answered else 1 if has_errors(report.findings) else 0)
+
+
+def _refuse(name: str, findings: Sequence[Finding], form: Format) -> int:
+    """Say what is wrong with the file, and that nothing was asked; the exit status."""
+    if form is Format.JSON:
+        found = [finding.to_dict() for finding in findings]
+        print_json({"environment": name, "account": None, "errors": len(found), "checks": [], "findings": found})
+    else:
+        print_findings(findings)
+        typer.echo(f"{name}: AWS was not asked; `landbridge check` has to pass first", err=True)
+    return exit_code(findings)

@@ -150,7 +150,7 @@ def _check_references(world: World, backend: Any, launch: Mapping[str, Any]) -> 
         raise CloudError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
     built = known["Architecture"] if known else backend.amis[image].architecture
     runs = INSTANCE_TYPES.get(kind, {}).get("ProcessorInfo", {}).get("SupportedArchitectures", [built])
-    if built not in runs:
+    if built and built not in runs:
         message = (
             f"The architecture '{'/'.join(runs)}' of the specified instance type does not match '{built}' of the AMI."
         )

@@ -49,6 +49,9 @@ class World:
     reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
     offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
     members: dict[str, list[str]] = field(default_factory=dict)  # group's ARN -> its members' ARNs
+    file_systems: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
+    grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
     images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
@@ -91,6 +94,9 @@ class World:
                 self.offerings,
                 self.members,
                 self.extra,
+                self.file_systems,
+                self.file_links,
+                self.grown,
             ):
                 one.clear()
 

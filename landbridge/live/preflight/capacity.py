@@ -57,6 +57,11 @@ def reservation(scene: Scene) -> Iterator[Finding]:
             fix = "check the id and the account; a shared one must be accepted first"
             yield error("live-reservation", message, one.at("reservation"), fix)
             continue
+        if scene.account is not None and raw.get("OwnerId", scene.account) != scene.account:
+            message = (
+                f"{one.capacity.reservation} is account {raw['OwnerId']}'s, and shared: it can take it back any day"
+            )
+            yield info("live-reservation", message, one.at("reservation"))
         yield from _kind_and_place(one, raw)
         yield from _state(scene, one, raw)
         if isinstance(one.capacity, CapacityBlock):

@@ -9,8 +9,9 @@ from typing import Any
 import boto3
 import pytest
 
+from landbridge.cli.preflight_display import PreflightDisplay
 from landbridge.environment import load_environment
-from landbridge.findings import Finding, FindingsError, Severity
+from landbridge.findings import Finding, Severity
 from landbridge.live.answers import Kind
 from landbridge.live.aws import Aws
 from landbridge.live.preflight import CHECKS, Report, policy, preflight
@@ -186,11 +187,19 @@ def test_unknown_and_missing_credentials_are_one_finding(
     assert status == 2 and "nobody" in told["findings"][0]["message"]
 
 
-def test_errors_of_the_file_come_first(cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_of_the_file_come_first(
+    cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     file = build({("aws", "cidr"): "10.20.0.0/16"}).path
     before = sum(cloud.control()["asked"].values())
-    with pytest.raises(FindingsError, match="overlapping-cidrs"):
-        run(capsys, "preflight", "--file", str(file))
+    status, _, told = run(capsys, "preflight", "--file", str(file))
+    assert status == 1 and "overlapping-cidrs" in told and "AWS was not asked" in told
+    status, data = as_json(capsys, "preflight", "--file", str(file))
+    assert status == 1 and data["checks"] == [] and data["findings"][0]["rule"] == "overlapping-cidrs"
+    for wrong in (["--file", str(tmp_path / "nowhere.yaml")], ["-s", "nobody"]):
+        assert run(capsys, "preflight", *wrong)[0] == 2
+        assert as_json(capsys, "preflight", *wrong)[0] == 2
+    assert run(capsys, "lock", "--file", str(tmp_path / "nowhere.yaml"))[0] == 2
     assert sum(cloud.control()["asked"].values()) == before
 
 
@@ -238,3 +247,13 @@ def test_kinds_of_refusal() -> None:
         for code in ("UnauthorizedOperation", "NoCredentialsError", "SlowDown", "X")
     }
     assert list(kinds.values()) == [Kind.DENIED, Kind.CREDENTIALS, Kind.BUSY, Kind.ANSWER]
+
+
+def test_progress_tells_what_is_looked_at(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with PreflightDisplay(shown=True) as show:
+        show(CHECKS["live-quota"], 1, 2)
+    assert "vCPU quotas" in capsys.readouterr().err
+    with PreflightDisplay(shown=False) as show:
+        show(CHECKS["live-quota"], 1, 2)
+    assert capsys.readouterr().err == ""
