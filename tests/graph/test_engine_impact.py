@@ -1,0 +1,91 @@
+"""`landbridge impact` and `landbridge up` on the real engine's own previews, against the emulated AWS."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.cloud.process import Cloud
+from sandbox.engine.find import Engine
+from tests.graph.inventory import client, left
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+
+POOL, CLASSES = "max_nodes: 4", "      restricted: {sites: [onprem]}"
+EXTRA = "      extra: {sites: [onprem, aws]}\n"
+
+
+def landbridge(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    from landbridge.cli.main import build
+
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        build()(list(arguments))
+    told = capsys.readouterr()
+    return int(ended.value.code or 0), told.out, told.err
+
+
+def test_changes_are_told_before_they_are_made(
+    engine: Engine, cloud: Cloud, environment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, before = ("--file", str(environment_file)), left(cloud)
+    plain = environment_file.read_text()
+
+    def write(*changes: tuple[str, str]) -> None:
+        text = plain
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        environment_file.write_text(text)
+
+    def impact() -> tuple[int, dict[str, str], dict[str, Any]]:
+        status, out, _ = landbridge(capsys, "impact", *file, "--format", "json")
+        found = json.loads(out)
+        return status, {f"{one['type']}::{one['name']}": one["class"] for one in found["impacts"]}, found
+
+    write((CLASSES, EXTRA + CLASSES))
+    status, _, told = landbridge(capsys, "up", *file, "--yes")
+    assert status == 0, told
+    status, found, _ = impact()
+    assert (status, found) == (0, {})
+
+    # Another owner: tags alone.
+    write((CLASSES, EXTRA + CLASSES), ("newcomer@example.org", "other@example.org"))
+    status, found, _ = impact()
+    template = "aws:ec2/launchTemplate:LaunchTemplate::graph-p5"
+    # Nodes carry their tags from the template on.
+    assert status == 0 and {key for key, effect in found.items() if effect != "none"} == {template}
+
+    # A bigger disk, and one zone less.
+    write(
+        (CLASSES, EXTRA + CLASSES),
+        (POOL, "max_nodes: 4\n          root_volume_gib: 300"),
+        ("zones: [use1-az4, use1-az6]", "zones: [use1-az4]"),
+    )
+    status, found, _ = impact()
+    assert status == 0 and found[template] == "drain"
+    assert "stop_pool" in {found[key] for key in found if "placementGroup" in key or "subnet:Subnet" in key}
+    assert "data_loss" not in found.values()
+
+    # Another VPC range: everything in the VPC is made anew, the hub is not.
+    write((CLASSES, EXTRA + CLASSES), ("cidr: 10.60.0.0/16", "cidr: 10.61.0.0/16"))
+    status, found, _ = impact()
+    assert status == 0 and found["aws:ec2/vpc:Vpc::graph"] == "stop_pool"
+    assert not [key for key in found if key.startswith("aws:s3/bucket:")]
+
+    # A data class is taken out of AWS: its bucket and its key go, and only by name.
+    write()
+    status, found, _ = impact()
+    lost = {key for key, effect in found.items() if effect == "data_loss"}
+    assert status == 1 and lost == {"aws:s3/bucket:Bucket::graph-extra", "aws:kms/key:Key::graph-extra"}
+    status, _, told = landbridge(capsys, "up", *file, "--yes", "--lose", "aws:kms/key:Key::graph-extra")
+    assert status == 1 and "--lose aws:s3/bucket:Bucket::graph-extra" in told
+    buckets = [bucket["Name"] for bucket in client(cloud, "s3").list_buckets()["Buckets"]]
+    assert any("extra" in name for name in buckets), "nothing may have been done"
+    named = [word for key in sorted(lost) for word in ("--lose", key)]
+    assert landbridge(capsys, "impact", *file, *named)[0] == 0
+    status, _, told = landbridge(capsys, "up", *file, "--yes", *named)
+    assert status == 0, told
+    assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
+    assert left(cloud) == before
