@@ -38,9 +38,6 @@ SEE_ALL = [
     "ec2:DescribeSubnets",
     "ec2:DescribeVolumes",
     "ec2:DescribeVpnConnections",
-    "cloudwatch:GetMetricData",
-    "cloudwatch:ListMetrics",
-    "elasticfilesystem:DescribeFileSystems",
     "fsx:DescribeFileSystems",
     "tag:GetResources",
 ]
@@ -206,4 +203,10 @@ def terminate(place: Place) -> list[Statement]:
 def read(place: Place) -> list[Statement]:
     """See what there is and what it costs."""
     budgets = f"arn:{place.partition}:budgets::{place.account}:budget/{place.cluster}*"
-    return [allow("See", SEE_ALL, "*"), allow("SeeBudgets", ["budgets:ViewBudget"], budgets)]
+    shares = f"arn:{place.partition}:elasticfilesystem:{place.region}:{place.account}:file-system/*"
+    return [
+        allow("See", SEE_ALL, "*"),
+        allow("SeeNumbers", ["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"], "*"),
+        allow("SeeShares", ["elasticfilesystem:DescribeFileSystems"], shares),
+        allow("SeeBudgets", ["budgets:ViewBudget"], budgets),
+    ]

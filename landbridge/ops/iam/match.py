@@ -1,0 +1,75 @@
+"""Patterns in policies: wildcards, ARNs and policy variables."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+Context = Mapping[str, str | Sequence[str]]
+_ARN_PARTS = 6
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_LITERALS = {"*": "*", "?": "?", "$": "$"}
+
+
+class Unresolved(Exception):
+    """A policy variable has no value in this request; the statement that needs it does not apply."""
+
+
+def values_of(context: Context, key: str) -> tuple[str, ...] | None:
+    """A key's values, in whatever case its name is written; None where the request does not have it."""
+    for name, value in context.items():
+        if name.lower() == key.lower():
+            return (value,) if isinstance(value, str) else tuple(value)
+    return None
+
+
+def matches(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
+    """* stands for any characters and ? for one; raises Unresolved for a variable without a value."""
+    return _compiled(expanded(pattern, context), ignore_case).fullmatch(text) is not None
+
+
+def equals(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
+    """As `matches`, with * and ? as letters."""
+    wanted = "".join(part for part, _ in expanded(pattern, context))
+    return wanted.lower() == text.lower() if ignore_case else wanted == text
+
+
+def arn_matches(pattern: str, arn: str, context: Context) -> bool:
+    """Compare the six parts of two ARNs one by one: a wildcard does not reach over a colon into the next part."""
+    if pattern == "*":
+        return True
+    wanted, found = pattern.split(":", _ARN_PARTS - 1), arn.split(":", _ARN_PARTS - 1)
+    if _VARIABLE.search(pattern):
+        # A variable's name holds a colon, so such a pattern is compared as a whole.
+        return matches(pattern, arn, context)
+    return len(wanted) == len(found) and all(map(lambda a, b: matches(a, b, context), wanted, found))
+
+
+def expanded(pattern: str, context: Context) -> tuple[tuple[str, bool], ...]:
+    """The pattern in pieces, each with whether its wildcards count: in what a variable stands for they do not."""
+    pieces: list[tuple[str, bool]] = []
+    end = 0
+    for found in _VARIABLE.finditer(pattern):
+        pieces += [(pattern[end : found.start()], True), (_value(found[1], context), False)]
+        end = found.end()
+    return (*pieces, (pattern[end:], True))
+
+
+def _value(variable: str, context: Context) -> str:
+    if variable in _LITERALS:
+        return _LITERALS[variable]
+    key, comma, default = variable.partition(",")
+    found = values_of(context, key.strip())
+    if found is not None and len(found) == 1:
+        return found[0]
+    if comma:
+        return default.strip().strip("'")
+    raise Unresolved(variable)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pieces: tuple[tuple[str, bool], ...], ignore_case: bool) -> re.Pattern[str]:
+    text = "".join(
+        re.escape(piece).replace(r"\*", ".*").replace(r"\?", ".") if wild else re.escape(piece)
+        for piece, wild in pieces
+    )
+    return re.compile(text, re.DOTALL | (re.IGNORECASE if ignore_case else 0))
