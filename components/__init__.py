@@ -5,6 +5,7 @@ from components.data_hub import DataHub
 from components.gpu_pool import GpuPool
 from components.identity import Identity
 from components.network import Network
+from components.shared_filesystem import SharedFilesystem
 from components.site_link import SiteLink
 
-__all__ = ["Account", "DataHub", "GpuPool", "Identity", "Network", "SiteLink"]
+__all__ = ["Account", "DataHub", "GpuPool", "Identity", "Network", "SharedFilesystem", "SiteLink"]

@@ -49,7 +49,9 @@ class DataHub(pulumi.ComponentResource):
             description=f"Landbridge {self._args.cluster}: data class {plan.data_class}",
             enable_key_rotation=True,
             deletion_window_in_days=30 if self._args.protect else 7,
-            policy=pulumi.Output.all(self._account.partition, self._account.id).apply(lambda known: key_policy(*known)),
+            policy=pulumi.Output.all(self._account.partition, self._account.id).apply(
+                lambda known: key_policy(*known, shown_in=self._args.region if plan.shown else None)
+            ),
             tags=named(plan.tags, plan.name_prefix),
             opts=self._own,
         )

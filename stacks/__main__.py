@@ -6,10 +6,11 @@ from pathlib import Path
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, DataHub, GpuPool, Identity, Network, SiteLink
+from components import Account, DataHub, GpuPool, Identity, Network, SharedFilesystem, SiteLink
 from landbridge.environment import Environment, environment_from_config
 from landbridge.environment.lock import read_lock
 from landbridge.findings import FindingsError
+from landbridge.plan.filesystem import filesystem_args
 from landbridge.plan.hub import hub_args
 from landbridge.plan.identity import identity_args
 from landbridge.plan.link import link_args
@@ -49,6 +50,7 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
         identity_args(environment),
     )
     pools = [pool_args(environment, pool, locked) for pool in environment.aws.pools]
+    shares = filesystem_args(environment)
     name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
     options = pulumi.ResourceOptions(providers=[provider])
     account = Account.of(provider)
@@ -78,6 +80,20 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
         plan.pool: GpuPool(plan.name, plan, vpc_id=network.vpc_id, profile_arn=identity.node_profile.arn, opts=options)
         for plan in pools
     }
+    stored = {
+        plan.share: SharedFilesystem(
+            plan.name,
+            plan,
+            account=account,
+            vpc_id=network.vpc_id,
+            subnet_ids=subnet_ids,
+            route_table_ids=[table.id for table in network.route_tables.values()],
+            clients={key: pool.security_group_id for key, pool in built.items()},
+            buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
+            opts=options,
+        )
+        for plan in shares
+    }
 
     pulumi.export("cluster", name)
     pulumi.export("region", environment.region)
@@ -93,6 +109,8 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
         pulumi.export("ssm_activation_code", pulumi.Output.secret(identity.activation.activation_code))
     pulumi.export("secrets", {"slurm_key": identity.secret_name})
     pulumi.export("pools", {plan.pool: built[plan.pool].exports(subnet_ids) for plan in pools})
+    if stored:
+        pulumi.export("filesystems", {key: system.exports() for key, system in stored.items()})
 
 
 main()

@@ -6,9 +6,11 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
+from landbridge.plan.filesystem import imported_classes
 
 BUCKET_NAME_LIMIT = 63
 ACCOUNT_DIGITS = 12
+FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
 SSE = "s3:x-amz-server-side-encryption"
 
 
@@ -30,6 +32,7 @@ class HubArgs(Args):
     """Every bucket, and what holds for all of them."""
 
     cluster: str
+    region: str
     buckets: tuple[BucketPlan, ...]
     noncurrent_days: int
     protect: bool
@@ -40,10 +43,12 @@ def hub_args(environment: Environment) -> HubArgs:
     classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
     return HubArgs(
         cluster=environment.name,
+        region=environment.region,
         buckets=tuple(
             BucketPlan(
                 data_class=name,
                 name_prefix=bucket_prefix(environment.name, name),
+                shown=name in imported_classes(environment),
                 tags=tags(environment, data_class=name),
             )
             for name in sorted(classes)
@@ -95,19 +100,35 @@ def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
     }
 
 
-def key_policy(partition: str, account: str) -> str:
-    """Let IAM in the key's own account decide, and nobody else."""
-    return document(
-        [
+def key_policy(partition: str, account: str, shown_in: str | None = None) -> str:
+    """Let IAM in the key's own account decide, and nobody else; with a region, FSx for the buckets that it shows there.
+
+    FSx has a role for each file system, which nobody can give rights to and which does not exist before the file system.
+    Source: FSx for Lustre User Guide, "Using server-side encrypted Amazon S3 buckets".
+    """
+    statements: list[dict[str, Any]] = [
+        {
+            "Sid": "IamDecides",
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+            "Action": "kms:*",
+            "Resource": "*",
+        }
+    ]
+    if shown_in is not None:
+        role = f"arn:{partition}:iam::{account}:role/aws-service-role/{FSX_SERVICE}/{FSX_ROLE}_fs-*"
+        asked = {"kms:CallerAccount": account, "kms:ViaService": f"s3.{shown_in}.amazonaws.com"}
+        statements.append(
             {
-                "Sid": "IamDecides",
+                "Sid": "FsxShowsTheBucket",
                 "Effect": "Allow",
-                "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
-                "Action": "kms:*",
+                "Principal": {"AWS": "*"},
+                "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
                 "Resource": "*",
+                "Condition": {"StringEquals": asked, "ArnLike": {"aws:PrincipalArn": role}},
             }
-        ]
-    )
+        )
+    return document(statements)
 
 
 def document(statements: list[dict[str, Any]]) -> str:

@@ -1,7 +1,7 @@
 """What a stack exports: the only thing that Ansible, the burst controller and the operator read from AWS's side."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from landbridge.plan.args import Args
 from landbridge.plan.pool import MarketKind
@@ -99,6 +99,22 @@ class PoolOutput(Args):
     subnets: tuple[PoolSubnetOutput, ...]
 
 
+class FileSystemOutput(Args):
+    """What mounting a file system takes: `mount -t type -o options source mount`."""
+
+    kind: Literal["fsx_lustre", "fsx_openzfs", "efs"]
+    id: str
+    dns_name: str
+    #: Lustre's own name of it, a part of `source`.
+    mount_name: str | None = None
+    source: str
+    type: str
+    options: str
+    mount: str
+    zones: tuple[str, ...]
+    security_group_id: str
+
+
 class StackOutputs(Args):
     """Every output of an environment's stack."""
 
@@ -112,6 +128,7 @@ class StackOutputs(Args):
     identity: IdentityOutput
     secrets: SecretsOutput
     pools: Mapping[str, PoolOutput]
+    filesystems: Mapping[str, FileSystemOutput] = {}
 
     def public(self) -> dict[str, Any]:
         """Return everything that is no secret, as plain data."""

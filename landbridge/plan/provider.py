@@ -5,7 +5,7 @@ from typing import Any
 from landbridge.environment import Environment
 
 #: The services that the components use; each gets the endpoint where an environment names one.
-SERVICES = ("ec2", "iam", "kms", "s3", "secretsmanager", "ssm", "sts")
+SERVICES = ("ec2", "efs", "fsx", "iam", "kms", "logs", "s3", "secretsmanager", "ssm", "sts")
 
 
 def provider_args(environment: Environment) -> dict[str, Any]:

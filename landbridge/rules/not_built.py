@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import pools, shares
+from landbridge.rules.walk import pools
 
 _ACCEPT = "suppress it with a reason once somebody has taken that on"
 
@@ -37,9 +37,6 @@ def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     yield aws.vpc is not None, "using a VPC that is there (Landbridge makes its own)", ("aws", "vpc")
     yield aws.kubernetes is not None, "an EKS cluster", ("aws", "kubernetes")
     yield bool(aws.logs.model_fields_set), "CloudWatch Logs and flow logs", ("aws", "logs")
-    for path, share in shares(environment):
-        name = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}[share.kind]
-        yield True, name, path
 
 
 def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:

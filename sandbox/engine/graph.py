@@ -44,6 +44,7 @@ class Node:
     inputs: Bag
     provider: str
     protect: bool
+    retain: bool
     dependencies: tuple[str, ...]
 
 
@@ -90,6 +91,7 @@ class _Monitor(mocks.MockMonitor):
                     inputs=plain(request.object),
                     provider=request.provider,
                     protect=request.protect,
+                    retain=request.retainOnDelete,
                     dependencies=tuple(request.dependencies),
                 )
         try:

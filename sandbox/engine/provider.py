@@ -81,9 +81,9 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.CheckResponse(inputs=wire.struct(named), failures=failures)
 
     def Diff(self, request: Any, context: Any) -> Any:
-        changed = _changed(wire.plain(request.old_inputs), wire.plain(request.news))
-        kind = KINDS[_token(request.urn)]
-        replaces = sorted(changed & kind.replaces)
+        olds, news = wire.plain(request.old_inputs), wire.plain(request.news)
+        changed, kind = _changed(olds, news), KINDS[_token(request.urn)]
+        replaces = sorted(kind.replaced_by(olds, news, frozenset(changed)))
         some = pb.DiffResponse.DIFF_SOME if changed else pb.DiffResponse.DIFF_NONE
         # As the real provider does: what has a fixed name has to go before the new one can be made.
         first = bool(replaces) and kind.autoname is not None and kind.autoname not in changed

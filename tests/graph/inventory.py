@@ -18,6 +18,7 @@ def left(cloud: Cloud) -> dict[str, set[str]]:
     """Return the names of everything there is. Keys that wait for their deletion are gone, as far as anybody can use them."""
     ec2, iam, s3 = (client(cloud, name) for name in ("ec2", "iam", "s3"))
     kms, secrets = client(cloud, "kms"), client(cloud, "secretsmanager")
+    fsx, efs, logs = (client(cloud, name) for name in ("fsx", "efs", "logs"))
 
     def ids(call: Callable[..., Any], key: str, name: str, state: str = "State") -> set[str]:
         return {item[name] for item in call()[key] if "delet" not in str(item.get(state, ""))}
@@ -45,5 +46,12 @@ def left(cloud: Cloud) -> dict[str, set[str]]:
         "buckets": ids(s3.list_buckets, "Buckets", "Name"),
         "keys": {key["KeyId"] for key in keys if key["KeyState"] == "Enabled"},
         "aliases": {alias["AliasName"] for alias in kms.list_aliases()["Aliases"] if "graph" in alias["AliasName"]},
+        "file systems": {
+            *ids(fsx.describe_file_systems, "FileSystems", "FileSystemId"),
+            *ids(efs.describe_file_systems, "FileSystems", "FileSystemId"),
+        },
+        "interfaces": ids(ec2.describe_network_interfaces, "NetworkInterfaces", "NetworkInterfaceId"),
+        "log groups": ids(logs.describe_log_groups, "logGroups", "logGroupName"),
+        "flow logs": ids(ec2.describe_flow_logs, "FlowLogs", "FlowLogId"),
         "secrets": ids(secrets.list_secrets, "SecretList", "Name"),
     }

@@ -36,6 +36,7 @@ class Answering:
         check(token, name, inputs)
         state: Bag = {**inputs, "arn": f"arn:aws:test:us-east-1:{ACCOUNT}:{name}", "keyId": f"key-{name}"}
         state |= {"latestVersion": 1, "availabilityZone": "us-east-1b"}
+        state |= {"dnsName": f"{name}.fsx.test", "mountName": "abcdefgh"}
         for number in (1, 2):
             state |= {f"tunnel{number}Address": f"198.51.100.2{number}", f"tunnel{number}PresharedKey": f"psk{number}"}
             state |= {

@@ -11,6 +11,7 @@ from landbridge.plan.storage.chosen import (
     throughput,
     zone,
     zones,
+    zones_needed,
 )
 from landbridge.plan.storage.refused import StorageFault, faults
 
@@ -27,4 +28,5 @@ __all__ = [
     "throughput",
     "zone",
     "zones",
+    "zones_needed",
 ]

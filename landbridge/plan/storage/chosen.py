@@ -66,11 +66,19 @@ def zone(environment: Environment, share: Share) -> str | None:
 
 
 def zones(environment: Environment, share: Share) -> tuple[str, ...]:
-    """Every zone in which a file system has an address."""
+    """Every zone in which a file system has an address; the first is where it is, a second where its standby is."""
     if share.kind == "efs":
         return share.zones or environment_zones(environment)
     one = zone(environment, share)
-    return (one,) if one is not None else ()
+    if one is None:
+        return ()
+    return (one, *(other for other in environment_zones(environment) if other != one))[: zones_needed(share)]
+
+
+def zones_needed(share: Share) -> int:
+    """How many zones a file system takes at least."""
+    row = facts().fsx_openzfs.deployments.get(share.deployment) if isinstance(share, FsxOpenZfs) else None
+    return row.zones if row is not None else 1
 
 
 def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tuple[str, ...]]:

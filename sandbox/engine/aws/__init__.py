@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
-from sandbox.engine.aws import groups, iam, keys, link, pool, routes, s3, unemulated, vpc
+from sandbox.engine.aws import efs, fsx, groups, iam, keys, link, pool, routes, s3, unemulated, vpc
 from sandbox.engine.aws.base import Bag, Cloud, Kind, Refused
 
 KINDS: Mapping[str, type[Kind]] = {
-    kind.token: kind for module in (vpc, routes, groups, link, pool, iam, s3, keys, unemulated) for kind in module.KINDS
+    kind.token: kind
+    for module in (vpc, routes, groups, link, pool, iam, s3, keys, fsx, efs, unemulated)
+    for kind in module.KINDS
 }
 
 __all__ = ["KINDS", "Bag", "Cloud", "Kind", "Refused"]

@@ -79,6 +79,11 @@ class Kind(ABC):
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
 
+    @classmethod
+    def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
+        """Which of the changed inputs AWS cannot change in place: `replaces`, and what depends on the values."""
+        return changed & cls.replaces
+
     @property
     def ec2(self) -> Any:
         """Shorthand: most kinds are EC2's."""

@@ -1,6 +1,6 @@
 """What may be written and is not built yet."""
 
-from tests.unit.rules.parts import FALLBACK, POOL, SCRATCH, SHARES, SPOT
+from tests.unit.rules.parts import FALLBACK, POOL, SPOT
 from tests.unit.rules.row import Row
 
 LEASED = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "10.99.0.1"}
@@ -20,8 +20,6 @@ ROWS = [
     Row("not-built-yet", "a VPC that is there", {("aws", "vpc"): VPC}, ("aws", "vpc"), "VPC"),
     Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
     Row("not-built-yet", "flow logs", {("aws", "logs"): {"flow_logs": True}}, ("aws", "logs"), "flow logs"),
-    Row("not-built-yet", "Lustre as scratch space", {SCRATCH: {"kind": "fsx_lustre"}}, SCRATCH, "FSx for Lustre"),
-    Row("not-built-yet", "a share of EFS", {(*SHARES, "files"): {"kind": "efs"}}, (*SHARES, "files"), "EFS"),
     Row("not-built-yet", "a budget that nobody watches", {("budget",): {"monthly_usd": 1000}}, ("budget", "monthly_usd"), "alarm"),
     Row("not-built-yet", "a hard limit that nothing enforces", {("budget",): {"accounts": {"vision": {"monthly_usd": 1, "hard": True}}}}, ("budget", "accounts", "vision", "hard"), "hard limit"),
 ]  # fmt: skip

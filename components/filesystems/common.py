@@ -1,0 +1,34 @@
+"""What every kind needs to be made, and what is known of it then."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a file system is put: subnets by zone, its security group, and the key that it is encrypted with.
+
+    `route_table_ids` are those through which clients find one that has a standby in a second zone.
+    """
+
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    route_table_ids: Sequence[pulumi.Input[str]]
+    security_group_id: pulumi.Input[str]
+    key_arn: pulumi.Input[str] | None
+    #: Of what holds data, and of what only leads to it.
+    kept: pulumi.ResourceOptions
+    own: pulumi.ResourceOptions
+
+
+@dataclass(frozen=True)
+class Made:
+    """A file system, and how it is mounted: `source` is what `mount` takes, `type` is after its -t."""
+
+    id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    mount_name: pulumi.Output[str] | None
+    source: pulumi.Output[str]
+    type: str
+    options: str

@@ -1,0 +1,45 @@
+"""EFS: one file system, an address in every zone."""
+
+import pulumi
+import pulumi_aws as aws
+
+from components.filesystems.common import Made, Site
+from landbridge.plan.args import named
+from landbridge.plan.filesystem import NFS_OPTIONS, EfsSettings, FileSystemArgs
+
+
+def efs(name: str, args: FileSystemArgs, own: EfsSettings, site: Site) -> Made:
+    """Make the file system, and a mount target in each of its zones."""
+    system = aws.efs.FileSystem(
+        name,
+        creation_token=args.name,
+        encrypted=True,
+        kms_key_id=site.key_arn,
+        performance_mode=own.performance,
+        throughput_mode=own.throughput,
+        provisioned_throughput_in_mibps=own.provisioned_mibps,
+        tags=named(args.tags, args.name),
+        opts=site.kept,
+    )
+    aws.efs.BackupPolicy(
+        name,
+        file_system_id=system.id,
+        backup_policy={"status": "ENABLED" if args.backup_days else "DISABLED"},
+        opts=site.own,
+    )
+    for zone in args.zones:
+        aws.efs.MountTarget(
+            f"{name}-{zone}",
+            file_system_id=system.id,
+            subnet_id=site.subnet_ids[zone],
+            security_groups=[site.security_group_id],
+            opts=site.own,
+        )
+    return Made(
+        id=system.id,
+        dns_name=system.dns_name,
+        mount_name=None,
+        source=pulumi.Output.concat(system.dns_name, ":/"),
+        type="nfs4",
+        options=f"nfsvers=4.1,{NFS_OPTIONS}",
+    )

@@ -1,0 +1,93 @@
+"""FSx for Lustre, and the folders that show buckets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.filesystems.common import Made, Site
+from landbridge.plan.args import named
+from landbridge.plan.filesystem import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
+
+#: New, changed and deleted objects alike: a folder that shows half of what happens shows something else.
+EVENTS = ["NEW", "CHANGED", "DELETED"]
+
+
+def lustre(
+    name: str, args: FileSystemArgs, own: LustreSettings, site: Site, buckets: Mapping[str, pulumi.Input[str]]
+) -> Made:
+    """Make the file system in its first zone; `buckets` are the hub's, by data class."""
+    system = aws.fsx.LustreFileSystem(
+        name,
+        subnet_ids=site.subnet_ids[args.zones[0]],
+        security_group_ids=[site.security_group_id],
+        deployment_type=own.deployment,
+        storage_type=own.storage_type,
+        storage_capacity=own.capacity_gib,
+        per_unit_storage_throughput=own.throughput_per_tib,
+        throughput_capacity=own.throughput,
+        file_system_type_version=own.version,
+        data_compression_type=own.compression,
+        drive_cache_type=own.drive_cache,
+        efa_enabled=True if own.efa else None,
+        kms_key_id=site.key_arn,
+        import_path=own.import_path,
+        export_path=own.export_path,
+        weekly_maintenance_start_time=args.maintenance,
+        skip_final_backup=not args.final_backup,
+        tags=named(args.tags, args.name),
+        opts=site.kept,
+        **_metadata(own),
+        **_backups(args),
+    )
+    for plan in own.repositories:
+        _repository(f"{name}-{plan.key}", args, plan, system, site, buckets)
+    return Made(
+        id=system.id,
+        dns_name=system.dns_name,
+        mount_name=system.mount_name,
+        source=pulumi.Output.concat(system.dns_name, "@tcp:/", system.mount_name),
+        type="lustre",
+        options=LUSTRE_OPTIONS,
+    )
+
+
+def _metadata(own: LustreSettings) -> dict[str, Any]:
+    if own.metadata_iops is not None:
+        chosen = {"mode": "USER_PROVISIONED", "iops": own.metadata_iops}
+        cache = {"sizing_mode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"}
+        return {"metadata_configuration": chosen, "data_read_cache_configuration": cache}
+    return {"metadata_configuration": {"mode": "AUTOMATIC"}} if own.automatic_metadata else {}
+
+
+def _backups(args: FileSystemArgs) -> dict[str, Any]:
+    if args.backup_days is None:
+        return {}
+    return {"automatic_backup_retention_days": args.backup_days, "copy_tags_to_backups": True}
+
+
+def _repository(
+    name: str,
+    args: FileSystemArgs,
+    plan: RepositoryPlan,
+    system: aws.fsx.LustreFileSystem,
+    site: Site,
+    buckets: Mapping[str, pulumi.Input[str]],
+) -> None:
+    shown = plan.url if plan.data_class is None else pulumi.Output.concat("s3://", buckets[plan.data_class])
+    policy: dict[str, Any] = {"auto_import_policy": {"events": EVENTS}}
+    if plan.export:
+        policy["auto_export_policy"] = {"events": EVENTS}
+    aws.fsx.DataRepositoryAssociation(
+        name,
+        file_system_id=system.id,
+        file_system_path=plan.folder,
+        data_repository_path=shown,
+        batch_import_meta_data_on_create=True,
+        # The folder goes with the link; what it showed stays in the bucket.
+        delete_data_in_filesystem=False,
+        s3=policy,
+        tags=named(args.tags, f"{args.name}-{plan.key}"),
+        opts=site.own,
+    )

@@ -1,0 +1,52 @@
+"""FSx for OpenZFS."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.filesystems.common import Made, Site
+from landbridge.plan.args import named
+from landbridge.plan.filesystem import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
+
+#: Where FSx exports the root volume; clients mount it or any volume below it.
+ROOT = "/fsx"
+
+
+def openzfs(name: str, args: FileSystemArgs, own: OpenZfsSettings, site: Site) -> Made:
+    """Make the file system in its first zone (with a second: its standby there), exported to the planned ranges."""
+    iops = {"mode": "AUTOMATIC"} if own.iops is None else {"mode": "USER_PROVISIONED", "iops": own.iops}
+    # Its root belongs to root: without root's own rights nobody could ever make a folder for anybody.
+    rights = ["rw", "crossmnt", "no_root_squash"]
+    subnets = [site.subnet_ids[zone] for zone in args.zones]
+    standby: dict[str, Any] = (
+        {} if len(subnets) == 1 else {"preferred_subnet_id": subnets[0], "route_table_ids": list(site.route_table_ids)}
+    )
+    system = aws.fsx.OpenZfsFileSystem(
+        name,
+        subnet_ids=subnets,
+        security_group_ids=[site.security_group_id],
+        deployment_type=own.deployment,
+        storage_type="SSD",
+        storage_capacity=own.capacity_gib,
+        throughput_capacity=own.throughput,
+        disk_iops_configuration=iops,
+        root_volume_configuration={
+            "data_compression_type": "LZ4",
+            "nfs_exports": {"client_configurations": [{"clients": cidr, "options": rights} for cidr in own.clients]},
+        },
+        kms_key_id=site.key_arn,
+        automatic_backup_retention_days=args.backup_days,
+        copy_tags_to_backups=True,
+        copy_tags_to_volumes=True,
+        weekly_maintenance_start_time=args.maintenance,
+        skip_final_backup=not args.final_backup,
+        # With snapshots FSx refuses to delete anything; what is not protected goes with all it has.
+        delete_options=None if args.protect else ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+        tags=named(args.tags, args.name),
+        opts=site.kept,
+        **standby,
+    )
+    source = pulumi.Output.concat(system.dns_name, ":", ROOT)
+    options = f"nfsvers=4.2,{NFS_OPTIONS}"
+    return Made(id=system.id, dns_name=system.dns_name, mount_name=None, source=source, type="nfs4", options=options)

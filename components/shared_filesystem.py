@@ -1,0 +1,123 @@
+"""A file system that many nodes mount."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from components.filesystems import Made, Site, efs, lustre, openzfs
+from landbridge.plan.args import named
+from landbridge.plan.filesystem import EfsSettings, FileFlow, FileSystemArgs, LustreSettings
+from landbridge.plan.hub import key_policy
+
+
+class SharedFilesystem(pulumi.ComponentResource):
+    """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its key.
+
+    Costs what its size and throughput cost while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
+    Protects: encrypted with a key of its own (scratch deployments: with AWS's), backups where it can have them, and with
+    `protect` neither deleted nor replaced, and left standing when it leaves the program. Opens: the planned ports between
+    its own group and each client's, in both groups; no range of addresses gets in.
+    """
+
+    made: Made
+    security_group_id: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: FileSystemArgs,
+        *,
+        account: Account,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        clients: Mapping[str, pulumi.Input[str]],
+        route_table_ids: Sequence[pulumi.Input[str]] = (),
+        buckets: Mapping[str, pulumi.Input[str]] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:SharedFilesystem", name, {"kind": args.settings.kind}, opts)
+        self._name, self._args = name, args
+        self._own = pulumi.ResourceOptions(parent=self)
+        # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.
+        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
+        group = aws.ec2.SecurityGroup(
+            name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: file system {args.share}",
+            vpc_id=vpc_id,
+            tags=named(args.tags, args.name),
+            opts=self._own,
+        )
+        self.security_group_id = group.id
+        for flow in args.flows:
+            self._let(flow, group.id, clients)
+        site = Site(
+            subnet_ids=subnet_ids,
+            route_table_ids=route_table_ids,
+            security_group_id=group.id,
+            key_arn=self._key(account).arn if args.own_key else None,
+            kept=self._kept,
+            own=self._own,
+        )
+        if isinstance(args.settings, LustreSettings):
+            self.made = lustre(name, args, args.settings, site, buckets or {})
+        elif isinstance(args.settings, EfsSettings):
+            self.made = efs(name, args, args.settings, site)
+        else:
+            self.made = openzfs(name, args, args.settings, site)
+        self.register_outputs({"id": self.made.id, "source": self.made.source})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's output for this file system: what mounting it takes."""
+        made = self.made
+        return {
+            "kind": self._args.settings.kind,
+            "id": made.id,
+            "dns_name": made.dns_name,
+            "mount_name": made.mount_name,
+            "source": made.source,
+            "type": made.type,
+            "options": made.options,
+            "mount": self._args.mount,
+            "zones": list(self._args.zones),
+            "security_group_id": self.security_group_id,
+        }
+
+    def _key(self, account: Account) -> aws.kms.Key:
+        args = self._args
+        key = aws.kms.Key(
+            self._name,
+            description=f"Landbridge {args.cluster}: file system {args.share}",
+            enable_key_rotation=True,
+            deletion_window_in_days=30 if args.protect else 7,
+            policy=pulumi.Output.all(account.partition, account.id).apply(lambda known: key_policy(*known)),
+            tags=named(args.tags, args.name),
+            opts=self._kept,
+        )
+        aws.kms.Alias(self._name, name=f"alias/{args.name}", target_key_id=key.key_id, opts=self._kept)
+        return key
+
+    def _let(self, flow: FileFlow, group: pulumi.Output[str], clients: Mapping[str, pulumi.Input[str]]) -> None:
+        if flow.peer == "self":
+            self._rule(flow.key, flow, flow.direction == "in", group, group)
+            return
+        for client, theirs in clients.items():
+            self._rule(f"{client}-{flow.key}", flow, flow.direction == "in", group, theirs)
+            self._rule(f"{client}-{flow.key}-there", flow, flow.direction == "out", theirs, group)
+
+    def _rule(self, key: str, flow: FileFlow, inwards: bool, group: pulumi.Input[str], peer: pulumi.Input[str]) -> None:
+        kind = aws.vpc.SecurityGroupIngressRule if inwards else aws.vpc.SecurityGroupEgressRule
+        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+        kind(
+            f"{self._name}-{key}",
+            security_group_id=group,
+            referenced_security_group_id=peer,
+            ip_protocol=flow.protocol,
+            description=f"{flow.why}: file system {self._args.share}",
+            tags=self._args.tags,
+            opts=self._own,
+            **ports,
+        )

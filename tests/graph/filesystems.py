@@ -1,0 +1,15 @@
+"""File systems in the sandbox's environment, for tests: the sandbox itself has none."""
+
+HUB = "      hub: {kind: s3}\n"
+
+
+def stored(text: str) -> tuple[str, str]:
+    """More keys under `storage`, a line each, as a change of the sandbox's file."""
+    return HUB, HUB + "".join(f"      {line}\n" for line in text.splitlines())
+
+
+LINKED = "cloud_scratch: {kind: fsx_lustre, repositories: [{folder: /data, data_class: internal, export: true}]}"
+SHARES = """cloud_shares:
+  homes: {kind: fsx_openzfs, mount: /homes}
+  files: {kind: efs, mount: /files}"""
+ALL = f"{LINKED}\n{SHARES}"
