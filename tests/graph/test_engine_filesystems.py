@@ -1,0 +1,60 @@
+"""File systems under Pulumi's real engine: what grows in place, what is refused, what destroy leaves standing."""
+
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import Environment, load_environment
+from landbridge.realise import pulumi
+from sandbox.cloud.process import Cloud
+from sandbox.engine.find import Engine
+from tests.graph.filesystems import LINKED, stored
+from tests.graph.inventory import client, left
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+
+
+def changed(file: Path, old: str, new: str) -> Environment:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    loaded = load_environment(file)
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment
+
+
+def test_life_of_a_file_system(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+    before, fsx = left(cloud), client(cloud, "fsx")
+    changed(environment_file, "protect: false", "protect: true")
+    built = pulumi.up(changed(environment_file, *stored(LINKED)), environment_file)
+    assert built.outputs is not None
+    one = built.outputs.filesystems["cloud_scratch"].id
+
+    def size() -> int:
+        return int(fsx.describe_file_systems(FileSystemIds=[one])["FileSystems"][0]["StorageCapacity"])
+
+    # A bigger file system is the same one; again there is nothing to do, and nothing has drifted.
+    bigger = changed(environment_file, "kind: fsx_lustre,", "kind: fsx_lustre, capacity_gib: 7200,")
+    grown = pulumi.up(bigger, environment_file)
+    assert {key: count for key, count in grown.changes.items() if key != "same"} == {"update": 1}
+    assert size() == 7200
+    assert pulumi.up(bigger, environment_file).changed == 0
+    assert pulumi.refresh(bigger, environment_file).changed == 0
+
+    # A smaller one would be another one, without the data: refused, and nothing has happened.
+    smaller = changed(environment_file, "capacity_gib: 7200", "capacity_gib: 2400")
+    with pytest.raises(pulumi.PulumiFailed, match="protect"):
+        pulumi.up(smaller, environment_file)
+    assert size() == 7200
+
+    # Destroy takes what holds no data; the file system, its key and what it stands in stay.
+    back = changed(environment_file, "capacity_gib: 2400", "capacity_gib: 7200")
+    pulumi.destroy(back, environment_file)
+    assert size() == 7200 and left(cloud)["launch templates"] == before["launch templates"]
+
+    # Whoever means it says so, in the file; then it goes.
+    meant = changed(environment_file, "protect: true", "protect: false")
+    pulumi.up(meant, environment_file)
+    assert size() == 7200
+    pulumi.destroy(meant, environment_file)
+    assert left(cloud) == before
