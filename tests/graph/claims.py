@@ -1,0 +1,241 @@
+"""What docs/explanation/identity.md claims, each line with the requests that prove it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from landbridge.ops.iam.match import Context
+from tests.graph.documents import ACCOUNT, arn
+
+CLUSTER = "variant"
+OWN = {"aws:ResourceTag/landbridge:cluster": CLUSTER}
+OTHER = {"aws:ResourceTag/landbridge:cluster": "other"}
+BUCKET = f"arn:aws:s3:::{CLUSTER}-internal-{ACCOUNT}"
+RESTRICTED = f"arn:aws:s3:::{CLUSTER}-restricted-{ACCOUNT}"
+ELSEWHERE = "arn:aws:s3:::somebody-s"
+KEY, OTHER_KEY = arn("kms", f"key/{CLUSTER}-internal"), arn("kms", "key/other")
+SECRET, OTHER_SECRET = (
+    arn("secretsmanager", f"secret:{CLUSTER}/slurm-key-AbCdEf"),
+    arn("secretsmanager", "secret:x-AbCdEf"),
+)
+INSTANCE, TEMPLATE = arn("ec2", "instance/i-1"), arn("ec2", "launch-template/lt-1")
+NODE, LAUNCH = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-node", f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-launch"
+TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
+SECURE = {"aws:SecureTransport": "true"}
+CLASS = "landbridge:data-class"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request, and what IAM must say. `more` is allowed by what the file gives nodes besides, to try to undo a refusal."""
+
+    action: str
+    resource: str
+    allowed: bool
+    context: Context = field(default_factory=dict)
+    wide_open: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A line of the table. `roles` are those that it holds for."""
+
+    roles: tuple[str, ...]
+    text: str
+    asks: tuple[Ask, ...]
+
+
+def yes(action: str, resource: str, context: Mapping[str, str] | None = None) -> Ask:
+    return Ask(action, resource, True, context or {})
+
+
+def no(action: str, resource: str, context: Context | None = None, *, wide_open: bool = False) -> Ask:
+    return Ask(action, resource, False, context or {}, wide_open)
+
+
+ALL = ("node", "launch", "terminate", "read", "hub", "mover")
+CLAIMS = (
+    Claim(
+        ("node", "hub"),
+        "reads, writes and deletes objects of the hub, over TLS and under the class's own key",
+        (
+            yes("s3:GetObject", f"{BUCKET}/x", SECURE),
+            yes("s3:PutObject", f"{BUCKET}/x", SECURE),
+            yes("s3:DeleteObject", f"{BUCKET}/x", SECURE),
+            yes("kms:Decrypt", KEY),
+            no("s3:GetObject", f"{BUCKET}/x", {"aws:SecureTransport": "false"}),
+            no("s3:PutObject", f"{BUCKET}/x", {**SECURE, "s3:x-amz-server-side-encryption-aws-kms-key-id": OTHER_KEY}),
+            no("s3:PutObject", f"{BUCKET}/x", {**SECURE, "s3:x-amz-server-side-encryption": "AES256"}),
+        ),
+    ),
+    Claim(
+        ("node", "hub", "mover"),
+        "changes nothing about the hub's buckets, and touches no other bucket or key",
+        (
+            no("s3:PutBucketPolicy", BUCKET),
+            no("s3:DeleteBucket", BUCKET),
+            no("s3:PutBucketVersioning", BUCKET),
+            no("s3:DeleteObjectVersion", f"{BUCKET}/x"),
+            no("s3:GetObject", f"{ELSEWHERE}/x", SECURE),
+            no("kms:Decrypt", OTHER_KEY),
+            no("kms:ScheduleKeyDeletion", KEY),
+        ),
+    ),
+    Claim(
+        ("mover",),
+        "copies between the sites, and deletes nothing",
+        (
+            yes("s3:GetObject", f"{BUCKET}/x", SECURE),
+            yes("s3:PutObject", f"{BUCKET}/x", SECURE),
+            no("s3:DeleteObject", f"{BUCKET}/x", SECURE),
+        ),
+    ),
+    Claim(
+        ALL,
+        "reaches nothing of a class that must stay on-prem, even if the file gives it everything besides",
+        (
+            no("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
+            no("s3:ListBucket", RESTRICTED, wide_open=True),
+            no("s3:PutObject", f"{RESTRICTED}/x", wide_open=True),
+            no("s3:GetObject", f"{ELSEWHERE}/x", {f"s3:ExistingObjectTag/{CLASS}": "restricted"}, wide_open=True),
+            no("s3:PutObject", f"{ELSEWHERE}/x", {f"s3:RequestObjectTag/{CLASS}": "restricted"}, wide_open=True),
+            no("kms:Decrypt", OTHER_KEY, {f"aws:ResourceTag/{CLASS}": "restricted"}, wide_open=True),
+            no("fsx:DescribeFileSystems", "*", {f"aws:ResourceTag/{CLASS}": "restricted"}, wide_open=True),
+        ),
+    ),
+    Claim(
+        ("node",),
+        "reads Slurm's key, and no other secret",
+        (
+            yes("secretsmanager:GetSecretValue", SECRET),
+            no("secretsmanager:PutSecretValue", SECRET),
+            no("secretsmanager:GetSecretValue", OTHER_SECRET),
+        ),
+    ),
+    Claim(
+        ("node", "read", "hub", "mover", "terminate"),
+        "launches nothing, and passes no role",
+        (
+            no("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            no("ec2:CreateFleet", arn("ec2", "fleet/f-1"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            no("iam:PassRole", NODE, TO_EC2),
+        ),
+    ),
+    Claim(
+        ("launch",),
+        "launches only what carries this cluster's tag, from this cluster's templates",
+        (
+            yes("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            no("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": "other"}),
+            no("ec2:RunInstances", INSTANCE),
+            yes("ec2:CreateFleet", TEMPLATE, OWN),
+            no("ec2:CreateFleet", TEMPLATE, OTHER),
+            no("ec2:CreateFleet", TEMPLATE),
+        ),
+    ),
+    Claim(
+        ("launch",),
+        "passes the nodes' role, only that one, and only to EC2",
+        (
+            yes("iam:PassRole", NODE, TO_EC2),
+            no("iam:PassRole", NODE, {"iam:PassedToService": "lambda.amazonaws.com"}),
+            no("iam:PassRole", NODE),
+            no("iam:PassRole", LAUNCH, TO_EC2),
+            no("iam:PassRole", f"arn:aws:iam::{ACCOUNT}:role/admin", TO_EC2),
+        ),
+    ),
+    Claim(
+        ("launch",),
+        "names its nodes and renews their leases, and adopts nothing by a tag",
+        (
+            Ask("ec2:CreateTags", INSTANCE, True, {**OWN, "aws:TagKeys": ["landbridge:node", "Name"]}),
+            Ask("ec2:CreateTags", INSTANCE, True, {**OWN, "aws:TagKeys": ["landbridge:lease-expires"]}),
+            no("ec2:CreateTags", INSTANCE, {**OTHER, "aws:TagKeys": ["Name"]}),
+            no("ec2:CreateTags", INSTANCE, {**OWN, "aws:TagKeys": ["landbridge:cluster"]}),
+            no("ec2:CreateTags", INSTANCE, {"aws:TagKeys": ["landbridge:cluster"]}),
+            no("ec2:CreateTags", INSTANCE, OWN),
+        ),
+    ),
+    Claim(
+        ("launch", "node", "read", "hub", "mover"),
+        "ends nothing",
+        (no("ec2:TerminateInstances", INSTANCE, OWN), no("ec2:StopInstances", INSTANCE, OWN)),
+    ),
+    Claim(
+        ("terminate",),
+        "ends instances of this cluster, and no others",
+        (
+            yes("ec2:TerminateInstances", INSTANCE, OWN),
+            no("ec2:TerminateInstances", INSTANCE, OTHER),
+            no("ec2:TerminateInstances", INSTANCE),
+            no("ec2:DeleteVolume", arn("ec2", "volume/v"), OWN),
+        ),
+    ),
+    Claim(
+        ("read",),
+        "sees states and numbers, and no data, user data or secrets",
+        (
+            yes("ec2:DescribeInstances", "*"),
+            yes("cloudwatch:GetMetricData", "*"),
+            no("ec2:DescribeInstanceAttribute", INSTANCE, OWN),
+            no("ec2:GetConsoleOutput", INSTANCE, OWN),
+            no("s3:GetObject", f"{BUCKET}/x", SECURE),
+            no("s3:ListBucket", BUCKET, SECURE),
+            no("secretsmanager:GetSecretValue", SECRET),
+            no("ec2:CreateTags", INSTANCE, OWN),
+        ),
+    ),
+    Claim(
+        ALL,
+        "changes no role, policy, user, network or trail",
+        (
+            no("iam:PutRolePolicy", NODE),
+            no("iam:AttachRolePolicy", NODE),
+            no("iam:CreateAccessKey", f"arn:aws:iam::{ACCOUNT}:user/x"),
+            no("sts:AssumeRole", f"arn:aws:iam::{ACCOUNT}:role/admin"),
+            no("ec2:AuthorizeSecurityGroupIngress", arn("ec2", "security-group/sg-1"), OWN),
+            no("ec2:ModifyInstanceAttribute", INSTANCE, OWN),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Taking:
+    """Who may take a role: a service, what it says of itself, and the answer."""
+
+    role: str
+    service: str
+    allowed: bool
+    context: Context = field(default_factory=dict)
+
+
+ANCHOR = arn("rolesanywhere", f"trust-anchor/{CLUSTER}")
+CN = "aws:PrincipalTag/x509Subject/CN"
+SITE = {"aws:SourceAccount": ACCOUNT, "aws:SourceArn": ANCHOR}
+TAKING = (
+    Taking("node", "ec2.amazonaws.com", True),
+    Taking("node", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
+    Taking("launch", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),
+    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
+    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01", "aws:SourceArn": f"{ANCHOR}x"}),
+    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01", "aws:SourceAccount": "210987654321"}),
+    Taking("launch", "rolesanywhere.amazonaws.com", False, SITE),
+    Taking("launch", "ec2.amazonaws.com", False),
+    Taking("terminate", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),
+    Taking("read", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "mlops01"}),
+    Taking("hub", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "mlops01"}),
+    Taking("hub", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
+    Taking("mover", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "nfs01"}),
+    Taking("mover", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
+    Taking("managed", "ssm.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
+    Taking("managed", "ssm.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
+)
+
+
+def table() -> str:
+    """The claims as the page has them."""
+    lines = ["| role | |", "| --- | --- |"]
+    for claim in CLAIMS:
+        who = "every role" if claim.roles == ALL else ", ".join(f"`{role}`" for role in claim.roles)
+        lines.append(f"| {who} | {claim.text} |")
+    return "\n".join(lines)
