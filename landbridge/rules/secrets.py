@@ -1,22 +1,15 @@
 """Rules about secrets."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.clear_text import PATTERNS
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.rules.registry import file_rule, rule
 
 _OWN = "landbridge:"
 _ENVIRONMENT: DataPath = ("config", "landbridge:environment")
-#: What a secret looks like, and what it is. Source: AWS IAM identifiers; RFC 7468; the tokens' own documentation.
-_PATTERNS = {
-    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "a GitHub token": re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
-    "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"),
-}
 
 
 @file_rule
@@ -74,7 +67,7 @@ def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Findin
     for path, text in _texts(loaded.source.data.get("config", {}) if isinstance(loaded.source.data, dict) else {}, ()):
         if path[-1:] == ("secure",):
             continue
-        for what, pattern in _PATTERNS.items():
+        for what, pattern in PATTERNS.items():
             if pattern.search(text):
                 inside = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
                 message = f"this is {what}, in clear text"

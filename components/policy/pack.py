@@ -1,0 +1,93 @@
+"""Landbridge's policies as CrossGuard's. Nothing is judged here: what Pulumi gives is put into plain data, and back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pulumi_policy as crossguard
+from pulumi_policy.proxy import UnknownValueError
+
+from landbridge.policy import POLICIES, Level, Policy, Resource, Settings
+
+_LEVELS = {
+    Level.MANDATORY: crossguard.EnforcementLevel.MANDATORY,
+    Level.ADVISORY: crossguard.EnforcementLevel.ADVISORY,
+}
+
+
+def policies() -> list[crossguard.Policy]:
+    """Every policy, each with the settings that it heeds as its configuration."""
+    return [_of_one(policy) if policy.one is not None else _of_all(policy) for policy in POLICIES.values()]
+
+
+def plain(value: Any) -> Any:
+    """Pulumi's proxies as plain data; what is not known in a preview is None.
+
+    The proxies raise on such a value, upon which the whole policy would be passed over for that resource.
+    """
+    if isinstance(value, Mapping):
+        return {key: _at(value, key) for key in value}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_at(value, index) for index in range(len(value))]
+    return value
+
+
+def _at(container: Any, key: Any) -> Any:
+    try:
+        return plain(container[key])
+    except UnknownValueError:
+        return None
+
+
+def _resource(args: Any) -> Resource:
+    """A resource of CrossGuard's, whether alone or in a stack. It does not tell whether removing keeps the thing."""
+    props = plain(args.props)
+    return Resource(
+        type=args.resource_type,
+        name=args.name,
+        props=props,
+        urn=args.urn,
+        id=props.get("id"),
+        protect=args.opts.protect,
+        defaults=plain(args.provider.props) if args.provider is not None else {},
+    )
+
+
+def _settings(args: Any) -> Settings:
+    return Settings.model_validate(dict(args.get_config()))
+
+
+def _of_one(policy: Policy) -> crossguard.ResourceValidationPolicy:
+    check = policy.one
+    assert check is not None
+
+    def validate(args: crossguard.ResourceValidationArgs, report: Callable[..., None]) -> None:
+        if policy.types and args.resource_type not in policy.types:
+            return
+        for message in check(_resource(args), _settings(args)):
+            report(message)
+
+    return crossguard.ResourceValidationPolicy(
+        policy.name, policy.description, validate, _LEVELS[policy.level], config_schema=_schema(policy)
+    )
+
+
+def _of_all(policy: Policy) -> crossguard.StackValidationPolicy:
+    check = policy.all
+    assert check is not None
+
+    def validate(args: crossguard.StackValidationArgs, report: Callable[..., None]) -> None:
+        for resource, message in check(tuple(_resource(one) for one in args.resources), _settings(args)):
+            report(f"{resource.name}: {message}", resource.urn)
+
+    return crossguard.StackValidationPolicy(policy.name, policy.description, validate, _LEVELS[policy.level])
+
+
+def _schema(policy: Policy) -> crossguard.PolicyConfigSchema | None:
+    if not policy.config:
+        return None
+    known = Settings.model_json_schema()["properties"]
+    properties = {
+        name: {key: value for key, value in known[name].items() if key in ("type", "items", "default", "description")}
+        for name in policy.config
+    }
+    return crossguard.PolicyConfigSchema(properties)

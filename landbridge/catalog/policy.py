@@ -1,0 +1,22 @@
+"""Facts that policies need (policy.yaml)."""
+
+from datetime import date
+from functools import cache
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+
+class PolicyFacts(Facts):
+    """`untaggable`: resource types that cannot have tags."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    untaggable: frozenset[str]
+
+
+@cache
+def policy_facts() -> PolicyFacts:
+    """Read once."""
+    return read("policy", PolicyFacts)

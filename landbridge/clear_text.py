@@ -1,0 +1,21 @@
+"""What a secret in clear text looks like."""
+
+import re
+
+#: What it is, and its pattern. Source: AWS IAM identifiers; RFC 7468; the tokens' own documentation.
+PATTERNS = {
+    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "a GitHub token": re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
+    "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"),
+}
+#: Shell and YAML that set a secret to a literal; a reference to a variable, a command or a file is none.
+_LITERAL = re.compile(
+    r"(?im)^\s*(?:export\s+)?[\w.-]*(?:password|passwd|secret[_-]?key|secret|api[_-]?key|token)\s*[=:]\s*[\"']?(?![\"'\s$(<]|/)(\S{6,})"
+)
+
+
+def secrets_in(text: str) -> list[str]:
+    """What kinds of secret stand in a text."""
+    found = [what for what, pattern in PATTERNS.items() if pattern.search(text)]
+    return found + (["a secret's literal value"] if _LITERAL.search(text) else [])

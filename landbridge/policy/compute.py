@@ -1,0 +1,142 @@
+"""Policies of machines and of what they are started from."""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.clear_text import secrets_in
+from landbridge.policy.registry import Level, policy
+from landbridge.policy.resource import Resource, as_map, maps, on
+from landbridge.policy.settings import Settings
+
+TEMPLATE, INSTANCE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/instance:Instance"
+FUNCTION = "aws:lambda/function:Function"
+
+
+@policy(TEMPLATE, INSTANCE, config=("hop_limit",))
+def imds_v2(resource: Resource, settings: Settings) -> Iterator[str]:
+    """The metadata service answers only to a session token (IMDSv2), and no further than the host or its pods.
+
+    With version 1, any program that can be made to fetch an address hands out the machine's credentials.
+    Source: EC2 User Guide, "Use the Instance Metadata Service"; AWS Foundational Security Best Practices EC2.8.
+    """
+    options = as_map(resource.props.get("metadataOptions"))
+    if options.get("httpTokens") != "required" and options.get("httpEndpoint") != "disabled":
+        yield "metadataOptions.httpTokens is not required"
+    hops = options.get("httpPutResponseHopLimit")
+    if isinstance(hops, int | float) and hops > settings.hop_limit:
+        yield f"metadataOptions.httpPutResponseHopLimit is {hops:g}, at most {settings.hop_limit} may be"
+
+
+@policy(TEMPLATE, INSTANCE)
+def encrypted_disks(resource: Resource, settings: Settings) -> Iterator[str]:
+    """Every disk of a machine is encrypted.
+
+    Source: EBS User Guide, "EBS encryption"; AWS Foundational Security Best Practices EC2.3.
+    """
+    if resource.type == TEMPLATE:
+        for index, mapping in enumerate(maps(resource.props.get("blockDeviceMappings"))):
+            disk = as_map(mapping.get("ebs"))
+            if disk and not on(disk.get("encrypted")):
+                yield f"blockDeviceMappings[{index}].ebs.encrypted is not on"
+        return
+    for key in ("rootBlockDevice", "ebsBlockDevices"):
+        for disk in maps(resource.props.get(key)):
+            if not on(disk.get("encrypted")):
+                yield f"{key}.encrypted is not on"
+    if "rootBlockDevice" not in resource.props:
+        yield "rootBlockDevice.encrypted is not on"
+
+
+@policy(TEMPLATE)
+def no_group_with_block(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A launch into a capacity block names no placement group: the block has its own place, and EC2 refuses another.
+
+    Source: EC2 User Guide, "Capacity Blocks for ML", considerations; aws-parallelcluster,
+    PlacementGroupCapacityTypeValidator.
+    """
+    market = as_map(resource.props.get("instanceMarketOptions")).get("marketType")
+    if market == "capacity-block" and as_map(resource.props.get("placement")).get("groupName"):
+        yield "placement.groupName together with marketType capacity-block"
+
+
+@policy(TEMPLATE, INSTANCE, FUNCTION)
+def no_secret_in_user_data(resource: Resource, settings: Settings) -> Iterator[str]:
+    """User data and a function's variables hold no secret: whoever may describe them reads them.
+
+    Source: EC2 User Guide, "Run commands when you launch an EC2 instance": not for sensitive data.
+    """
+    for key in ("userData", "userDataBase64"):
+        for what in secrets_in(_text(resource.props.get(key))):
+            yield f"{key} holds {what}"
+    variables = as_map(as_map(resource.props.get("environment")).get("variables"))
+    text = "\n".join(f"{name}={value}" for name, value in variables.items() if isinstance(value, str))
+    for what in secrets_in(text):
+        yield f"environment.variables hold {what}"
+
+
+@policy(TEMPLATE)
+def efa_interfaces(resource: Resource, settings: Settings) -> Iterator[str]:
+    """One interface at card 0, device 0 that carries IP, no two at one place, at most one with EFA on a card.
+
+    Source: EC2 User Guide, "Elastic Fabric Adapter": an efa-only interface has no address, and is never the primary one.
+    """
+    places, fabric = list[tuple[Any, Any]](), list[Any]()
+    for nic in maps(resource.props.get("networkInterfaces")):
+        card, device, kind = nic.get("networkCardIndex", 0), nic.get("deviceIndex", 0), nic.get("interfaceType")
+        places.append((card, device))
+        if kind in ("efa", "efa-only"):
+            fabric.append(card)
+        if (card, device) == (0, 0) and kind == "efa-only":
+            yield "the primary interface is efa-only, and so has no address"
+    if places and (0, 0) not in places:
+        yield "no interface at card 0, device 0"
+    for what, seen in (("interfaces at card and device", places), ("EFA interfaces on card", fabric)):
+        for one in sorted({str(one) for one in seen if seen.count(one) > 1}):
+            yield f"two {what} {one}"
+
+
+@policy(TEMPLATE)
+def no_public_address(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A machine with several interfaces asks for no public address: EC2 refuses the launch.
+
+    Source: EC2 User Guide, "Elastic Fabric Adapter"; aws-parallelcluster, MultiNetworkInterfacesInstancesValidator.
+    """
+    nics = list(maps(resource.props.get("networkInterfaces")))
+    if len(nics) > 1 and any(on(nic.get("associatePublicIpAddress")) for nic in nics):
+        yield "networkInterfaces.associatePublicIpAddress with more than one interface"
+
+
+@policy(TEMPLATE, INSTANCE, config=("instance_types",))
+def allowed_types(resource: Resource, settings: Settings) -> Iterator[str]:
+    """Only instance types are started that the organisation has agreed to.
+
+    Source: Landbridge: what a type costs is decided before, not on the bill.
+    """
+    kind = resource.props.get("instanceType")
+    if settings.instance_types and isinstance(kind, str) and kind not in settings.instance_types:
+        yield f"instanceType {kind} is not among {', '.join(settings.instance_types)}"
+
+
+@policy(TEMPLATE, level=Level.ADVISORY, config=("required_tags",))
+def tags_at_launch(resource: Resource, settings: Settings) -> Iterator[str]:
+    """What a template starts has the tags too: instances, and their disks, which outlive a forgotten setting.
+
+    Source: EC2 User Guide, "Launch template": tags of the template itself are not given to what it starts.
+    """
+    for kind in ("instance", "volume"):
+        specs = maps(resource.props.get("tagSpecifications"))
+        mine = next((as_map(one.get("tags")) for one in specs if one.get("resourceType") == kind), {})
+        missing = [tag for tag in settings.required_tags if tag not in mine]
+        if missing:
+            yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    try:
+        return base64.b64decode(value, validate=True).decode(errors="replace")
+    except (ValueError, binascii.Error):
+        return value

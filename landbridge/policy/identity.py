@@ -1,0 +1,78 @@
+"""Policies of who may do what."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.policy.registry import policy
+from landbridge.policy.resource import Resource, as_list, maps, statements
+from landbridge.policy.settings import Settings
+
+_DOCUMENTS = ("aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy", "aws:iam/groupPolicy:GroupPolicy")
+ROLE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+#: Actions that only look, by the beginning of their name.
+_LOOKING = ("Describe", "List", "Get", "View", "BatchGet", "Search")
+
+
+@policy(*_DOCUMENTS, ROLE)
+def no_star_iam(resource: Resource, settings: Settings) -> Iterator[str]:
+    """Nobody is allowed every action, or every action of a service; what changes things names what it may change.
+
+    On every resource (`*`) only looking is allowed, or what a condition narrows.
+    Source: IAM User Guide, "Apply least-privilege permissions"; IAM.1 and IAM.21 of the best practices.
+    """
+    documents = [resource.props.get("policy")]
+    documents += [one.get("policy") for one in maps(resource.props.get("inlinePolicies"))]
+    for document in documents:
+        for statement in statements(document):
+            if statement.get("Effect") == "Allow":
+                yield from _loose(statement)
+
+
+def _loose(statement: Any) -> Iterator[str]:
+    sid = statement.get("Sid") or "a statement"
+    actions = [str(action) for action in as_list(statement.get("Action"))]
+    if "NotAction" in statement or "NotResource" in statement:
+        yield f"{sid}: allows everything but what it names"
+    for action in actions:
+        if action == "*" or action.endswith(":*"):
+            yield f"{sid}: allows the action {action}"
+    writing = [action for action in actions if not action.partition(":")[2].startswith(_LOOKING)]
+    if "*" in as_list(statement.get("Resource")) and writing and not statement.get("Condition"):
+        yield f"{sid}: allows {', '.join(writing)} on every resource"
+
+
+@policy("aws:iam/accessKey:AccessKey", "aws:iam/user:User", "aws:iam/userLoginProfile:UserLoginProfile")
+def no_static_keys(resource: Resource, settings: Settings) -> Iterator[str]:
+    """There are no IAM users and no keys that never end: machines use roles, people sign in.
+
+    Source: IAM User Guide, "Security best practices in IAM": require temporary credentials.
+    """
+    yield f"{resource.type.rsplit(':', 1)[1]} is a long-lived credential: use a role, or IAM Roles Anywhere"
+
+
+@policy(ATTACHMENT, ROLE)
+def no_administrators(resource: Resource, settings: Settings) -> Iterator[str]:
+    """No role bears one of AWS's policies that allow everything.
+
+    Source: AWS managed policy reference: AdministratorAccess, PowerUserAccess, IAMFullAccess.
+    """
+    arns = [resource.props.get("policyArn"), *as_list(resource.props.get("managedPolicyArns"))]
+    for arn in arns:
+        name = str(arn).rsplit("/", 1)[-1]
+        if name in ("AdministratorAccess", "PowerUserAccess") or (
+            name.endswith("FullAccess") and ":aws:policy" in str(arn)
+        ):
+            yield f"bears {name}"
+
+
+@policy(ROLE)
+def narrow_trust(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A role says who may take it on: never everybody, and another account only under a condition.
+
+    Source: IAM User Guide, "The confused deputy problem".
+    """
+    for statement in statements(resource.props.get("assumeRolePolicy")):
+        who = statement.get("Principal")
+        names = [who] if isinstance(who, str) else [one for value in (who or {}).values() for one in as_list(value)]
+        if statement.get("Effect") == "Allow" and "*" in names:
+            yield "assumeRolePolicy allows everybody"

@@ -1,0 +1,41 @@
+"""Every policy over a resource, or over a whole graph."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from landbridge.policy import compute, data, identity, network, stack  # noqa: F401  (they register themselves)
+from landbridge.policy.registry import POLICIES, Level
+from landbridge.policy.resource import Resource
+from landbridge.policy.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that must not be."""
+
+    policy: str
+    level: Level
+    resource: Resource
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.resource.type} {self.resource.name}: {self.message} [{self.policy}]"
+
+
+def judge_one(resource: Resource, settings: Settings | None = None) -> Iterator[Violation]:
+    """What is wrong with a resource, whatever stands beside it."""
+    chosen = settings or Settings()
+    for policy in POLICIES.values():
+        if policy.one is not None and (not policy.types or resource.type in policy.types):
+            for message in policy.one(resource, chosen):
+                yield Violation(policy.name, policy.level, resource, message)
+
+
+def judge(resources: Iterable[Resource], settings: Settings | None = None) -> tuple[Violation, ...]:
+    """What is wrong in a graph."""
+    every, chosen = tuple(resources), settings or Settings()
+    found = [violation for resource in every for violation in judge_one(resource, chosen)]
+    for policy in POLICIES.values():
+        if policy.all is not None:
+            found += [Violation(policy.name, policy.level, *one) for one in policy.all(every, chosen)]
+    return tuple(found)

@@ -1,0 +1,101 @@
+"""Policies that need the neighbours: what must stand beside what, and what holds of everything."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.policy import policy_facts
+from landbridge.policy.compute import TEMPLATE
+from landbridge.policy.data import BLOCK, BUCKET, POLICY
+from landbridge.policy.network import INGRESS
+from landbridge.policy.registry import Level, policy, stack_policy
+from landbridge.policy.resource import Resource, as_list, maps
+from landbridge.policy.settings import Settings
+
+EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+VPC, FLOW, BUDGET = "aws:ec2/vpc:Vpc", "aws:ec2/flowLog:FlowLog", "aws:budgets/budget:Budget"
+Found = Iterator[tuple[Resource, str]]
+
+
+@policy(config=("required_tags",))
+def tagged(resource: Resource, settings: Settings) -> Iterator[str]:
+    """Everything that can have tags has those that say whose it is and who pays.
+
+    Source: AWS, "Best Practices for Tagging AWS Resources"; what cannot have tags: landbridge/catalog/policy.yaml.
+    """
+    if not resource.type.startswith("aws:") or resource.type in policy_facts().untaggable:
+        return
+    missing = [tag for tag in settings.required_tags if not resource.tags.get(tag)]
+    if missing:
+        yield f"lacks the tags {', '.join(missing)}"
+
+
+@policy(config=("regions",))
+def allowed_regions(resource: Resource, settings: Settings) -> Iterator[str]:
+    """Everything is where data may be: by its provider, and by its own region where it has one.
+
+    Source: pulumi-aws 7: every regional resource has a `region` of its own, which goes before its provider's.
+    """
+    region = resource.props.get("region") or resource.defaults.get("region")
+    if settings.regions and isinstance(region, str) and region not in settings.regions:
+        yield f"is in {region}, and may be in {', '.join(settings.regions)}"
+
+
+@stack_policy()
+def efa_self_rule(resources: tuple[Resource, ...], settings: Settings) -> Found:
+    """A security group of EFA interfaces lets everything through between its own members, in and out.
+
+    Without both the fabric carries nothing, and libfabric says so only in a job's log.
+    Source: EC2 User Guide, "Get started with EFA", step 1; aws-parallelcluster, EfaSecurityGroupValidator.
+    """
+    for template in (one for one in resources if one.type == TEMPLATE):
+        nics = list(maps(template.props.get("networkInterfaces")))
+        fast = [nic for nic in nics if nic.get("interfaceType") in ("efa", "efa-only")]
+        groups = {group for nic in fast for group in as_list(nic.get("securityGroups"))}
+        # A group from elsewhere, or one whose id is not known yet, cannot be judged here.
+        if not fast or None in groups:
+            continue
+        for kind, way in ((INGRESS, "in"), (EGRESS, "out")):
+            if not any(_self(rule, groups) for rule in resources if rule.type == kind):
+                yield template, f"no security group of its EFA interfaces lets everything {way} from itself"
+
+
+def _self(rule: Resource, groups: set[str]) -> bool:
+    own, peer = rule.props.get("securityGroupId"), rule.props.get("referencedSecurityGroupId")
+    return own is not None and own in groups and own == peer and str(rule.props.get("ipProtocol")) == "-1"
+
+
+@stack_policy()
+def buckets_are_closed(resources: tuple[Resource, ...], settings: Settings) -> Found:
+    """Every bucket has its block of public access and its policy.
+
+    Source: S3 User Guide, "Security best practices for Amazon S3".
+    """
+    for kind, what in ((BLOCK, "block of public access"), (POLICY, "policy")):
+        closed = {one.props.get("bucket") for one in resources if one.type == kind}
+        if None in closed:
+            continue
+        for bucket in (one for one in resources if one.type == BUCKET):
+            if bucket.id is not None and not closed & {bucket.id, bucket.props.get("bucket")}:
+                yield bucket, f"has no {what}"
+
+
+@stack_policy(level=Level.ADVISORY)
+def flow_logs(resources: tuple[Resource, ...], settings: Settings) -> Found:
+    """A VPC has flow logs: without them nobody can say afterwards who talked to whom.
+
+    Source: AWS Foundational Security Best Practices EC2.6.
+    """
+    logged = {one.props.get("vpcId") for one in resources if one.type == FLOW}
+    for vpc in (one for one in resources if one.type == VPC):
+        if not logged or (vpc.id is not None and None not in logged and vpc.id not in logged):
+            yield vpc, "has no flow log"
+
+
+@stack_policy(level=Level.ADVISORY)
+def budget_alarm(resources: tuple[Resource, ...], settings: Settings) -> Found:
+    """Where machines can be started, somebody is told when they cost more than they should.
+
+    Source: AWS Well-Architected Framework, COST02-BP05.
+    """
+    templates = [one for one in resources if one.type == TEMPLATE]
+    if templates and not any(one.type == BUDGET for one in resources):
+        yield templates[0], "machines can be started, and there is no budget"

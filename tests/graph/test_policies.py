@@ -1,0 +1,52 @@
+"""Every shipped environment's whole graph keeps every policy, as a preview and as an update."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from landbridge.policy import Level, Settings, judge
+from sandbox.engine.graph import Graph, record
+from sandbox.engine.judged import resources
+from sandbox.engine.recorder import program_of
+from tests.graph.conftest import ROOT
+from tests.graph.test_program import Answering
+
+FILES = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
+
+
+def recorded(file: Path, preview: bool) -> Graph:
+    program, stack, config = program_of(file)
+    return record(program, stack=stack, config=config, backing=Answering(), preview=preview)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.split(".")[1])
+@pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
+def test_a_shipped_environment_keeps_every_policy(file: Path, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "stacks")
+    content = yaml.safe_load(file.read_text())["config"]
+    region, environment = content["aws:region"], content["landbridge:environment"]
+    settings = Settings(
+        regions=(region,),
+        # The one that says that it is thrown away again.
+        protect=environment["aws"].get("protect", True),
+        least_dh_group=14 if environment.get("link", {}).get("datapath") == "userspace" else 19,
+    )
+    every = resources(recorded(file, preview))
+    assert len(every) > 40
+    broken = [str(one) for one in judge(every, settings) if one.level is Level.MANDATORY]
+    assert broken == []
+
+
+def test_an_unprotected_graph_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "stacks")
+    every = resources(recorded(ROOT / "stacks" / "Pulumi.sandbox.yaml", False))
+    broken = {
+        (one.policy, one.resource.type)
+        for one in judge(every, Settings(least_dh_group=14))
+        if one.level is Level.MANDATORY
+    }
+    assert broken == {
+        ("protected-data", kind)
+        for kind in ("aws:s3/bucket:Bucket", "aws:kms/key:Key", "aws:secretsmanager/secret:Secret")
+    }

@@ -1,0 +1,208 @@
+"""For each policy a resource, or a few, that keep it, and some that do not."""
+
+import base64
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from landbridge.policy import Resource, Settings
+
+TAGS = {"landbridge:cluster": "c", "landbridge:owner": "o", "landbridge:cost-center": "1"}
+TEMPLATE, INSTANCE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/instance:Instance"
+INGRESS, EGRESS = (
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+)
+GROUP, RULE = "aws:ec2/securityGroup:SecurityGroup", "aws:ec2/securityGroupRule:SecurityGroupRule"
+BUCKET, BLOCK, SHUT = (
+    "aws:s3/bucket:Bucket",
+    "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
+    dict.fromkeys(("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"), True),
+)
+BUCKET_POLICY, ACL = "aws:s3/bucketPolicy:BucketPolicy", "aws:s3/bucketAcl:BucketAcl"
+VPN, ROLE, ROLE_POLICY = "aws:ec2/vpnConnection:VpnConnection", "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
+LUSTRE, EFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem"
+Props = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`bad` breaks the policy and the message holds `says`; `good` keeps it."""
+
+    policy: str
+    bad: tuple[Resource, ...]
+    says: str
+    good: tuple[Resource, ...]
+    settings: Settings = field(default_factory=Settings)
+
+
+def made(kind: str, /, name: str = "x", protect: bool | None = None, retained: bool = False, **props: Any) -> Resource:
+    return Resource(kind, name, props, f"urn::{name}", f"{name}-id", protect, retained)
+
+
+def row(policy: str, kind: str, bad: Props, says: str, good: Props, **settings: Any) -> Row:
+    return Row(policy, (made(kind, **bad),), says, (made(kind, **good),), Settings(**settings))
+
+
+def document(**statement: Any) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **statement}]})
+
+
+def data(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def disk(on: str) -> list[Props]:
+    return [{"deviceName": "/dev/xvda", "ebs": {"encrypted": on}}]
+
+
+def nics(*kinds: tuple[int, int, str], **more: Any) -> list[Props]:
+    return [{"networkCardIndex": c, "deviceIndex": d, "interfaceType": kind, **more} for c, d, kind in kinds]
+
+
+def tunnels(groups: list[int], integrity: str = "SHA2-384", ike: str = "ikev2") -> Props:
+    found: Props = {}
+    for number in (1, 2):
+        found[f"tunnel{number}IkeVersions"] = [ike]
+        for phase in ("Phase1", "Phase2"):
+            found[f"tunnel{number}{phase}DhGroupNumbers"] = groups
+            found[f"tunnel{number}{phase}IntegrityAlgorithms"] = [integrity]
+    return found
+
+
+TLS_ONLY = json.dumps(
+    {
+        "Statement": [
+            {
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:*",
+                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+            }
+        ]
+    }
+)
+FABRIC = nics((0, 0, "interface"), (0, 1, "efa-only"), securityGroups=["g-id"])
+SELF = {"securityGroupId": "g-id", "referencedSecurityGroupId": "g-id", "ipProtocol": "-1"}
+OPTIONS = {"httpTokens": "required", "httpPutResponseHopLimit": 1}
+
+ROWS = [
+    row("imds-v2", TEMPLATE, {"metadataOptions": {"httpTokens": "optional"}}, "httpTokens", {"metadataOptions": OPTIONS}),
+    row("imds-v2", TEMPLATE, {}, "httpTokens", {"metadataOptions": {"httpEndpoint": "disabled"}}),
+    row("imds-v2", INSTANCE, {"metadataOptions": {**OPTIONS, "httpPutResponseHopLimit": 3}}, "is 3", {"metadataOptions": OPTIONS}),
+    row("encrypted-disks", TEMPLATE, {"blockDeviceMappings": disk("false")}, "[0].ebs", {"blockDeviceMappings": disk("true")}),
+    row("encrypted-disks", INSTANCE, {}, "rootBlockDevice", {"rootBlockDevice": {"encrypted": True}}),
+    row(
+        "no-group-with-block",
+        TEMPLATE,
+        {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "g"}},
+        "capacity-block",
+        {"instanceMarketOptions": {"marketType": "spot"}, "placement": {"groupName": "g"}},
+    ),
+    row("no-secret-in-user-data", TEMPLATE, {"userData": data("key: AKIAABCDEFGHIJKLMNOP")}, "access key", {"userData": data("echo hi")}),
+    row(
+        "no-secret-in-user-data",
+        INSTANCE,
+        {"userData": "#!/bin/sh\nDB_PASSWORD=hunter2000\n"},
+        "literal",
+        {"userData": "#!/bin/sh\nDB_PASSWORD=$(aws secretsmanager get-secret-value)\ntoken_file: /run/token\n"},
+    ),
+    row(
+        "no-secret-in-user-data",
+        "aws:lambda/function:Function",
+        {"environment": {"variables": {"API_TOKEN": "abcdefgh"}}},
+        "environment.variables",
+        {"environment": {"variables": {"REGION": "us-east-1"}}},
+    ),
+    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((0, 0, "efa-only"))}, "no address", {"networkInterfaces": FABRIC}),
+    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((1, 1, "efa"))}, "card 0", {"networkInterfaces": FABRIC}),
+    row(
+        "efa-interfaces",
+        TEMPLATE,
+        {"networkInterfaces": nics((0, 0, "efa"), (0, 1, "efa-only"))},
+        "EFA interfaces on card 0",
+        {},
+    ),
+    row(
+        "no-public-address",
+        TEMPLATE,
+        {"networkInterfaces": nics((0, 0, "efa"), (1, 1, "efa"), associatePublicIpAddress="true")},
+        "associatePublicIpAddress",
+        {"networkInterfaces": nics((0, 0, "interface"), associatePublicIpAddress="true")},
+    ),
+    row("allowed-types", TEMPLATE, {"instanceType": "p6e-gb200.36xlarge"}, "p6e", {"instanceType": "p5.48xlarge"}, instance_types=("p5.48xlarge",)),
+    row(
+        "tags-at-launch",
+        TEMPLATE,
+        {"tagSpecifications": [{"resourceType": "instance", "tags": TAGS}]},
+        "volume lacks",
+        {"tagSpecifications": [{"resourceType": kind, "tags": TAGS} for kind in ("instance", "volume")]},
+    ),
+    row("encrypted-at-rest", EFS, {}, "encrypted", {"encrypted": True}),
+    row("encrypted-at-rest", "aws:rds/instance:Instance", {"storageEncrypted": False}, "storageEncrypted", {"storageEncrypted": True}),
+    row("encrypted-at-rest", "aws:ec2/amiCopy:AmiCopy", {}, "encrypted", {"encrypted": True}),
+    row("own-key", LUSTRE, {"deploymentType": "PERSISTENT_2"}, "kmsKeyId", {"deploymentType": "SCRATCH_2"}),
+    row(
+        "bucket-key",
+        "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
+        {"rules": [{"applyServerSideEncryptionByDefault": {"sseAlgorithm": "AES256"}}]},
+        "aws:kms",
+        {"rules": [{"applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms"}}]},
+    ),
+    row("no-public-bucket", BLOCK, {**SHUT, "ignorePublicAcls": False}, "ignorePublicAcls", SHUT),
+    row("no-public-bucket", ACL, {"acl": "public-read"}, "public-read", {"acl": "private"}),
+    row("no-public-bucket", BUCKET_POLICY, {"policy": document(Principal="*", Action="s3:GetObject")}, "everybody", {"policy": TLS_ONLY}),
+    row("bucket-tls", BUCKET_POLICY, {"policy": document(Principal={"AWS": "1"}, Action="s3:GetObject")}, "SecureTransport", {"policy": TLS_ONLY}),
+    row("key-rotation", "aws:kms/key:Key", {}, "enableKeyRotation", {"enableKeyRotation": True}),
+    row("closed-database", "aws:rds/instance:Instance", {"publiclyAccessible": True}, "publicly", {}),
+    row("logs-end", "aws:cloudwatch/logGroup:LogGroup", {}, "for ever", {"retentionInDays": 30}),
+    row("protected-data", BUCKET, {"protect": False}, "neither protect", {"protect": True}),
+    row("protected-data", LUSTRE, {"protect": False}, "every file", {"protect": False, "retained": True}),
+    row("no-world-ingress", INGRESS, {"cidrIpv4": "0.0.0.0/0", "fromPort": 22}, "0.0.0.0/0", {"cidrIpv4": "10.0.0.0/8"}),
+    row("no-world-ingress", INGRESS, {"cidrIpv6": "::/0"}, "::/0", {"cidrIpv6": "fd00::/8"}),
+    row("no-world-ingress", INGRESS, {"cidrIpv4": "0.0.0.0/0", "fromPort": 443, "toPort": 444}, "0.0.0.0/0", {"cidrIpv4": "0.0.0.0/0", "fromPort": 443, "toPort": 443}, world_ports=(443,)),
+    row("no-world-ingress", RULE, {"type": "ingress", "cidrBlocks": ["0.0.0.0/0"]}, "0.0.0.0/0", {"type": "egress", "cidrBlocks": ["0.0.0.0/0"]}),
+    row("no-world-ingress", GROUP, {"ingress": [{"cidrBlocks": ["0.0.0.0/0"]}]}, "ingress[0]", {"egress": [{"cidrBlocks": ["0.0.0.0/0"]}]}),
+    row("no-world-ingress", "aws:ec2/networkAclRule:NetworkAclRule", {"ruleAction": "allow", "cidrBlock": "0.0.0.0/0"}, "0.0.0.0/0", {"ruleAction": "deny", "cidrBlock": "0.0.0.0/0"}),
+    row("default-group-closed", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", {"egress": [{"protocol": "-1"}]}, "egress", {"egress": []}),
+    row("strong-vpn", VPN, tunnels([14, 20]), "under 19", tunnels([20])),
+    row("strong-vpn", VPN, tunnels([20], "SHA1"), "SHA1", tunnels([20])),
+    row("strong-vpn", VPN, tunnels([20], ike="ikev1"), "ikev2", tunnels([14]), least_dh_group=14),
+    row(
+        "closed-kubernetes",
+        "aws:eks/cluster:Cluster",
+        {"vpcConfig": {"publicAccessCidrs": ["0.0.0.0/0"]}, "encryptionConfig": {}},
+        "for everybody",
+        {"vpcConfig": {"endpointPublicAccess": False}, "encryptionConfig": {"resources": ["secrets"]}},
+    ),
+    row("private-subnets", "aws:ec2/subnet:Subnet", {"mapPublicIpOnLaunch": True}, "mapPublic", {}),
+    row("no-star-iam", ROLE_POLICY, {"policy": document(Action="*", Resource="arn:aws:s3:::a")}, "action *", {"policy": document(Action="s3:GetObject", Resource="arn:aws:s3:::a/*")}),
+    row("no-star-iam", ROLE_POLICY, {"policy": document(Action=["s3:*"], Resource="arn:aws:s3:::a")}, "s3:*", {"policy": document(Action="ec2:DescribeInstances", Resource="*")}),
+    row("no-star-iam", ROLE_POLICY, {"policy": document(Action="ec2:RunInstances", Resource="*")}, "every resource", {"policy": document(Action="ec2:RunInstances", Resource="*", Condition={"StringEquals": {}})}),
+    row("no-star-iam", ROLE, {"inlinePolicies": [{"policy": document(NotAction="iam:*", Resource="*")}]}, "everything but", {"inlinePolicies": []}),
+    row("no-static-keys", "aws:iam/accessKey:AccessKey", {}, "long-lived", {}),
+    row("no-administrators", "aws:iam/rolePolicyAttachment:RolePolicyAttachment", {"policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}, "Administrator", {"policyArn": "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"}),
+    row("narrow-trust", ROLE, {"assumeRolePolicy": document(Principal={"AWS": "*"}, Action="sts:AssumeRole")}, "everybody", {"assumeRolePolicy": document(Principal={"Service": "ec2.amazonaws.com"}, Action="sts:AssumeRole")}),
+    row("tagged", BUCKET, {"tags": {"landbridge:cluster": "c"}}, "landbridge:owner", {"tags": TAGS}),
+    row("allowed-regions", BUCKET, {"region": "eu-west-1"}, "eu-west-1", {"region": "us-east-1"}, regions=("us-east-1",)),
+    Row(
+        "efa-self-rule",
+        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **SELF)),
+        "everything out",
+        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **SELF), made(EGRESS, **SELF)),
+    ),
+    Row(
+        "efa-self-rule",
+        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **{**SELF, "ipProtocol": "tcp"}), made(EGRESS, **SELF)),
+        "everything in",
+        (made(TEMPLATE, networkInterfaces=nics((0, 0, "interface"), securityGroups=["g-id"])),),
+    ),
+    Row(
+        "buckets-are-closed",
+        (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id")),
+        "has no policy",
+        (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id"), made(BUCKET_POLICY, "b", bucket="b-id")),
+    ),
+    Row("flow-logs", (made("aws:ec2/vpc:Vpc"),), "flow log", (made("aws:ec2/vpc:Vpc"), made("aws:ec2/flowLog:FlowLog", vpcId="x-id"))),
+    Row("budget-alarm", (made(TEMPLATE),), "no budget", (made(TEMPLATE), made("aws:budgets/budget:Budget"))),
+]  # fmt: skip

@@ -1,0 +1,18 @@
+"""The pack's files: what can be said without pulumi-policy."""
+
+from pathlib import Path
+
+from landbridge import yaml_text
+from landbridge.policy import POLICIES, Settings
+
+PACK = Path(__file__).resolve().parents[3] / "components" / "policy"
+
+
+def test_the_program_only_constructs() -> None:
+    lines = (PACK / "__main__.py").read_text().splitlines()
+    assert [line for line in lines if line.startswith(("def ", "class "))] == []
+    assert yaml_text.load((PACK / "PulumiPolicy.yaml").read_text())["runtime"]["name"] == "python"
+
+
+def test_every_setting_is_some_policys() -> None:
+    assert {name for policy in POLICIES.values() for name in policy.config} == set(Settings.model_fields)
