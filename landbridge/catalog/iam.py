@@ -5,7 +5,7 @@ from datetime import date
 from functools import cache
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from landbridge.catalog import files
 from landbridge.catalog.files import Facts, read
@@ -48,6 +48,8 @@ class Iam(Facts):
     too_wide: Mapping[str, str]
     retired: Mapping[str, str]
     escalation: Words
+    far_reaching: Words
+    needed_by_nodes: Words
     arns: IamArns
     limits: IamLimits
     reserved_paths: tuple[str, ...]
@@ -92,6 +94,18 @@ def iam_actions(service: str) -> IamActions | None:
         return None
     row = read(f"iam/{service}", _Service)
     return IamActions(arns=row.arns or (service,), **row.actions)
+
+
+class _Policies(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    policies: Mapping[str, Words]
+
+
+@cache
+def managed_policies() -> Mapping[str, tuple[str, ...]]:
+    """AWS's own policies by the folder they are in: `""`, `service-role/`, `job-function/`."""
+    return read("iam_policies", _Policies).policies
 
 
 @cache

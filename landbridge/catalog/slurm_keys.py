@@ -18,7 +18,10 @@ _Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class SlurmKeys(Facts):
-    """Keys by file, and of a partition's line. `gone`: what took the place of those there are no more."""
+    """Keys by file, and of a partition's line. `gone`: what took the place of those there are no more.
+
+    `choices`: the words that a key takes, in lower case; of a key that is not there, they are not recorded.
+    """
 
     source: str
     as_of: date = Field(alias="date")
@@ -26,6 +29,7 @@ class SlurmKeys(Facts):
     partition: _Words
     cgroup_conf: _Words
     gone: Mapping[str, str]
+    choices: Mapping[str, tuple[str, ...]]
 
 
 @cache

@@ -15,6 +15,8 @@ _WITH_PORTS = ("tcp", "udp")
 #: A source this wide is the internet, or as good as.
 _WORLD = 8
 _RULES = "L-0EA8095F"
+#: More ports than any service has.
+_MANY = 20_000
 
 
 @rule
@@ -96,6 +98,44 @@ def repeated_ingress(environment: Environment) -> Iterator[Finding]:
             related: tuple[DataPath, ...] = ((*_INGRESS, number),)
             yield Finding("repeated-ingress", message, (*_INGRESS, index), "remove one of the two", severity, related)
             break
+
+
+@rule
+def ingress_built_in(environment: Environment) -> Iterator[Finding]:
+    """What Landbridge opens anyway is not opened again: AWS refuses the same rule twice in one group.
+
+    Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
+    """
+    own = [
+        (flow, IPv4Network(flow.peer))
+        for flow in pool_flows(environment)
+        if flow.direction == "in" and "/" in flow.peer and not flow.key.startswith("ingress")
+    ]
+    for index, one in enumerate(environment.aws.ingress):
+        ports = _ports(one) if one.ports is not None else None
+        for flow, peer in own:
+            if flow.protocol == one.protocol and flow.ports == ports and peer == one.source:
+                message = f"the on-prem site may do that anyway: {flow.why}"
+                related: tuple[DataPath, ...] = (("onprem", "cidr"),)
+                yield Finding("ingress-built-in", message, (*_INGRESS, index), "remove it", related=related)
+                break
+
+
+@rule
+def wide_ingress(environment: Environment) -> Iterator[Finding]:
+    """An entry opens the ports that somebody needs, and not all of them.
+
+    Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
+    """
+    for index, one in enumerate(environment.aws.ingress):
+        if _is_world(one.source):
+            continue
+        first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
+        if one.protocol == "all" or last - first >= _MANY:
+            what = "every protocol" if one.protocol == "all" else f"{last - first + 1} ports"
+            message = f"{what} for {one.source}, Slurm's and ssh among them"
+            path: DataPath = (*_INGRESS, index, "protocol" if one.protocol == "all" else "ports")
+            yield Finding("wide-ingress", message, path, "name the ports", Severity.WARNING)
 
 
 @rule

@@ -121,6 +121,10 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
     kubernetes = environment.aws.kubernetes
     if kubernetes is None:
         return
+    if not kubernetes.pools and not kubernetes.hybrid_nodes:
+        message = "no pool and no on-prem node joins the cluster: it is paid for, and runs nothing"
+        fix = "name its pools"
+        yield Finding("kubernetes-pools", message, _CLUSTER, fix, Severity.WARNING, ((*_CLUSTER, "pools", "*", ""),))
     names = [pool.name for pool in environment.aws.pools]
     for index, name in enumerate(kubernetes.pools):
         path: DataPath = (*_CLUSTER, "pools", index)

@@ -69,6 +69,8 @@ def account_unnamed(environment: Environment) -> Iterator[Finding]:
 
     Source: Pulumi's AWS provider, allowedAccountIds.
     """
+    if environment.aws.account == "0" * 12:
+        yield Finding("account-unnamed", "no account has the number 000000000000", ("aws", "account"))
     if environment.aws.account is None and environment.aws.pools and _is_real(environment):
         message = "no account is named: whichever the operator's profile leads to is built in"
         yield Finding("account-unnamed", message, ("aws",), 'account: "123456789012"', Severity.INFO)

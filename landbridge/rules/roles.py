@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from landbridge.catalog.iam import iam
+from landbridge.catalog.iam import iam, managed_policies
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.rules.registry import rule
 
 _POLICIES: DataPath = ("aws", "iam", "node_policies")
@@ -24,6 +24,35 @@ def too_wide_policy(environment: Environment) -> Iterator[Finding]:
         if name in wide:
             message = f"{name} gives every node, and so every job, {wide[name]}"
             yield Finding("too-wide-policy", message, path, "name in node_statements what jobs need")
+
+
+@rule
+def unknown_policy(environment: Environment) -> Iterator[Finding]:
+    """A policy of AWS's is one that there is, with the folder that it is in.
+
+    A warning where the name is of no policy that the catalogue has: AWS adds some every month.
+    Source: AWS Managed Policy Reference, as in landbridge/catalog/iam_policies.yaml.
+    """
+    for index, arn in enumerate(environment.aws.iam.node_policies):
+        head, _, name = arn.partition(":policy/")
+        path: DataPath = (*_POLICIES, index)
+        folder, last = (f"{name.rpartition('/')[0]}/" if "/" in name else ""), name.rpartition("/")[2]
+        if not head.endswith(":aws"):
+            continue
+        if folder == "aws-service-role/":
+            message = f"{last} is for a role of AWS's own; no other can have it"
+            yield Finding("unknown-policy", message, path, "remove it")
+        if last in managed_policies().get(folder, ()):
+            continue
+        right = next((one for one, known in managed_policies().items() if last in known), None)
+        if right is not None:
+            message = f"{last} is not in the folder {folder or '/'}"
+            yield Finding("unknown-policy", message, path, f"write {head}:policy/{right}{last}")
+        else:
+            near = did_you_mean(last, [one for known in managed_policies().values() for one in known])
+            fix = f'did you mean "{near}"?' if near else None
+            message = f"AWS has no policy {last}, as far as is known here"
+            yield Finding("unknown-policy", message, path, fix, Severity.WARNING)
 
 
 @rule

@@ -21,6 +21,12 @@ _INSTEAD = {
     "resumeprogram": "aws.pools: the burst controller is called by it",
     "suspendprogram": "aws.pools: the burst controller is called by it",
     "resumefailprogram": "aws.pools: the burst controller is called by it",
+    "prologslurmctld": "aws.pools: it waits for nodes that are being started",
+    "resumetimeout": "aws.pools[].resume_timeout",
+    "suspendtime": "aws.pools[].suspend_after",
+    "slurmctldport": "what the link and the security groups let through",
+    "slurmdport": "what the link and the security groups let through",
+    "srunportrange": "what the link and the security groups let through",
 }
 _INSTEAD_IN_QUEUE = {
     "partitionname": "the queue's key",
@@ -117,6 +123,77 @@ def slurm_value(environment: Environment) -> Iterator[Finding]:
             elif isinstance(value, str) and not value.strip():
                 message = f"{key} has no value"
                 yield Finding("slurm-value", message, (*path, key), "null deletes a key")
+
+
+@rule
+def slurm_choice(environment: Environment) -> Iterator[Finding]:
+    """A key that takes one of a few words has one of them: with another, Slurm's daemons do not start.
+
+    Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
+    """
+    choices = {key.casefold(): words for key, words in slurm_keys().choices.items()}
+    for path, key, value in _written(environment):
+        words = choices.get(key.casefold())
+        text = ("yes" if value else "no") if isinstance(value, bool) else str(value).casefold()
+        text = {"true": "yes", "false": "no"}.get(text, text).partition(":")[0]
+        if words is not None and value is not None and text not in words:
+            near = did_you_mean(text, words)
+            fix = f'did you mean "{near}"?' if near else f"one of {', '.join(words)}"
+            yield Finding("slurm-choice", f'{key} cannot be "{value}"', (*path, key), fix)
+
+
+@rule
+def slurm_risk(environment: Environment) -> Iterator[Finding]:
+    """Settings on which the cluster rests stay as they are: each of these has been the reason of an outage or of a leak.
+
+    Source: slurm.conf(5), cgroup.conf(5); hybrid.md, "What breaks in practice".
+    """
+    for path, key, value in _written(environment):
+        name, text = key.casefold(), str(value).casefold()
+        message = None
+        if name == "slurmctldparameters" and value is not None and "enable_configless" not in text:
+            message = "without enable_configless, nodes do not get their configuration"
+        elif name == "constraindevices" and text in ("false", "no"):
+            message = "without it, every job sees every GPU of its node"
+        elif name == "constrainramspace" and text in ("false", "no"):
+            message = "without it, one job takes the memory of all"
+        elif name == "slurmdtimeout" and isinstance(value, int) and 0 < value < 300 and environment.aws.pools:
+            message = f"when the link changes over, nodes are silent for minutes; after {value} s their jobs are ended"
+        elif name == "preemptmode" and ("suspend" in text or "gang" in text):
+            message = "a suspended job keeps its GPUs' memory, and the next one finds none"
+        elif name == "returntoservice" and text == "2":
+            message = "a node that crashed under a job takes the next one, and nobody looks"
+        elif name == "proctracktype" and "cgroup" not in text:
+            message = "processes that leave their session outlive their job"
+        if message is not None:
+            yield Finding("slurm-risk", f"{key}: {message}", (*path, key), "remove it", Severity.WARNING)
+
+
+@rule
+def reserved_queue(environment: Environment) -> Iterator[Finding]:
+    """No queue and no pool is named default: Slurm takes such a line for the defaults of all lines after it.
+
+    Source: slurm.conf(5): PartitionName=DEFAULT and NodeName=DEFAULT, in any case of letters.
+    """
+    message = "a line named default is Slurm's for the defaults of all others"
+    for name in environment.scheduler.partitions:
+        if name == "default":
+            yield Finding("reserved-queue", message, ("scheduler", "partitions", name), "choose another name")
+    for index, pool in enumerate(environment.aws.pools):
+        if pool.name == "default":
+            yield Finding("reserved-queue", message, ("aws", "pools", index, "name"), "choose another name")
+
+
+def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar | None]]:
+    """Every setting that the site wrote itself: the path of its mapping, its key and its value."""
+    overrides = environment.scheduler.overrides
+    files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
+        (_CONF, overrides.slurm_conf),
+        (_CGROUP, overrides.cgroup_conf),
+        *((_settings(name), one.settings) for name, one in environment.scheduler.partitions.items()),
+    ]
+    for path, settings in files:
+        yield from ((path, key, value) for key, value in settings.items())
 
 
 def _unknown(

@@ -36,6 +36,7 @@ ROWS = [
     Row("kubernetes-pools", "a misspelt pool", eks(pools=["p5x"]), (*EKS, "pools", 0), '"p5"'),
     Row("kubernetes-pools", "a pool twice", eks(pools=["p5", "p5"]), (*EKS, "pools", 1), "already"),
     Row("kubernetes-pools", "a pool with two schedulers", {**eks(pools=["p5"]), ("scheduler", "partitions"): {"train": {"nodes": ["p5"]}}}, ("scheduler", "partitions", "train", "nodes", 0), "Kubernetes"),
+    Row("kubernetes-pools", "a cluster that nobody joins", eks(), EKS, "runs nothing"),
     Row("kubernetes-pods", "more pods than a small node runs", {**eks(pools=["p5"], pods_per_node=200), (*POOL, "instance"): "g5.xlarge"}, (*EKS, "pods_per_node"), "110"),
     Row("kubernetes-public", "a public API server that nodes cannot reach", eks(endpoint="public"), (*EKS, "endpoint"), "cannot reach"),
     Row("kubernetes-public", "an API server on the internet", {**eks(endpoint="public"), ("aws", "nat"): "single"}, (*EKS, "endpoint"), "internet"),

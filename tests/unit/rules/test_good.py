@@ -30,7 +30,13 @@ STATEMENTS_OF_TEAMS: list[dict[str, Any]] = [
         "actions": ["logs:CreateLogStream", "logs:PutLogEvents"],
         "resources": ["arn:aws:logs:us-east-1:*:log-group:/t:*"],
     },
-    {"effect": "Deny", "actions": ["*"], "resources": ["*"]},
+    {"effect": "Deny", "actions": ["s3:*"], "resources": ["arn:aws:s3:::secrets", "arn:aws:s3:::secrets/*"]},
+    {
+        "effect": "Deny",
+        "actions": ["ec2:*"],
+        "resources": ["*"],
+        "conditions": {"Bool": {"aws:SecureTransport": False}},
+    },
     {
         "effect": "Deny",
         "actions": ["s3:*"],

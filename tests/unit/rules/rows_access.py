@@ -1,0 +1,24 @@
+"""Mistakes with how hosts are reached and named, and what listens on them."""
+
+from tests.unit.rules.row import Row
+
+ACCESS = ("onprem", "access")
+MLFLOW = ("mlops", "mlflow")
+FILER = {"kind": "external_nfs", "host": "filer.example.org", "export": "/vol/home"}
+
+ROWS = [
+    Row("domain-name", "a domain with two dots in a row", {("onprem", "domain"): "gpu..example.org"}, ("onprem", "domain"), "single dots"),
+    Row("domain-name", "a domain of multicast DNS", {("onprem", "domain"): "gpu.local"}, ("onprem", "domain"), "multicast"),
+    Row("domain-name", "a domain that AWS answers for", {("onprem", "domain"): "ec2.internal"}, ("onprem", "domain"), "VPC"),
+    Row("root-access", "operators log in as root", {ACCESS: {"user": "root"}}, (*ACCESS, "user"), "sudo"),
+    Row("host-keys", "no host's key is kept", {ACCESS: {"known_hosts": "/dev/null"}}, (*ACCESS, "known_hosts"), "ever checked"),
+    Row("host-keys", "the bastion's key is not checked", {ACCESS: {"proxy_command": "ssh -o StrictHostKeyChecking=no -W %h:%p b"}}, (*ACCESS, "proxy_command"), "accept-new"),
+    Row("same-host-twice", "a standby that is the first controller", {("onprem", "services"): {"controller": ["ctl01", "ctl01"]}}, ("onprem", "services", "controller", 1), "already"),
+    Row("port-taken", "the registry at MLflow's port", {("mlops",): {"mlflow": {"port": 5001}, "registry": {}}}, ("mlops", "registry", "port"), "both"),
+    Row("port-taken", "MLflow at slurmdbd's port", {MLFLOW: {"port": 6819}}, (*MLFLOW, "port"), "slurmdbd"),
+    Row("any-host", "MLflow answers to any name", {MLFLOW: {"allowed_hosts": ["*"]}}, (*MLFLOW, "allowed_hosts", 0), "any name"),
+    Row("any-host", "a page's address for a host", {MLFLOW: {"allowed_hosts": ["https://mlflow.example.org/ui"]}}, (*MLFLOW, "allowed_hosts", 0), "mlflow.example.org"),
+    Row("unprotected-data", "destroy takes the data with it", {("aws", "protect"): False}, ("aws", "protect"), "protect: true"),
+    Row("home-options", "homes mounted soft", {("storage", "home"): {**FILER, "options": "vers=4.2,soft"}}, ("storage", "home", "options"), "hard"),
+    Row("home-options", "homes by NFS version 3", {("storage", "home"): {**FILER, "options": "vers=3,hard"}}, ("storage", "home", "options"), "4.2"),
+]  # fmt: skip
