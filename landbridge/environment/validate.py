@@ -15,6 +15,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from landbridge.environment.forms import in_words
 from landbridge.environment.model import Environment
 from landbridge.environment.shape import choices_at, data_path, model_at, places_of
 from landbridge.findings import DataPath, Finding, did_you_mean, path_text
@@ -247,7 +248,10 @@ def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDeta
     if kind in ("string_too_short", "string_too_long"):
         return Finding("out-of-range", f"{name}: {_plain(error['msg'])}", original)
     if kind == "string_pattern_mismatch":
-        return Finding("wrong-format", f"{name}: {got} does not have the form {context.get('pattern')}", original)
+        pattern = str(context.get("pattern"))
+        wanted_form = in_words(pattern)
+        message = f"{name}: {got} is not {wanted_form or f'of the form {pattern}'}"
+        return Finding("wrong-format", message, original)
     if "/" in str(error["input"]) and (around := _network_around(str(error["input"]))):
         message = f"{name}: {got} is an address inside a range, not the range itself"
         return Finding("wrong-format", message, original, f"the range is {around}")

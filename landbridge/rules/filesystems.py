@@ -236,10 +236,16 @@ def storage_cost(environment: Environment) -> Iterator[Finding]:
             yield Finding("storage-cost", message, path, "`landbridge cost` has the whole bill", Severity.INFO, (path,))
 
 
+_LISTS = ("repositories", "zones")
+
+
 def _refused(
     environment: Environment, kind: Literal["fsx_lustre", "fsx_openzfs", "efs"], name: str
 ) -> Iterator[Finding]:
     for path, share in shares(environment):
         if share.kind == kind:
             for fault in faults(share, environment.region):
-                yield Finding(name, fault.message, (*path, fault.key), fault.fix, related=(path, REGION))
+                # What is broken in a list of the share says nothing about its size.
+                looked_at = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
+                related = (*((*path, key) for key in looked_at), REGION)
+                yield Finding(name, fault.message, (*path, fault.key), fault.fix, related=related)

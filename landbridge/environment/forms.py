@@ -1,0 +1,45 @@
+"""What a text must look like, in words: nobody should have to read a pattern at three in the morning."""
+
+#: By pattern, as the models have it. A test finds the ones that are missing.
+FORMS: dict[str, str] = {
+    r"^[^\x00-\x1f]*$": "text on one line",
+    r"^[a-z_][a-z0-9_.-]{0,31}$": "a Unix name, such as vision or j.doe: small letters, digits, _ . -",
+    r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$": "a short name, such as p5 or big-data: small letters, digits, dashes; 32 at most",
+    r"^\d{12}$": 'an account number of 12 digits, in quotes: "123456789012"',
+    r"^cr-[0-9a-f]{8,17}$": "a reservation's id, such as cr-0123456789abcdef0",
+    r"^[a-z]{3,5}[0-9]-az[0-9]+$": "a zone's id, such as use1-az4 (its name, us-east-1a, is another zone in every account)",
+    r"^/[A-Za-z0-9._/-]*$": "an absolute path, such as /scratch",
+    r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?$": "a bucket, such as s3://bucket/prefix",
+    r"^dx(con|lag)-[a-z0-9]{8}$": "a connection's id, such as dxcon-ffabc123",
+    r"^https?://[^\s/]+(/\S*)?$": "an address such as https://proxy.example.org:3142",
+    r"^subnet-[0-9a-f]{8,17}$": "a subnet's id, such as subnet-0123456789abcdef0",
+    r"^vpc-[0-9a-f]{8,17}$": "a VPC's id, such as vpc-0123456789abcdef0",
+    r"^rtb-[0-9a-f]{8,17}$": "a route table's id, such as rtb-0123456789abcdef0",
+    r"^sg-[0-9a-f]{8,17}$": "a security group's id, such as sg-0123456789abcdef0 (not its name)",
+    r"^[a-z0-9.-]+$": "a host's name, such as filer.example.org",
+    r"^[a-z0-9=,_.:-]*$": "mount options without spaces, such as vers=4.2,hard",
+    r"^[1-7]:([01]\d|2[0-3]):[0-5]\d$": "a weekly time, such as 7:03:00 for Sunday at three (1 is Monday, UTC)",
+    r"^/([\w.@+=,-]+/)*$": "a path that begins and ends with a slash, such as /teams/ml/",
+    r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$": "a policy's ARN, such as arn:aws:iam::123456789012:policy/boundary",
+    r"^/[A-Za-z0-9_./-]+$": "a parameter's name, such as /aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/nvidia/recommended/image_id",
+    r"^\d{1,5}(-\d{1,5})?$": 'a port or a range of ports, in quotes: "443" or "8000-8100"',
+    r"^1\.\d{2}$": 'a Kubernetes version, in quotes: "1.34"',
+    r"^\d+\.\d+\.\d+$": "a version of three numbers, such as 1.20.1",
+    r"^[a-z0-9.-]{1,200}$": "a DNS suffix, such as gpu.example.org",
+    r"^(\d+|\d+-\d+|(\d+-)?\d+:\d\d(:\d\d)?|INFINITE|UNLIMITED)$": "a time as Slurm writes it: 90 (minutes), 4:00:00, 2-12:00:00",
+    r"^(ami-[0-9a-f]{8,17}|[a-z]([a-z0-9-]{0,30}[a-z0-9])?)$": "an image's id, such as ami-0123456789abcdef0, or a name of aws.images",
+    r"^arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:\d{12}:group/.+$": (
+        "a resource group's ARN, such as arn:aws:resource-groups:us-east-1:123456789012:group/name"
+    ),
+    r"^[a-z][a-z0-9-]*:[A-Za-z][A-Za-z0-9_-]*$": "a configuration key, such as landbridge:slurm-key",
+    r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$": "a host's short name, such as ctl01",
+    r"^[a-z0-9]+(-[a-z0-9]+)*$": "a rule's name, such as spot-alone",
+    r"^[a-z][a-z0-9-]{0,23}$": "a name of 24 small letters, digits and dashes at most (it is the file's: Pulumi.<name>.yaml)",
+    r"^[A-Za-z][A-Za-z0-9_]*$": "a key of slurm.conf, such as MaxJobCount",
+    r"^L-[0-9A-F]{8}$": "a quota's code, such as L-417A185B",
+}
+
+
+def in_words(pattern: str) -> str | None:
+    """What a text with this pattern looks like; None where nobody has said it yet."""
+    return FORMS.get(pattern)
