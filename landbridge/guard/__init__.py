@@ -1,0 +1,1 @@
+"""What watches in AWS while the site may be dark. `reaper.py` runs alone in Lambda: it imports nothing of Landbridge."""

@@ -1,0 +1,163 @@
+"""Ends nodes that have outlived their lease, whether or not the site can be reached.
+
+Each node says in its tag `landbridge:lease-expires` until when it may run. The burst controller writes it at launch and renews
+it; when site, link or controller are gone, nobody does, and what is left of a job would be paid for until somebody looks.
+
+This one file is the whole Lambda function: standard library and boto3 only. `decide` is pure, and everything else is thin.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+CLUSTER, POOL, LEASE, NODE = "landbridge:cluster", "landbridge:pool", "landbridge:lease-expires", "landbridge:node"
+#: What costs money, and what may yet start again and do so.
+STATES = ("pending", "running", "stopping", "stopped")
+#: EC2 takes more; a call that fails is repeated for each of its instances, so it is kept small.
+BATCH = 100
+#: Instances a page; the most that EC2 gives is 1000.
+PAGE = 500
+#: How far a launch may be in the future before it is this clock that is wrong.
+SKEW = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance as EC2 describes it."""
+
+    id: str
+    launched: datetime
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`grace`: how long past its lease a node may run, so that a controller on its way renews it. `unleased`: how long a node
+    may run whose lease is missing or cannot be read; it is found and reported at once."""
+
+    grace: timedelta
+    unleased: timedelta
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Instances to end, each with why; and those that somebody should look at, which run on."""
+
+    end: Mapping[str, str]
+    odd: Mapping[str, str]
+
+
+class WrongClock(Exception):
+    """An instance was launched in the future: nothing that this clock says is worth a node."""
+
+
+def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verdict:
+    """Which instances have to go at `now`. Machines that are no nodes (no pool) are never touched, whatever their tags say.
+
+    Raises WrongClock instead of ending anything by a clock that is behind. One that is ahead cannot be told from a lease that
+    is over, which is what `grace` is for.
+    """
+    end: dict[str, str] = {}
+    odd: dict[str, str] = {}
+    for one in instances:
+        if one.launched > now + SKEW:
+            raise WrongClock(f"{one.id} was launched at {one.launched.isoformat()}, and here it is {now.isoformat()}")
+        if POOL not in one.tags:
+            continue
+        text = one.tags.get(LEASE, "")
+        until = lease(text)
+        if until is not None:
+            if until + limits.grace <= now:
+                end[one.id] = f"its lease was over at {text}"
+        elif one.launched + limits.unleased <= now:
+            end[one.id] = f"no lease that can be read ({text!r}), launched at {one.launched.isoformat()}"
+        else:
+            odd[one.id] = f"no lease that can be read ({text!r})"
+    return Verdict(end, odd)
+
+
+def lease(text: str) -> datetime | None:
+    """The moment in a tag; None where there is none. One without an offset is UTC, as the controller writes it."""
+    try:
+        found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def find(ec2: Any, cluster: str) -> list[Instance]:
+    """Every instance of the cluster that costs something, over all pages."""
+    filters = [
+        {"Name": f"tag:{CLUSTER}", "Values": [cluster]},
+        {"Name": "instance-state-name", "Values": list(STATES)},
+    ]
+    pages = ec2.get_paginator("describe_instances").paginate(Filters=filters, PaginationConfig={"PageSize": PAGE})
+    return [
+        Instance(
+            id=raw["InstanceId"],
+            launched=raw["LaunchTime"],
+            tags={tag["Key"]: tag["Value"] for tag in raw.get("Tags", [])},
+        )
+        for page in pages
+        for group in page["Reservations"]
+        for raw in group["Instances"]
+    ]
+
+
+def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
+    """Terminate; what could not be ended is returned with AWS's reason. One that is gone already is as it should be.
+
+    EC2 ends all instances of a call or none, so a call that fails is repeated for each one.
+    """
+    failed: dict[str, str] = {}
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), BATCH):
+        part = wanted[start : start + BATCH]
+        if _refused(ec2, part):
+            problems = {one: _refused(ec2, [one]) for one in part}
+            failed |= {one: why for one, why in problems.items() if why}
+    return failed
+
+
+def _refused(ec2: Any, ids: list[str]) -> str:
+    """Why EC2 did not end these; empty where it did, or where the only one was gone."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        ec2.terminate_instances(InstanceIds=ids)
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        return "" if len(ids) == 1 and code == "InvalidInstanceID.NotFound" else code
+    except BotoCoreError as error:
+        return type(error).__name__
+    return ""
+
+
+def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, Any]:
+    """Look once, and end what has to go. Returns what the log gets; `failed` is what is left and should not be."""
+    found = find(ec2, cluster)
+    verdict = decide(found, now, limits)
+    failed = end(ec2, verdict.end)
+    nodes = {one.id: one.tags.get(NODE, "") for one in found}
+    ended = {one: {"why": why, "node": nodes[one]} for one, why in verdict.end.items() if one not in failed}
+    return {"cluster": cluster, "looked_at": len(found), "ended": ended, "odd": dict(verdict.odd), "failed": failed}
+
+
+def handler(event: Any, context: Any) -> dict[str, Any]:
+    """What Lambda calls. Fails after everything was tried when something is left, so that the function's errors show it."""
+    import boto3
+    from botocore.config import Config
+
+    settings = Config(retries={"mode": "standard", "total_max_attempts": 5}, connect_timeout=3, read_timeout=20)
+    limits = Limits(
+        grace=timedelta(minutes=int(os.environ["GRACE_MINUTES"])),
+        unleased=timedelta(hours=int(os.environ["UNLEASED_HOURS"])),
+    )
+    done = sweep(boto3.client("ec2", config=settings), os.environ["CLUSTER"], datetime.now(UTC), limits)
+    print(json.dumps(done, sort_keys=True))
+    if done["failed"]:
+        raise RuntimeError(f"could not end {', '.join(sorted(done['failed']))}")
+    return done
