@@ -117,7 +117,7 @@ NETWORK = [
           "vpc-… has an endpoint of secretsmanager with the private name: vpce-…", ("aws", "vpc_endpoints"),
           f.private_endpoint, lambda e: {("aws", "vpc_endpoints"): "derived", ("aws", "endpoints"): REMOVED}),
     Fault("a closed VPC without endpoints", "live-way-out", "a subnet without a default route, vpc_endpoints: gateway",
-          "subnet-… has no default route, and vpc-… no endpoint of ec2, ec2messages, kms, logs, secretsmanager, ssm, "
+          "subnet-… has no default route, and vpc-… no endpoint of s3, ec2, ec2messages, kms, logs, secretsmanager, ssm, "
           "ssmmessages, sts", (*VPC, "subnets", "use1-az4"), f.no_default_route, severity="warning"),
     Fault("a security group that is gone", "live-security-group", "security_groups: [an id that is not there]",
           "there is no security group sg-… in us-east-1", (*P, 0, "security_groups", 0),
