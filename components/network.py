@@ -5,8 +5,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.vpc_endpoints import vpc_endpoints
 from landbridge.plan.args import named
-from landbridge.plan.network import EndpointPlan, NetworkArgs, SubnetPlan
+from landbridge.plan.network import NetworkArgs, SubnetPlan
 
 
 class Network(pulumi.ComponentResource):
@@ -21,6 +22,8 @@ class Network(pulumi.ComponentResource):
     vpc_id: pulumi.Output[str]
     subnets: dict[str, aws.ec2.Subnet]
     route_tables: dict[str, aws.ec2.RouteTable]
+    subnet_ids: dict[str, pulumi.Input[str]]
+    route_table_ids: dict[str, pulumi.Input[str]]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:index:Network", name, {"cidr": args.cidr}, opts)
@@ -46,13 +49,16 @@ class Network(pulumi.ComponentResource):
         for plan in args.private:
             self.subnets[plan.zone] = self._subnet(plan, "private")
             self.route_tables[plan.zone] = self._routes(plan.zone, nats)
-        for endpoint in args.gateway_endpoints:
-            self._endpoint(
-                endpoint,
-                vpc_endpoint_type="Gateway",
-                route_table_ids=[table.id for table in self.route_tables.values()],
-            )
-        self._interface_endpoints()
+        self.subnet_ids = {zone: subnet.id for zone, subnet in self.subnets.items()}
+        self.route_table_ids = {zone: table.id for zone, table in self.route_tables.items()}
+        vpc_endpoints(
+            name,
+            args,
+            vpc_id=vpc.id,
+            subnet_ids=list(self.subnet_ids.values()),
+            route_table_ids=list(self.route_table_ids.values()),
+            own=self._own,
+        )
         self.register_outputs({"vpcId": self.vpc_id})
 
     def exports(self) -> dict[str, Any]:
@@ -75,51 +81,6 @@ class Network(pulumi.ComponentResource):
             )
             for cidr in self._args.secondary_cidrs
         ]
-
-    def _endpoint(self, plan: EndpointPlan, **more: Any) -> None:
-        aws.ec2.VpcEndpoint(
-            f"{self._name}-{plan.service}",
-            vpc_id=self.vpc_id,
-            service_name=plan.name,
-            tags=named(self._args.tags, f"{self._args.cluster}-{plan.service}"),
-            opts=self._own,
-            **more,
-        )
-
-    def _interface_endpoints(self) -> None:
-        """An address in every zone for each service that nodes use, under the service's own name (private DNS)."""
-        args = self._args
-        if not args.interface_endpoints:
-            return
-        label = f"{args.cluster}-endpoints"
-        group = aws.ec2.SecurityGroup(
-            f"{self._name}-endpoints",
-            name=label,
-            description=f"Landbridge {args.cluster}: services of AWS, inside the VPC",
-            vpc_id=self.vpc_id,
-            tags=named(args.tags, label),
-            opts=self._own,
-        )
-        for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, args.onprem_cidr)):
-            aws.vpc.SecurityGroupIngressRule(
-                f"{self._name}-endpoints-{index}",
-                security_group_id=group.id,
-                ip_protocol="tcp",
-                from_port=443,
-                to_port=443,
-                cidr_ipv4=cidr,
-                description="nodes, and hosts behind the link",
-                tags=args.tags,
-                opts=self._own,
-            )
-        for plan in args.interface_endpoints:
-            self._endpoint(
-                plan,
-                vpc_endpoint_type="Interface",
-                subnet_ids=[subnet.id for subnet in self.subnets.values()],
-                security_group_ids=[group.id],
-                private_dns_enabled=True,
-            )
 
     def _subnet(self, plan: SubnetPlan, kind: str) -> aws.ec2.Subnet:
         label = f"{self._args.cluster}-{kind}-{plan.zone}"

@@ -6,11 +6,22 @@ from pathlib import Path
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, DataHub, GpuPool, Identity, Network, SharedFilesystem, SiteLink
+from components import (
+    Account,
+    DataHub,
+    ExistingNetwork,
+    FlowLogs,
+    GpuPool,
+    Identity,
+    Network,
+    SharedFilesystem,
+    SiteLink,
+)
 from landbridge.environment import Environment, environment_from_config
 from landbridge.environment.lock import read_lock
 from landbridge.findings import FindingsError
 from landbridge.plan.filesystem import filesystem_args
+from landbridge.plan.flow_logs import flow_log_args
 from landbridge.plan.hub import hub_args
 from landbridge.plan.identity import identity_args
 from landbridge.plan.link import link_args
@@ -50,20 +61,22 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
         identity_args(environment),
     )
     pools = [pool_args(environment, pool, locked) for pool in environment.aws.pools]
-    shares = filesystem_args(environment)
+    shares, logged = filesystem_args(environment), flow_log_args(environment)
     name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
     options = pulumi.ResourceOptions(providers=[provider])
     account = Account.of(provider)
 
-    network = Network(name, net, opts=options)
-    subnet_ids = {zone: subnet.id for zone, subnet in network.subnets.items()}
+    network = (Network if net.existing is None else ExistingNetwork)(name, net, opts=options)
+    if logged is not None:
+        FlowLogs(name, logged, vpc_id=network.vpc_id, opts=options)
+    subnet_ids = network.subnet_ids
     site_link = SiteLink(
         name,
         link,
         onprem_cidr=net.onprem_cidr,
         vpc_id=network.vpc_id,
         subnet_ids=[subnet_ids[zone] for zone in sorted(subnet_ids)],
-        route_table_ids={zone: table.id for zone, table in network.route_tables.items()},
+        route_table_ids=network.route_table_ids,
         opts=options,
     )
     data = DataHub(name, hub, account=account, opts=options)
@@ -87,7 +100,7 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
             account=account,
             vpc_id=network.vpc_id,
             subnet_ids=subnet_ids,
-            route_table_ids=[table.id for table in network.route_tables.values()],
+            route_table_ids=list(network.route_table_ids.values()),
             clients={key: pool.security_group_id for key, pool in built.items()},
             buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
             opts=options,

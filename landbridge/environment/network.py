@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from landbridge.environment.base import Model, Text, Word, Zone
 
 SubnetId = Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+RouteTableId = Annotated[str, StringConstraints(pattern=r"^rtb-[0-9a-f]{8,17}$")]
 VpcId = Annotated[str, StringConstraints(pattern=r"^vpc-[0-9a-f]{8,17}$")]
 
 
@@ -18,6 +19,9 @@ class ExistingSubnet(Model):
     id: SubnetId
     cidr: IPv4Network
     public: bool = Field(default=False, description="its route table has a way to an internet gateway")
+    route_table: RouteTableId | None = Field(
+        default=None, description="where the route to on-prem is added; none: whoever owns the VPC adds it"
+    )
 
 
 class ExistingVpc(Model):

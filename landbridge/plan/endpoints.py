@@ -65,7 +65,9 @@ def mode(environment: Environment) -> Mode:
 
 
 def endpoint_services(environment: Environment) -> tuple[Endpoint, ...]:
-    """The endpoints that this environment gets, gateways first."""
+    """The endpoints that this environment gets, gateways first; a VPC that is there has its own, unless some are asked for."""
+    if environment.aws.vpc is not None and environment.aws.vpc_endpoints is None:
+        return ()
     derived = mode(environment) == "derived"
     return tuple(endpoint for endpoint in needed(environment) if derived or endpoint.kind == "gateway")
 

@@ -11,6 +11,7 @@ from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone
 __all__ = [
     "PARTS",
     "EndpointPlan",
+    "ExistingPlan",
     "NetworkArgs",
     "SubnetPlan",
     "network_args",
@@ -34,8 +35,16 @@ class EndpointPlan(Args):
     why: str
 
 
+class ExistingPlan(Args):
+    """A VPC that is there: its subnets by zone, and the route tables that the link adds routes to, each once."""
+
+    vpc_id: str
+    subnet_ids: dict[str, str]
+    route_table_ids: tuple[str, ...]
+
+
 class NetworkArgs(Args):
-    """A VPC with private subnets; public ones only where a NAT gateway stands in them."""
+    """A VPC with private subnets; public ones only where a NAT gateway stands in them. `existing`: none of it is made."""
 
     cluster: str
     region: str
@@ -47,6 +56,7 @@ class NetworkArgs(Args):
     gateway_endpoints: tuple[EndpointPlan, ...]
     interface_endpoints: tuple[EndpointPlan, ...]
     onprem_cidr: str
+    existing: ExistingPlan | None = None
     tags: dict[str, str]
 
 
@@ -72,7 +82,21 @@ def network_args(environment: Environment) -> NetworkArgs:
         gateway_endpoints=_endpoints(environment, "gateway"),
         interface_endpoints=_endpoints(environment, "interface"),
         onprem_cidr=str(environment.onprem.cidr),
+        existing=_existing(environment, private),
         tags=tags(environment),
+    )
+
+
+def _existing(environment: Environment, private: tuple[SubnetPlan, ...]) -> ExistingPlan | None:
+    vpc = environment.aws.vpc
+    if vpc is None:
+        return None
+    used = {plan.zone: vpc.subnets[plan.zone] for plan in private}
+    tables = (subnet.route_table for subnet in used.values() if subnet.route_table is not None)
+    return ExistingPlan(
+        vpc_id=vpc.id,
+        subnet_ids={zone: subnet.id for zone, subnet in used.items()},
+        route_table_ids=tuple(sorted(set(tables))),
     )
 
 

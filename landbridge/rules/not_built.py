@@ -34,9 +34,7 @@ def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
 
 def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     aws = environment.aws
-    yield aws.vpc is not None, "using a VPC that is there (Landbridge makes its own)", ("aws", "vpc")
     yield aws.kubernetes is not None, "an EKS cluster", ("aws", "kubernetes")
-    yield bool(aws.logs.model_fields_set), "CloudWatch Logs and flow logs", ("aws", "logs")
 
 
 def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:

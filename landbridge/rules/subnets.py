@@ -115,6 +115,10 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
     if aws.nat != "none":
         message = "Landbridge adds no NAT gateway to a VPC that is there already"
         yield Finding("existing-vpc", message, ("aws", "nat"), "remove it", related=(_VPC,))
+    if not any(subnet.route_table for subnet in vpc.subnets.values()):
+        message = "no subnet names its route table, so nothing leads to the on-prem site unless somebody adds it"
+        fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
+        yield Finding("existing-vpc", message, (*_VPC, "subnets"), fix, Severity.WARNING)
     first: dict[str, str] = {}
     for zone, subnet in vpc.subnets.items():
         if first.setdefault(subnet.id, zone) != zone:

@@ -46,7 +46,7 @@ class Answering:
         return f"{name}-id", state
 
     def invoke(self, token: str, arguments: Bag) -> Bag:
-        return {"accountId": ACCOUNT, "partition": "aws"}
+        return {"accountId": ACCOUNT, "partition": "aws", "availabilityZone": "us-east-1b"}
 
 
 def graph_of(tmp_path: Path, *changes: tuple[str, str], preview: bool = False) -> Graph:

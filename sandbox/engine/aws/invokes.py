@@ -1,5 +1,7 @@
 """What programs ask the provider for: facts about the account and the region."""
 
+from botocore.exceptions import ClientError
+
 from sandbox.engine.aws.base import Bag, Cloud, Refused
 
 
@@ -20,6 +22,18 @@ def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
                 "region": name,
                 "endpoint": f"ec2.{name}.amazonaws.com",
                 "description": name,
+            }
+        case "aws:ec2/getSubnet:getSubnet":
+            try:
+                (subnet,) = cloud.client("ec2").describe_subnets(SubnetIds=[arguments["id"]])["Subnets"]
+            except ClientError as error:
+                raise Refused(f"no subnet {arguments['id']}: {error}") from None
+            return {
+                "id": subnet["SubnetId"],
+                "vpcId": subnet["VpcId"],
+                "cidrBlock": subnet["CidrBlock"],
+                "availabilityZone": subnet["AvailabilityZone"],
+                "availabilityZoneId": subnet["AvailabilityZoneId"],
             }
         case _:
             raise Refused(f"the sandbox has no answer to {token}")

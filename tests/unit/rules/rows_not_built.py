@@ -4,10 +4,6 @@ from tests.unit.rules.parts import FALLBACK, POOL, SPOT
 from tests.unit.rules.row import Row
 
 LEASED = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "10.99.0.1"}
-VPC = {
-    "id": "vpc-0123456789abcdef0",
-    "subnets": {"use1-az4": {"id": "subnet-0123456789abcdef0", "cidr": "10.60.0.0/19"}},
-}
 
 ROWS = [
     Row("not-built-yet", "a registry that is planned only", {("mlops", "registry"): {}}, ("mlops", "registry"), "registry"),
@@ -17,9 +13,7 @@ ROWS = [
     Row("not-built-yet", "nodes that nothing keeps", {(*POOL, "min_nodes"): 1}, (*POOL, "min_nodes"), "keeping nodes"),
     Row("not-built-yet", "local disks that nothing mounts", {(*POOL, "local_scratch"): "/local"}, (*POOL, "local_scratch"), "local disks"),
     Row("not-built-yet", "a driver that nothing installs", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
-    Row("not-built-yet", "a VPC that is there", {("aws", "vpc"): VPC}, ("aws", "vpc"), "VPC"),
     Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
-    Row("not-built-yet", "flow logs", {("aws", "logs"): {"flow_logs": True}}, ("aws", "logs"), "flow logs"),
     Row("not-built-yet", "a budget that nobody watches", {("budget",): {"monthly_usd": 1000}}, ("budget", "monthly_usd"), "alarm"),
     Row("not-built-yet", "a hard limit that nothing enforces", {("budget",): {"accounts": {"vision": {"monthly_usd": 1, "hard": True}}}}, ("budget", "accounts", "vision", "hard"), "hard limit"),
 ]  # fmt: skip

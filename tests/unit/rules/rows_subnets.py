@@ -26,6 +26,7 @@ ROWS = [
     Row("subnet-missing", "a file system where there is no subnet", {**vpc(), ("storage", "cloud_scratch"): {"kind": "fsx_lustre", "zone": "use1-az1"}}, ("storage", "cloud_scratch", "zone"), "use1-az4"),
     Row("existing-vpc", "a VPC without its DNS attributes", vpc(dns_support=False), (*VPC, "dns_support"), "enableDnsSupport"),
     Row("existing-vpc", "subnets of two VPCs", {**vpc(), ("aws", "subnets"): {"use1-az4": "10.60.0.0/20"}}, ("aws", "subnets"), "aws.vpc.subnets"),
+    Row("existing-vpc", "a VPC whose route tables nobody names", vpc(), (*VPC, "subnets"), "route_table"),
     Row("existing-vpc", "a NAT gateway for somebody else's VPC", {**vpc(), ("aws", "nat"): "single"}, ("aws", "nat"), "no NAT gateway"),
     Row("existing-vpc", "one subnet for two zones", {**vpc(subnets={"use1-az4": SUBNET, "use1-az6": SUBNET}), (*POOL, "capacity", 0, "zones"): ["use1-az4", "use1-az6"]}, (*VPC, "subnets", "use1-az6", "id"), "use1-az4"),
     Row("public-subnet", "private nodes in a public subnet", vpc(subnets={"use1-az4": {**SUBNET, "public": True}}), (*VPC, "subnets", "use1-az4", "public"), "nothing leads out"),

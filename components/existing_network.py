@@ -1,0 +1,56 @@
+"""A VPC that somebody else made."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.vpc_endpoints import vpc_endpoints
+from landbridge.plan.network import NetworkArgs
+
+
+class ExistingNetwork(pulumi.ComponentResource):
+    """The VPC and the subnets that an environment names, as Network shows its own.
+
+    Costs nothing by itself. Protects what is there: nothing of it is changed or owned, so nothing of it can be destroyed.
+    Opens nothing. Endpoints are added where they are asked for; the link adds routes to the route tables that are named.
+    """
+
+    vpc_id: pulumi.Output[str]
+    subnet_ids: dict[str, pulumi.Input[str]]
+    route_table_ids: dict[str, pulumi.Input[str]]
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        if args.existing is None:
+            raise ValueError("an existing network has the id of a VPC")
+        super().__init__("landbridge:index:ExistingNetwork", name, {"vpcId": args.existing.vpc_id}, opts)
+        self._args = args
+        self.vpc_id = pulumi.Output.from_input(args.existing.vpc_id)
+        self.subnet_ids = dict(args.existing.subnet_ids)
+        # By its id: one table may be several zones', and a zone that comes later must not rename its routes.
+        self.route_table_ids = {table: table for table in args.existing.route_table_ids}
+        self._zones = {
+            zone: aws.ec2.get_subnet_output(id=subnet, opts=pulumi.InvokeOutputOptions(parent=self)).availability_zone
+            for zone, subnet in args.existing.subnet_ids.items()
+        }
+        vpc_endpoints(
+            name,
+            args,
+            vpc_id=self.vpc_id,
+            subnet_ids=list(self.subnet_ids.values()),
+            route_table_ids=list(self.route_table_ids.values()),
+            own=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({"vpcId": self.vpc_id})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's `network` output, with the same keys as Network's."""
+        subnets = {
+            plan.zone: {
+                "id": self.subnet_ids[plan.zone],
+                "cidr": plan.cidr,
+                "availability_zone": self._zones[plan.zone],
+            }
+            for plan in self._args.private
+        }
+        return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}

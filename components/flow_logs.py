@@ -1,0 +1,62 @@
+"""A record of who spoke to whom in a VPC."""
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.flow_logs import FlowLogArgs, role_policy, role_trust
+
+
+class FlowLogs(pulumi.ComponentResource):
+    """Every connection in a VPC, accepted or refused, in a log group of CloudWatch Logs.
+
+    Costs about 0.50 USD a GB that is written, and little for keeping it. Protects: with `protect` the record outlives the
+    stack. Opens nothing: its role writes into this one group, for flow logs of this account and region.
+    """
+
+    group_arn: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: FlowLogArgs,
+        *,
+        vpc_id: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:FlowLogs", name, {"group": args.group}, opts)
+        own = pulumi.ResourceOptions(parent=self)
+        group = aws.cloudwatch.LogGroup(
+            f"{name}-flow",
+            name=args.group,
+            retention_in_days=args.retention_days,
+            tags=args.tags,
+            opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
+        )
+        role = aws.iam.Role(
+            f"{name}-flow",
+            name=args.role,
+            path=args.path,
+            permissions_boundary=args.permissions_boundary,
+            description=f"Landbridge {args.cluster}: flow logs of the VPC",
+            assume_role_policy=group.arn.apply(role_trust),
+            tags=named(args.tags, args.role),
+            opts=own,
+        )
+        allowed = aws.iam.RolePolicy(
+            f"{name}-flow", name="flow-logs", role=role.name, policy=group.arn.apply(role_policy), opts=own
+        )
+        aws.ec2.FlowLog(
+            f"{name}-flow",
+            vpc_id=vpc_id,
+            traffic_type="ALL",
+            log_destination_type="cloud-watch-logs",
+            log_destination=group.arn,
+            iam_role_arn=role.arn,
+            max_aggregation_interval=args.interval_seconds,
+            tags=named(args.tags, f"{args.cluster}-flow"),
+            # Its first delivery fails, and stays failed, where the role may not write yet.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
+        )
+        self.group_arn = group.arn
+        self.register_outputs({"groupArn": group.arn})

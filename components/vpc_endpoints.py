@@ -1,0 +1,67 @@
+"""Ways to services of AWS that leave the VPC for nowhere else."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.network import EndpointPlan, NetworkArgs
+
+
+def vpc_endpoints(
+    name: str,
+    args: NetworkArgs,
+    *,
+    vpc_id: pulumi.Input[str],
+    subnet_ids: Sequence[pulumi.Input[str]],
+    route_table_ids: Sequence[pulumi.Input[str]],
+    own: pulumi.ResourceOptions,
+) -> None:
+    """Gateways in the route tables; for each other service an address in every subnet, under the service's own name."""
+
+    def endpoint(plan: EndpointPlan, **more: Any) -> None:
+        aws.ec2.VpcEndpoint(
+            f"{name}-{plan.service}",
+            vpc_id=vpc_id,
+            service_name=plan.name,
+            tags=named(args.tags, f"{args.cluster}-{plan.service}"),
+            opts=own,
+            **more,
+        )
+
+    # Without a route table a gateway would lead nowhere.
+    for plan in args.gateway_endpoints if route_table_ids else ():
+        endpoint(plan, vpc_endpoint_type="Gateway", route_table_ids=route_table_ids)
+    if not args.interface_endpoints:
+        return
+    label = f"{args.cluster}-endpoints"
+    group = aws.ec2.SecurityGroup(
+        f"{name}-endpoints",
+        name=label,
+        description=f"Landbridge {args.cluster}: services of AWS, inside the VPC",
+        vpc_id=vpc_id,
+        tags=named(args.tags, label),
+        opts=own,
+    )
+    for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, args.onprem_cidr)):
+        aws.vpc.SecurityGroupIngressRule(
+            f"{name}-endpoints-{index}",
+            security_group_id=group.id,
+            ip_protocol="tcp",
+            from_port=443,
+            to_port=443,
+            cidr_ipv4=cidr,
+            description="nodes, and hosts behind the link",
+            tags=args.tags,
+            opts=own,
+        )
+    for plan in args.interface_endpoints:
+        endpoint(
+            plan,
+            vpc_endpoint_type="Interface",
+            subnet_ids=subnet_ids,
+            security_group_ids=[group.id],
+            private_dns_enabled=True,
+        )
