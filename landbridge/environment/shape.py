@@ -27,10 +27,23 @@ def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, 
     return tuple(str(word) for part in _flat(annotation) if get_origin(part) is Literal for word in get_args(part))
 
 
-def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[str, ...]:
-    """Where else a key of this name belongs, as people write it (`aws.pools[]`), what is inside `near` first."""
+def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[str, ...], bool]:
+    """Where else a key of this name belongs, as people write it (`aws.pools[]`), what is inside `near` first.
+
+    And whether it belongs to another variant of what is at `near` itself.
+    """
     here = "".join("[]" if isinstance(part, int) else f".{part}" for part in near).removeprefix(".")
-    return tuple(sorted(_places(root).get(key, ()), key=lambda place: not place.startswith(here)))
+    places = _places(root).get(key, ())
+    own = next((place for place in places if _fits(place, here)), None)
+    others = (place for place in places if place != own)
+    return tuple(sorted(others, key=lambda place: not place.startswith(here))), own is not None
+
+
+def _fits(place: str, here: str) -> bool:
+    """Whether a place of the model, with `<name>` for any key, is the one of these keys."""
+    parts, keys = place.split("."), here.split(".")
+    same = len(parts) == len(keys)
+    return same and all(a == b or a == "<name>" for a, b in zip(parts, keys, strict=True))
 
 
 @cache

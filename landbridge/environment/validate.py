@@ -5,6 +5,7 @@ tainted, so that rules over the rest still run; what a rule says about a tainted
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -156,8 +157,10 @@ def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) 
     known = list(model.model_fields) if model else []
     meant = did_you_mean(key, [name for name in known if name not in holder])
     near = meant or did_you_mean(key, known)
-    home = places_of(Environment, key, parent)
-    if home and not get_close_matches(key, known, n=1, cutoff=0.8):
+    home, another_kind = places_of(Environment, key, parent)
+    if another_kind:
+        fix = f"it is a key of another kind of {path_text(parent)}; change kind:, or remove it"
+    elif home and not get_close_matches(key, known, n=1, cutoff=0.8):
         fix = f"it is a key of {' and '.join(home[:3])}"
     else:
         fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
@@ -237,8 +240,8 @@ def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDeta
     if "fix" in context:
         return Finding(kind, f"{name}: {error['msg']}", original, str(context["fix"]))
     if wanted:
-        fix = f'write it in quotes: "{error["input"]}"' if "text" in wanted and _is_plain(error["input"]) else None
-        return Finding("wrong-type", f"{name} must be {' or '.join(wanted)}, not {got}", original, fix)
+        message = f"{name} must be {' or '.join(wanted)}, not {got}"
+        return Finding("wrong-type", message, original, _other_type(wanted, error["input"]))
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
         return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
     if kind in ("too_short", "too_long"):
@@ -262,6 +265,18 @@ def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDeta
 
 def _base_type(kind: str) -> str:
     return kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float")
+
+
+def _other_type(wanted: list[str], value: object) -> str | None:
+    """How to write what was meant by a value of the wrong type, where that can be guessed."""
+    if "text" in wanted and _is_plain(value):
+        return f'write it in quotes: "{value}"'
+    if not isinstance(value, str):
+        return None
+    if "true or false" in wanted and value.casefold() in ("yes", "no", "on", "off", "true", "false"):
+        return f"write {'true' if value.casefold() in ('yes', 'on', 'true') else 'false'}"
+    number = any(word in wanted for word in ("a number", "a whole number"))
+    return f"write it without quotes: {value}" if number and re.fullmatch(r"-?\d+(\.\d+)?", value) else None
 
 
 def _is_plain(value: object) -> bool:

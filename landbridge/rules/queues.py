@@ -70,9 +70,8 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
                 yield Finding("unknown-node", f'there is no node "{strangers[0]}"', path, fix, related=related)
         if not partition.nodes and name not in (MAIN, ONPREM, *(pool.name for pool in environment.aws.pools)):
             path = (*_PARTITIONS, name)
-            yield Finding(
-                "unknown-node", f"the queue {name} has no nodes", path, "name some in nodes:", related=related
-            )
+            also = (*related, (*path, "nodes"))
+            yield Finding("unknown-node", f"the queue {name} has no nodes", path, "name some in nodes:", related=also)
 
 
 @rule

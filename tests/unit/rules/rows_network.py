@@ -25,6 +25,7 @@ def many(*entries: dict[str, Any]) -> dict[DataPath, Any]:
 
 ROWS = [
     Row("closed-network", "neither NAT nor the endpoints for it", {("aws", "vpc_endpoints"): "gateway"}, ("aws", "vpc_endpoints"), "secretsmanager"),
+    Row("endpoint-not-in-region", "a closed network where endpoints are not recorded", {("aws", "vpc_endpoints"): "derived"}, ("aws", "vpc_endpoints"), "not recorded", region="us-gov-west-1"),
     Row("endpoints-without-dns", "endpoints in a VPC without DNS", {("aws", "vpc"): {**VPC, "dns_support": False}, ("aws", "vpc_endpoints"): "derived"}, ("aws", "vpc_endpoints"), "DNS"),
     Row("other-aws", "an emulated AWS for the operator alone", {("aws", "endpoints"): {"operator": "http://127.0.0.1:4580"}}, ("aws", "endpoints"), "onprem and cloud"),
     Row("other-aws", "requests in clear text to another host", {("aws", "endpoints"): dict.fromkeys(("operator", "onprem", "cloud"), "http://aws.example.org")}, ("aws", "endpoints", "cloud"), "https"),
