@@ -35,6 +35,8 @@ class Application:
         path = environ.get("PATH_INFO", "")
         if path == "/_ctl":
             return self._control(environ, start)
+        if environ.get("CONTENT_LENGTH"):
+            environ["wsgi.input"] = _Body(environ["wsgi.input"], int(environ["CONTENT_LENGTH"]))
         access_key, service, region = _signer(environ)
         action = _action(environ, service)
         asked = iam_action(service, action, environ.get("QUERY_STRING", ""))
@@ -53,8 +55,12 @@ class Application:
                 raise throttled(action)
             if refused := refusal(service, asked, self._world.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))):
                 raise refused
-            if fault := self._world.take_fault(action):
-                raise fault
+            fault = self._world.take_fault(action)
+            if fault and not fault.after:
+                raise fault.error()
+            if fault:
+                self._call_moto(environ, lambda *_: None, service, action)
+                raise fault.error()
             return self._call_moto(environ, start, service, action)
         except CloudError as error:
             self._world.errors[error.code] += 1
@@ -130,9 +136,27 @@ def _action(environ: Environ, service: str) -> str:
     return rest_action(service, method, environ.get("PATH_INFO", "")) or f"{service}:{method}"
 
 
+class _Body:
+    """A request's body that knows how much of it is left: reading past its end would wait for the client for ever."""
+
+    def __init__(self, stream: Any, length: int) -> None:
+        self._stream, self._left = stream, length
+
+    def read(self, size: int = -1) -> bytes:
+        return self._take(self._stream.read, size)
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._take(self._stream.readline, size)
+
+    def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
+        wanted = self._left if size is None or size < 0 else min(size, self._left)
+        chunk = read(wanted) if wanted else b""
+        self._left -= len(chunk)
+        return chunk
+
+
 def _discard_body(environ: Environ) -> None:
-    """Read what the client sends, as it may not listen before it has sent everything."""
-    length = int(environ.get("CONTENT_LENGTH") or 0)
-    if not isinstance(environ["wsgi.input"], io.BytesIO):
-        while length > 0 and (chunk := environ["wsgi.input"].read(min(length, 65_536))):
-            length -= len(chunk)
+    """Read what the client still sends, as it may not listen before it has sent everything."""
+    body = environ["wsgi.input"]
+    while isinstance(body, _Body) and body.read(65_536):
+        pass

@@ -57,8 +57,8 @@ def _wipe(world: World, value: Any) -> None:
             with world.lock:
                 terminate(world, backend, alive, "Server.Wipe")
     world.wipe()
+    world.reset()  # before moto makes its default networks anew, for quotas count those too
     BackendDict.reset()
-    world.reset()
 
 
 def _buckets(world: World, value: Mapping[str, Any]) -> None:

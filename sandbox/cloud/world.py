@@ -16,12 +16,17 @@ from sandbox.cloud.throttle import Bucket
 
 @dataclass
 class Fault:
-    """An error that the next `times` calls of an action get."""
+    """An error that the next `times` calls of an action get; with `after`, once what they asked for has been done."""
 
     code: str
     status: int = 400
     message: str = "injected"
     times: int = 1
+    after: bool = False
+
+    def error(self) -> CloudError:
+        """What the caller gets."""
+        return CloudError(self.code, self.message, self.status)
 
 
 @dataclass
@@ -104,7 +109,7 @@ class World:
         """The account's time."""
         return datetime.now(UTC) + self.clock
 
-    def take_fault(self, action: str) -> CloudError | None:
+    def take_fault(self, action: str) -> Fault | None:
         with self.lock:
             waiting = self.faults.get(action)
             if not waiting:
@@ -113,4 +118,4 @@ class World:
             fault.times -= 1
             if fault.times <= 0:
                 waiting.pop(0)
-        return CloudError(fault.code, fault.message, fault.status)
+        return fault
