@@ -124,7 +124,7 @@ def any_host(environment: Environment) -> Iterator[Finding]:
 def unprotected_data(environment: Environment) -> Iterator[Finding]:
     """What cannot be made again outlives `landbridge destroy`: buckets, keys and secrets, unless the environment is thrown away.
 
-    Source: ParallelCluster DeletionPolicyValidator; aws.md, top user issues: an update deletes data.
+    Source: ParallelCluster DeletionPolicyValidator; aws-parallelcluster issue 4651.
     """
     if not environment.aws.protect and not emulated(environment):
         message = "destroy takes buckets, keys and secrets with it, and nothing brings them back"

@@ -146,7 +146,7 @@ def slurm_choice(environment: Environment) -> Iterator[Finding]:
 def slurm_risk(environment: Environment) -> Iterator[Finding]:
     """Settings on which the cluster rests stay as they are: each of these has been the reason of an outage or of a leak.
 
-    Source: slurm.conf(5), cgroup.conf(5); hybrid.md, "What breaks in practice".
+    Source: slurm.conf(5), cgroup.conf(5); Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
     for path, key, value in _written(environment):
         name, text = key.casefold(), str(value).casefold()

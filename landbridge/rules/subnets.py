@@ -151,7 +151,7 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
 
     Nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's attachment. When it is
     full, launches end in InsufficientFreeAddressesInSubnet: at the moment when the cluster is needed whole.
-    Source: Amazon VPC User Guide, "Subnet sizing"; aws.md, top user issues (TE #2511).
+    Source: Amazon VPC User Guide, "Subnet sizing"; terraform-aws-eks issue 2511.
     """
     names = [pool.name for pool in environment.aws.pools]
     full: dict[str | None, list[SubnetBudget]] = {}
