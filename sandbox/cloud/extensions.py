@@ -8,7 +8,20 @@ from moto.ec2.models.instances import InstanceState
 from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses import EC2Response
 
-from sandbox.cloud import dependencies, efs, fleet, fsx, groups, images, launch, placement, quotas, reservations, types
+from sandbox.cloud import (
+    activations,
+    dependencies,
+    efs,
+    fleet,
+    fsx,
+    groups,
+    images,
+    launch,
+    placement,
+    quotas,
+    reservations,
+    types,
+)
 from sandbox.cloud.errors import CloudError, render
 from sandbox.cloud.lifecycle import TERMINATED
 from sandbox.cloud.world import World
@@ -23,7 +36,7 @@ def install(world: World) -> None:
     Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
     free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
     Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
-    for other in (quotas, groups, images, fsx, efs, dependencies):
+    for other in (quotas, groups, images, fsx, efs, dependencies, activations):
         other.install(world)
 
 
