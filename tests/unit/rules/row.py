@@ -9,7 +9,7 @@ from landbridge.environment import Loaded
 from landbridge.environment.lock import ImageLock
 from landbridge.findings import DataPath
 from landbridge.rules import Report, judge
-from tests.unit.core.samples import changed, loaded
+from tests.unit.core.samples import loaded
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,6 @@ class Row:
     def judge(self) -> Report:
         """What check says of it."""
         return judge(self.load(), self.today)
-
-    def text(self) -> str:
-        """Its file."""
-        return changed(self.changes, region=self.region, beside=self.beside)
 
 
 @dataclass(frozen=True)
