@@ -56,7 +56,7 @@ def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], form: 
 
     environment = require(stack, file)
     # Where nothing has been built nothing can be lost, and nobody who is asked nothing needs to wait.
-    if yes and not _guarded(lambda: pulumi.built(environment, environment_path(stack, file))):
+    if yes and not _guarded(lambda: pulumi.remembered(environment, environment_path(stack, file))):
         return
     preview = _operate("preview", stack, file, form)
     found = report(preview.ahead, lose)
@@ -79,11 +79,18 @@ def refresh(stack: Stack = None, file: File = None, form: Form = Format.TEXT) ->
 
 
 def destroy(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
-    """Remove everything that `up` has built. With aws.protect buckets, keys and secrets stay."""
+    """Remove everything that `up` has built. With aws.protect buckets, keys and secrets stay.
+
+    Then AWS is asked what is left: exit status 1 where something still costs that holds no data (`landbridge sweep`).
+    """
+    from landbridge.cli.sweep import after_destroy
+
     if not yes:
         _needs_a_person("destroy")
         typer.confirm(f"Remove everything of {stack or file} in AWS?", abort=True, err=True)
     _report(_operate("destroy", stack, file, form), form)
+    if after_destroy(require(stack, file), environment_path(stack, file)):
+        raise typer.Exit(1)
 
 
 def outputs(stack: Stack = None, file: File = None) -> None:

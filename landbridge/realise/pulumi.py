@@ -119,10 +119,16 @@ def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore) -
     return result
 
 
-def built(environment: Environment, file: Path) -> bool:
-    """Whether Pulumi remembers anything of the environment in AWS: without, an `up` can only add."""
-    found = _stack(environment, file).export_stack().deployment or {}
-    return bool(found.get("resources"))
+def remembered(environment: Environment, file: Path) -> frozenset[str]:
+    """The ids, names and ARNs of what Pulumi remembers in AWS; empty where nothing has been built."""
+    deployment = _stack(environment, file).export_stack().deployment or {}
+    found = set[str]()
+    for resource in deployment.get("resources") or ():
+        if str(resource.get("type", "")).startswith("aws:"):
+            outputs = resource.get("outputs") or {}
+            words = (resource.get("id"), *(outputs.get(key) for key in ("arn", "name", "allocationId")))
+            found |= {word for word in words if isinstance(word, str) and word}
+    return frozenset(found)
 
 
 def outputs(environment: Environment, file: Path) -> StackOutputs | None:

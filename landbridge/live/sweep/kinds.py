@@ -1,0 +1,161 @@
+"""The kinds of thing that are looked for, in the order in which AWS lets go of them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.live.answers import Refused
+from landbridge.live.aws import Aws
+
+Item = Mapping[str, Any]
+CLUSTER = "landbridge:cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind: how to list what bears a cluster's tag, and how to remove one.
+
+    `billed` while it merely exists; `data`: what it holds is nowhere else, so that it is removed only by name.
+    """
+
+    name: str
+    action: str
+    find: Callable[[Aws, str], Iterable[Item]]
+    id_key: str
+    delete: Callable[[Aws, Item], None]
+    billed: bool = False
+    data: bool = False
+    tags_key: str = "Tags"
+
+    def id(self, item: Item) -> str:
+        """The id by which AWS and people know it."""
+        return str(item[self.id_key])
+
+    def tags(self, item: Item) -> dict[str, str]:
+        """Its tags."""
+        return {str(tag["Key"]): str(tag["Value"]) for tag in item.get(self.tags_key) or ()}
+
+
+def _ec2(operation: str, key: str, *states: str, pages: bool = True) -> Callable[[Aws, str], Iterable[Item]]:
+    """List with EC2's own filter by tag; only things in `states`, where some are given."""
+
+    def find(aws: Aws, cluster: str) -> Iterable[Item]:
+        filters = [{"Name": f"tag:{CLUSTER}", "Values": [cluster]}]
+        found = aws.all("ec2", operation, key, Filters=filters) if pages else None
+        items = aws.ask("ec2", operation, Filters=filters)[key] if found is None else found
+        return [item for item in items if not states or str(item.get("State", item.get("Status"))).lower() in states]
+
+    return find
+
+
+def _instances(aws: Aws, cluster: str) -> Iterable[Item]:
+    filters = [
+        {"Name": f"tag:{CLUSTER}", "Values": [cluster]},
+        {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]},
+    ]
+    groups = aws.all("ec2", "describe_instances", "Reservations", Filters=filters)
+    return [instance for group in groups for instance in group["Instances"]]
+
+
+def _fsx(aws: Aws, cluster: str) -> Iterable[Item]:
+    return _tagged(aws.all("fsx", "describe_file_systems", "FileSystems"), cluster)
+
+
+def _efs(aws: Aws, cluster: str) -> Iterable[Item]:
+    return _tagged(aws.all("efs", "describe_file_systems", "FileSystems"), cluster)
+
+
+def _activations(aws: Aws, cluster: str) -> Iterable[Item]:
+    return _tagged(aws.all("ssm", "describe_activations", "ActivationList"), cluster)
+
+
+def _tagged(items: Iterable[Item], cluster: str) -> list[Item]:
+    own = {"Key": CLUSTER, "Value": cluster}
+    return [
+        item
+        for item in items
+        if own in (item.get("Tags") or ())
+        and str(item.get("Lifecycle", item.get("LifeCycleState"))).lower() != "deleting"
+    ]
+
+
+def _call(service: str, operation: str, parameter: str, key: str, many: bool = False) -> Callable[[Aws, Item], None]:
+    def delete(aws: Aws, item: Item) -> None:
+        named: dict[str, Any] = {parameter: [item[key]] if many else item[key]}
+        aws.ask(service, operation, **named)
+
+    return delete
+
+
+def _delete_group(aws: Aws, item: Item) -> None:
+    """Rules go first: two groups that name one another keep one another alive."""
+    for way, permissions in (("ingress", "IpPermissions"), ("egress", "IpPermissionsEgress")):
+        rules = item.get(permissions)
+        # An earlier pass, or the other group's end, may have taken them; if not, the deletion says what is in the way.
+        with suppress(Refused):
+            if rules:
+                aws.ask("ec2", f"revoke_security_group_{way}", GroupId=item["GroupId"], IpPermissions=rules)
+    aws.ask("ec2", "delete_security_group", GroupId=item["GroupId"])
+
+
+def _delete_efs(aws: Aws, item: Item) -> None:
+    own = {"FileSystemId": item["FileSystemId"]}
+    for target in aws.all("efs", "describe_mount_targets", "MountTargets", **own):
+        with suppress(Refused):  # it may be going already; the file system's deletion says whether it is gone
+            aws.ask("efs", "delete_mount_target", MountTargetId=target["MountTargetId"])
+    aws.ask("efs", "delete_file_system", **own)
+
+
+def _delete_endpoint(aws: Aws, item: Item) -> None:
+    told = aws.ask("ec2", "delete_vpc_endpoints", VpcEndpointIds=[item["VpcEndpointId"]])
+    # EC2 answers this call with success whatever came of it.
+    for failed in told.get("Unsuccessful") or ():
+        error = failed.get("Error", {})
+        raise Refused("ec2:DeleteVpcEndpoints", str(error.get("Code")), str(error.get("Message")))
+
+
+#: Source of the order: an interface outlives its instance by moments, a group its interfaces, a gateway its attachments.
+KINDS: tuple[Kind, ...] = (
+    Kind("instance", "ec2:DescribeInstances", _instances, "InstanceId",
+         _call("ec2", "terminate_instances", "InstanceIds", "InstanceId", many=True), billed=True),
+    Kind("NAT gateway", "ec2:DescribeNatGateways", _ec2("describe_nat_gateways", "NatGateways", "pending", "available"),
+         "NatGatewayId", _call("ec2", "delete_nat_gateway", "NatGatewayId", "NatGatewayId"), billed=True),
+    Kind("VPN", "ec2:DescribeVpnConnections",
+         _ec2("describe_vpn_connections", "VpnConnections", "pending", "available", pages=False),
+         "VpnConnectionId", _call("ec2", "delete_vpn_connection", "VpnConnectionId", "VpnConnectionId"), billed=True),
+    Kind("attachment", "ec2:DescribeTransitGatewayVpcAttachments",
+         _ec2("describe_transit_gateway_vpc_attachments", "TransitGatewayVpcAttachments", "pending", "available"),
+         "TransitGatewayAttachmentId",
+         _call("ec2", "delete_transit_gateway_vpc_attachment", "TransitGatewayAttachmentId", "TransitGatewayAttachmentId"),
+         billed=True),
+    Kind("transit gateway", "ec2:DescribeTransitGateways",
+         _ec2("describe_transit_gateways", "TransitGateways", "pending", "available"), "TransitGatewayId",
+         _call("ec2", "delete_transit_gateway", "TransitGatewayId", "TransitGatewayId")),
+    Kind("customer gateway", "ec2:DescribeCustomerGateways",
+         _ec2("describe_customer_gateways", "CustomerGateways", "pending", "available", pages=False), "CustomerGatewayId",
+         _call("ec2", "delete_customer_gateway", "CustomerGatewayId", "CustomerGatewayId")),
+    Kind("endpoint", "ec2:DescribeVpcEndpoints",
+         _ec2("describe_vpc_endpoints", "VpcEndpoints", "pending", "available", "pendingacceptance"), "VpcEndpointId",
+         _delete_endpoint, billed=True),
+    Kind("FSx file system", "fsx:DescribeFileSystems", _fsx, "FileSystemId",
+         _call("fsx", "delete_file_system", "FileSystemId", "FileSystemId"), billed=True, data=True),
+    Kind("EFS file system", "elasticfilesystem:DescribeFileSystems", _efs, "FileSystemId", _delete_efs,
+         billed=True, data=True),
+    Kind("interface", "ec2:DescribeNetworkInterfaces",
+         _ec2("describe_network_interfaces", "NetworkInterfaces", "available", "pending"), "NetworkInterfaceId",
+         _call("ec2", "delete_network_interface", "NetworkInterfaceId", "NetworkInterfaceId"), tags_key="TagSet"),
+    Kind("address", "ec2:DescribeAddresses", _ec2("describe_addresses", "Addresses", pages=False), "AllocationId",
+         _call("ec2", "release_address", "AllocationId", "AllocationId"), billed=True),
+    Kind("volume", "ec2:DescribeVolumes", _ec2("describe_volumes", "Volumes", "creating", "available"), "VolumeId",
+         _call("ec2", "delete_volume", "VolumeId", "VolumeId"), billed=True, data=True),
+    Kind("launch template", "ec2:DescribeLaunchTemplates", _ec2("describe_launch_templates", "LaunchTemplates"),
+         "LaunchTemplateId", _call("ec2", "delete_launch_template", "LaunchTemplateId", "LaunchTemplateId")),
+    Kind("placement group", "ec2:DescribePlacementGroups",
+         _ec2("describe_placement_groups", "PlacementGroups", "pending", "available", pages=False), "GroupName",
+         _call("ec2", "delete_placement_group", "GroupName", "GroupName")),
+    Kind("security group", "ec2:DescribeSecurityGroups", _ec2("describe_security_groups", "SecurityGroups"), "GroupId",
+         _delete_group),
+    Kind("activation", "ssm:DescribeActivations", _activations, "ActivationId",
+         _call("ssm", "delete_activation", "ActivationId", "ActivationId")),
+)  # fmt: skip

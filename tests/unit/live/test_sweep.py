@@ -1,0 +1,182 @@
+"""What is left of a cluster is found by its tag, told apart from what is in use, and removed in an order that AWS accepts."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from landbridge.live.aws import Aws
+from landbridge.live.sweep import Leftover, Swept, look, remove
+from landbridge.live.sweep.kinds import KINDS
+from sandbox.cloud.process import Cloud
+from tests.unit.cloud.conftest import IMAGE, client_of
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def marks(kind: str, cluster: str = "test", **more: str) -> list[dict[str, Any]]:
+    tags = {"landbridge:cluster": cluster, "Name": f"{cluster}-{kind}", **more}
+    return [{"ResourceType": kind, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
+
+
+def tags(cluster: str = "test") -> list[dict[str, str]]:
+    return [{"Key": "landbridge:cluster", "Value": cluster}, {"Key": "Name", "Value": f"{cluster}-it"}]
+
+
+class Estate:
+    """One of each kind that bears the tag, and an instance of another cluster's."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        ec2 = client_of(cloud, "ec2")
+        self.vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+        self.subnet = ec2.create_subnet(VpcId=self.vpc, CidrBlock="10.60.1.0/24", AvailabilityZoneId="use1-az4")[
+            "Subnet"
+        ]["SubnetId"]
+        self.groups = [
+            ec2.create_security_group(
+                GroupName=name, Description=name, VpcId=self.vpc, TagSpecifications=marks("security-group")
+            )["GroupId"]
+            for name in ("one", "two")
+        ]
+        for own, other in (self.groups, self.groups[::-1]):
+            rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": other}]}]
+            ec2.authorize_security_group_ingress(GroupId=own, IpPermissions=rule)
+        lease = (NOW + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        pool = {"landbridge:pool": "p5"}
+        self.node = self._launch("test", **pool, **{"landbridge:lease-expires": lease})
+        self.other = self._launch("another")
+        self.interface = ec2.create_network_interface(
+            SubnetId=self.subnet, Groups=self.groups[:1], TagSpecifications=marks("network-interface")
+        )["NetworkInterface"]["NetworkInterfaceId"]
+        zone = ec2.describe_subnets(SubnetIds=[self.subnet])["Subnets"][0]["AvailabilityZone"]
+        self.disk, self.data = (
+            ec2.create_volume(AvailabilityZone=zone, Size=8, TagSpecifications=marks("volume", **more))["VolumeId"]
+            for more in (pool, {})
+        )
+        ec2.create_placement_group(GroupName="test-p5", Strategy="cluster", TagSpecifications=marks("placement-group"))
+        self.template = ec2.create_launch_template(
+            LaunchTemplateName="test-p5",
+            LaunchTemplateData={"ImageId": IMAGE},
+            TagSpecifications=marks("launch-template"),
+        )["LaunchTemplate"]["LaunchTemplateId"]
+        self.address = ec2.allocate_address(Domain="vpc", TagSpecifications=marks("elastic-ip"))["AllocationId"]
+        self.endpoint, self.gateway = (
+            ec2.create_vpc_endpoint(
+                VpcId=self.vpc,
+                ServiceName=service,
+                VpcEndpointType=kind,
+                TagSpecifications=marks("vpc-endpoint"),
+                **more,
+            )["VpcEndpoint"]["VpcEndpointId"]
+            for service, kind, more in (
+                ("com.amazonaws.us-east-1.kms", "Interface", {"SubnetIds": [self.subnet]}),
+                ("com.amazonaws.us-east-1.s3", "Gateway", {}),
+            )
+        )
+        self.efs = client_of(cloud, "efs").create_file_system(CreationToken="t", Tags=tags())["FileSystemId"]
+        client_of(cloud, "efs").create_mount_target(FileSystemId=self.efs, SubnetId=self.subnet)
+        self.activation = client_of(cloud, "ssm").create_activation(IamRole="r", Tags=tags())["ActivationId"]
+
+    def _launch(self, cluster: str, **more: str) -> str:
+        ec2 = client_of(self.cloud, "ec2")
+        self.cloud.control(offered={"p5.48xlarge": ["use1-az4"]})
+        return str(
+            ec2.run_instances(
+                ImageId=IMAGE,
+                InstanceType="p5.48xlarge",
+                MinCount=1,
+                MaxCount=1,
+                SubnetId=self.subnet,
+                TagSpecifications=marks("instance", cluster, **more),
+            )["Instances"][0]["InstanceId"]
+        )
+
+    def aws(self) -> Aws:
+        return Aws("us-east-1", self.cloud.endpoint)
+
+    def look(self, remembered: Collection[str] = (), *, standing: bool = False) -> Swept:
+        return look(self.aws(), "test", remembered, NOW, standing=standing)
+
+
+@pytest.fixture
+def estate(cloud: Cloud) -> Estate:
+    return Estate(cloud)
+
+
+def test_everything_with_the_tag_is_found_and_nothing_else(estate: Estate) -> None:
+    found = estate.look()
+    ids = [one.id for one in found.left]
+    assert estate.other not in ids and len(ids) == len(set(ids))
+    expected = {estate.node, estate.interface, estate.disk, estate.data, "test-p5", estate.template, estate.address}
+    expected |= {estate.endpoint, estate.gateway, estate.efs, estate.activation, *estate.groups}
+    assert expected == set(ids), [str(one) for one in found.unseen]
+    assert {one.id for one in found.billed} == {estate.node, estate.disk, estate.address, estate.endpoint}
+    assert {one.id for one in found.kept} == {estate.data, estate.efs}
+
+
+def test_what_pulumi_remembers_and_nodes_in_use_are_not_left_over(estate: Estate) -> None:
+    found = estate.look({estate.template, estate.efs, "test-p5"}, standing=True)
+    ids = {one.id for one in found.left}
+    assert not ids & {estate.template, estate.efs, "test-p5", estate.node} and estate.address in ids
+    late = look(estate.aws(), "test", (), NOW + timedelta(hours=2), standing=True)
+    assert estate.node in {one.id for one in late.left}
+
+
+def test_delete_removes_everything_but_data_that_nobody_named(estate: Estate) -> None:
+    done = remove(estate.aws, estate.look().left, pause=0.5)
+    stays = {one.left.id: one.why for one in done if one.why is not None}
+    assert set(stays) == {estate.data, estate.efs}
+    assert all("--lose" in str(why) for why in stays.values())
+    again = estate.look()
+    assert {one.id for one in again.left} == {estate.data, estate.efs}
+    assert all(one.why is None for one in remove(estate.aws, again.left, [estate.data, estate.efs], pause=0.5))
+    assert estate.look().left == ()
+    state = client_of(estate.cloud, "ec2").describe_instances(InstanceIds=[estate.other])
+    assert state["Reservations"][0]["Instances"][0]["State"]["Name"] in ("pending", "running")
+
+
+def test_what_aws_does_not_let_go_of_is_told(estate: Estate) -> None:
+    # A third group, which is nobody's of this cluster, names one of ours: it stays until that rule goes.
+    ec2 = client_of(estate.cloud, "ec2")
+    third = ec2.create_security_group(GroupName="third", Description="third", VpcId=estate.vpc)["GroupId"]
+    rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": estate.groups[0]}]}]
+    ec2.authorize_security_group_ingress(GroupId=third, IpPermissions=rule)
+    groups = [one for one in estate.look().left if one.kind.name == "security group"]
+    held = {one.left.id: one.why for one in remove(estate.aws, groups, passes=2, pause=0)}
+    assert "DependencyViolation" in str(held[estate.groups[0]]), held
+    assert held[estate.groups[1]] is None or "DependencyViolation" in str(held[estate.groups[1]])
+
+
+def test_what_may_not_be_seen_is_said(estate: Estate) -> None:
+    estate.cloud.control(deny=["ec2:DescribeVolumes"])
+    found = estate.look()
+    assert found.answered and any("ec2:DescribeVolumes" in one.message for one in found.unseen)
+    assert estate.disk not in {one.id for one in found.left}
+
+
+def test_nobody_answering_is_no_all_clear() -> None:
+    found = look(Aws("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
+    assert not found.answered and found.left == ()
+
+
+def test_kinds_are_in_an_order_that_aws_accepts() -> None:
+    names = [kind.name for kind in KINDS]
+    assert len(set(names)) == len(names)
+    for first, then in (
+        ("instance", "interface"),
+        ("interface", "security group"),
+        ("NAT gateway", "address"),
+        ("attachment", "transit gateway"),
+        ("VPN", "customer gateway"),
+        ("instance", "placement group"),
+        ("endpoint", "security group"),
+    ):
+        assert names.index(first) < names.index(then)
+
+
+def test_a_leftover_as_plain_data() -> None:
+    kind = next(kind for kind in KINDS if kind.name == "endpoint")
+    one = Leftover(kind, "vpce-1", "x", {"VpcEndpointType": "Gateway"})
+    assert one.to_dict() == {"kind": "endpoint", "id": "vpce-1", "name": "x", "billed": False, "data": False}
