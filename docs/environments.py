@@ -1,0 +1,91 @@
+"""The table of docs/how-to/choose-an-environment.md, from the environments and their prices.
+
+`python docs/environments.py` writes it into the page.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from landbridge.plan.spend import Spend
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+PAGE = ROOT / "docs" / "how-to" / "choose-an-environment.md"
+BEGIN, END = "<!-- Made by docs/environments.py -->", "<!-- end -->"
+
+
+def table() -> str:
+    """A row an environment, in the order of their names: what it has, and what it costs by `landbridge cost`."""
+    from landbridge.environment import load_environment
+    from landbridge.hostlist import expand
+    from landbridge.plan.spend import spend
+
+    lines = [
+        "| environment | your machines | in AWS, at most | region | a month, all running | always | without a price |",
+        "| --- | --- | --- | --- | ---: | ---: | --- |",
+    ]
+    for path in sorted((ROOT / "stacks").glob("Pulumi.*.yaml")):
+        environment = load_environment(path).environment
+        if environment is None:
+            raise SystemExit(f"{path} is not good: landbridge check")
+        own = _counted((group.platform, len(expand(group.hosts))) for group in environment.onprem.nodes)
+        there = _counted(
+            (f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools
+        )
+        found = spend(environment)
+        # Where nobody has a price, "(no ... price known for ...)" says why; the rest is billed by volume.
+        unknown = [item for item in found.unpriced if "known for" in item.why]
+        pools = sorted({f"{item.pool}: {item.what}" for item in unknown if item.pool and "volume" not in item.what})
+        others = len(unknown) - len(pools)
+        missing = [*pools, *([f"{others} other lines" if pools else f"{others} lines"] if others else [])]
+        cells = (
+            f"[{environment.name}](../../stacks/{path.name})",
+            own,
+            there,
+            environment.region,
+            *(
+                _sums(found, bool(missing))
+                if environment.aws.endpoints.operator is None
+                else ("nothing: emulated",) * 2
+            ),
+            "; ".join(missing),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _counted(items: "Iterable[tuple[str, int]]") -> str:
+    found: Counter[str] = Counter()
+    for name, count in items:
+        found[name] += count
+    return ", ".join(f"{count} {name}" for name, count in found.items())
+
+
+def _sums(found: "Spend", partly: bool) -> tuple[str, str]:
+    """What it costs with everything running, and whatever runs; a lower bound where prices are missing."""
+    if not found.lines:
+        return "not known", "not known"
+    more = "over " if partly else ""
+    fixed = "not known" if partly and not found.fixed_month else f"{more}{found.fixed_month:,.0f} USD"
+    return f"{more}{found.usd_month:,.0f} USD", fixed
+
+
+def with_table(page: str) -> str:
+    """The page with the table as it is now."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+def main() -> None:
+    """Write the table."""
+    PAGE.write_text(with_table(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()
