@@ -16,6 +16,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from sandbox.engine import bags, wire
 from sandbox.engine.aws import KINDS, Cloud, Kind, Refused
 from sandbox.engine.aws.invokes import invoke
+from sandbox.engine.aws.ranges import range_problems
 from sandbox.engine.aws.words import word_problems
 from sandbox.engine.plugin import serve
 from sandbox.engine.wire import Bag
@@ -93,12 +94,12 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         inputs = wire.plain(request.properties)
         if request.preview:
             return pb.CreateResponse(id="", properties=request.properties)
-        id_, outputs = self._do(context, request.urn, lambda kind: kind.create(inputs))
+        id_, outputs = self._do(context, request.urn, inputs, lambda kind: kind.create(inputs))
         return pb.CreateResponse(id=id_, properties=wire.struct(_state(inputs, outputs)))
 
     def Read(self, request: Any, context: Any) -> Any:
         state, inputs = wire.plain(request.properties), wire.plain(request.inputs)
-        seen = self._do(context, request.urn, lambda kind: kind.read(request.id, state or inputs))
+        seen = self._do(context, request.urn, state or inputs, lambda kind: kind.read(request.id, state or inputs))
         if seen is None:
             return pb.ReadResponse()
         # Only what was asked for is compared: what AWS fills in by itself is no drift.
@@ -111,13 +112,13 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return pb.UpdateResponse(properties=wire.struct({**state, **inputs}))
         changed = frozenset(_changed(old_inputs, inputs))
-        outputs = self._do(context, request.urn, lambda kind: kind.update(request.id, state, inputs, changed))
+        outputs = self._do(context, request.urn, inputs, lambda kind: kind.update(request.id, state, inputs, changed))
         kept = {key: value for key, value in state.items() if key not in old_inputs}
         return pb.UpdateResponse(properties=wire.struct({**kept, **_state(inputs, outputs)}))
 
     def Delete(self, request: Any, context: Any) -> Any:
         state = wire.plain(request.properties)
-        self._do(context, request.urn, lambda kind: kind.delete(request.id, state))
+        self._do(context, request.urn, state, lambda kind: kind.delete(request.id, state))
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
@@ -129,7 +130,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def _failures(self, token: str, inputs: Bag) -> list[Any]:
         with self._checking:
-            found = [*bags.problems(token, inputs), *word_problems(token, inputs)]
+            found = [*bags.problems(token, inputs), *word_problems(token, inputs), *range_problems(token, inputs)]
         return [pb.CheckFailure(property=bags.spell(path), reason=reason) for path, reason in found]
 
     def _connected(self) -> Cloud:
@@ -137,8 +138,9 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             raise Refused("the provider has not been configured")
         return self._cloud
 
-    def _do(self, context: Any, urn: str, act: Any) -> Any:
-        return self._guarded(context, lambda: act(KINDS[_token(urn)](self._connected())))
+    def _do(self, context: Any, urn: str, bag: Bag, act: Any) -> Any:
+        """Act in the region that the resource itself names, else in the provider's."""
+        return self._guarded(context, lambda: act(KINDS[_token(urn)](self._connected().at(bag.get("region")))))
 
     def _guarded(self, context: Any, act: Any) -> Any:
         """Turn what may go wrong into the message that Pulumi prints beside the resource."""

@@ -16,6 +16,7 @@ from landbridge.realise.project import project_root
 from sandbox.engine import bags
 from sandbox.engine.aws import KINDS, Cloud, Refused
 from sandbox.engine.aws.invokes import invoke
+from sandbox.engine.aws.ranges import range_problems
 from sandbox.engine.aws.words import word_problems
 from sandbox.engine.graph import Graph, record
 from sandbox.engine.wire import Bag
@@ -31,8 +32,8 @@ class CloudBacking:
 
     def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
         """Check a resource as the provider does, make it, and return its state."""
-        check(token, name, inputs)
-        id_, outputs = KINDS[token](self.cloud).create(inputs)
+        check(token, name, inputs, real=True)
+        id_, outputs = KINDS[token](self.cloud.at(inputs.get("region"))).create(inputs)
         state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
         self.made.append((token, id_, state))
         self.tell(token, name)
@@ -47,7 +48,7 @@ class CloudBacking:
         count = len(self.made)
         while self.made:
             token, id_, state = self.made.pop()
-            KINDS[token](self.cloud).delete(id_, state)
+            KINDS[token](self.cloud.at(state.get("region"))).delete(id_, state)
         return count
 
 
@@ -64,11 +65,16 @@ class Applied:
         return self.backing.destroy()
 
 
-def check(token: str, name: str, inputs: Bag) -> None:
-    """Raise Refused with every problem of a property bag, each with its path."""
+def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
+    """Raise Refused with every problem of a property bag, each with its path.
+
+    `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
+    """
     if token not in KINDS:
         raise Refused(f"{name}: the sandbox has no resource type {token}")
     found = [*bags.problems(token, inputs), *word_problems(token, inputs)]
+    if real:
+        found += range_problems(token, inputs)
     if found:
         raise Refused("; ".join(f"{name}: {bags.spell(path)}: {reason}" for path, reason in found))
 
