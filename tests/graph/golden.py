@@ -1,0 +1,88 @@
+"""What each shipped environment comes to, in a few lines that a person reviews when they change.
+
+After a wanted change: python -m tests.graph.golden
+"""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+from landbridge.catalog import regions
+from landbridge.environment import Environment, load_environment
+from landbridge.hostlist import expand
+from landbridge.plan.spend import spend
+from sandbox.engine.graph import Graph, record
+from sandbox.engine.recorder import program_of
+from sandbox.engine.wire import Bag
+from tests.graph.test_program import Answering
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).with_name("golden")
+SHIPPED = tuple(sorted(path.name.split(".")[1] for path in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+
+
+def environment_of(name: str) -> Environment:
+    """A shipped environment."""
+    loaded = load_environment(ROOT / "stacks" / f"Pulumi.{name}.yaml")
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment
+
+
+class In(Answering):
+    """Answers as the partition of a region does."""
+
+    def __init__(self, region: str) -> None:
+        self.partition = regions()[region].partition
+
+    def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
+        id_, state = super().create(token, name, inputs)
+        return id_, {**state, "arn": str(state["arn"]).replace("arn:aws:", f"arn:{self.partition}:")}
+
+    def invoke(self, token: str, arguments: Bag) -> Bag:
+        return {**super().invoke(token, arguments), "partition": self.partition}
+
+
+def recorded(name: str, *, preview: bool = False) -> Graph:
+    """A shipped environment's graph. The caller stands in the tree's `stacks`, as Pulumi does."""
+    program, stack, config = program_of(ROOT / "stacks" / f"Pulumi.{name}.yaml")
+    return record(program, stack=stack, config=config, backing=In(str(config["aws:region"])), preview=preview)
+
+
+def summary(name: str) -> str:
+    """Resources by type, subnets, nodes and prices: all that tells a wanted change from an unwanted one."""
+    environment = environment_of(name)
+    found = recorded(name)
+    types = Counter(node.type for node in found.nodes.values() if not node.type.startswith("pulumi:"))
+    lines = [f"{name} in {environment.region}", "", f"resources {sum(types.values())}"]
+    lines += [f"  {count:>4} {token}" for token, count in sorted(types.items())]
+    lines += ["", f"addresses {environment.aws.cidr}"]
+    subnets = {node.name: node.inputs["cidrBlock"] for node in found.of_type("aws:ec2/subnet:Subnet")}
+    lines += [f"  {cidr} {subnet}" for subnet, cidr in sorted(subnets.items())]
+    lines += ["", "nodes"]
+    for group in environment.onprem.nodes:
+        lines.append(f"  {len(expand(group.hosts)):>4} {group.platform} {group.hosts}")
+    for pool in environment.aws.pools:
+        lines.append(f"  {pool.max_nodes:>4} {pool.instance} {pool.name}, {pool.min_nodes} kept")
+    money = spend(environment)
+    lines += ["", "US dollars a month (always)"]
+    for line in money.lines:
+        whose = f"{line.pool}: " if line.pool else ""
+        lines.append(f"  {line.usd_month:>12,.0f} ({line.fixed_month:,.0f}) {whose}{line.what}")
+    lines.append(f"  {money.usd_month:>12,.0f} ({money.fixed_month:,.0f}) all that has a price")
+    lines += [f"  {'no price':>12} {f'{item.pool}: ' if item.pool else ''}{item.what}" for item in money.unpriced]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write the summary of every environment anew, and drop those of environments that are gone."""
+    os.chdir(ROOT / "stacks")
+    GOLDEN.mkdir(exist_ok=True)
+    for path in GOLDEN.glob("*.txt"):
+        if path.stem not in SHIPPED:
+            path.unlink()
+    for name in SHIPPED:
+        (GOLDEN / f"{name}.txt").write_text(summary(name))
+
+
+if __name__ == "__main__":
+    main()
