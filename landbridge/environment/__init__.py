@@ -12,6 +12,7 @@ from landbridge.environment.capacity import (
     capacity_zones,
 )
 from landbridge.environment.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.hub import HubClass, ObjectLock, S3Hub
 from landbridge.environment.iam import Iam, Ingress, Statement
 from landbridge.environment.link import DirectConnect, Link, Vpn
 from landbridge.environment.load import (
@@ -37,7 +38,7 @@ from landbridge.environment.network import ExistingSubnet, ExistingVpc, ImageSou
 from landbridge.environment.onprem import Access, NodeGroup, OnPrem, Services
 from landbridge.environment.pool import Interface, NicPolicy, Placement
 from landbridge.environment.scheduler import Account, Partition, Scheduler, Slurm
-from landbridge.environment.storage import ExternalNfsHome, NfsHome, S3Hub, Storage
+from landbridge.environment.storage import ExternalNfsHome, NfsHome, Storage
 
 __all__ = [
     "Access",
@@ -58,6 +59,7 @@ __all__ = [
     "ExternalNfsHome",
     "FsxLustre",
     "FsxOpenZfs",
+    "HubClass",
     "Iam",
     "ImageLock",
     "ImageSource",
@@ -72,6 +74,7 @@ __all__ = [
     "NfsHome",
     "NicPolicy",
     "NodeGroup",
+    "ObjectLock",
     "OnDemand",
     "OnPrem",
     "Partition",

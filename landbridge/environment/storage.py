@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import AbsolutePath, Model, Word
 from landbridge.environment.filesystems import CloudShare, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.hub import S3Hub
 
 
 class NfsHome(Model):
@@ -32,15 +33,6 @@ class ExternalNfsHome(Model):
         default=True, description="mounted there through the link; false: homes may hold what must not leave the site"
     )
     options: Annotated[str, StringConstraints(pattern=r"^[a-z0-9=,_.:-]*$")] = "vers=4.2,hard,nosuid,nodev"
-
-
-class S3Hub(Model):
-    """One bucket per data class: versioned, encrypted with its own key, closed to the public."""
-
-    kind: Literal["s3"] = "s3"
-    noncurrent_days: int = Field(
-        default=30, ge=1, le=3650, description="how long an overwritten object can be brought back"
-    )
 
 
 class Storage(Model):

@@ -2,16 +2,24 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Literal
 
-from landbridge.environment import Environment
+from landbridge.environment import Environment, HubClass
 from landbridge.plan.args import Args, tags
 from landbridge.plan.filesystem import imported_classes
 
 BUCKET_NAME_LIMIT = 63
 ACCOUNT_DIGITS = 12
+ROLE_NAME_LIMIT = 64
 FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
 SSE = "s3:x-amz-server-side-encryption"
+
+
+class LockPlan(Args):
+    """How long nobody deletes an object, and who may after all (S3's words)."""
+
+    days: int
+    mode: Literal["GOVERNANCE", "COMPLIANCE"]
 
 
 class BucketPlan(Args):
@@ -21,11 +29,18 @@ class BucketPlan(Args):
     name_prefix: str
     #: Whether an FSx for Lustre file system shows it: FSx reads and writes it then, and needs the key for that.
     shown: bool = False
+    replica_region: str | None = None
+    lock: LockPlan | None = None
+    tiering_days: int | None = None
+    expire_days: int | None = None
     tags: dict[str, str]
+    #: The name of the copy in `replica_region`, without the account, and of the role that copies.
+    replica_prefix: str = ""
+    replica_role: str = ""
 
-    def bucket_name(self, account: str) -> str:
-        """Return the bucket's name in an account."""
-        return f"{self.name_prefix}-{account}"
+    def bucket_name(self, account: str, prefix: str | None = None) -> str:
+        """Return the bucket's name in an account; with the prefix of the copy, the copy's."""
+        return f"{prefix or self.name_prefix}-{account}"
 
 
 class HubArgs(Args):
@@ -35,6 +50,9 @@ class HubArgs(Args):
     region: str
     buckets: tuple[BucketPlan, ...]
     noncurrent_days: int
+    #: Of the role that copies.
+    path: str = "/"
+    permissions_boundary: str | None = None
     protect: bool
 
 
@@ -44,24 +62,37 @@ def hub_args(environment: Environment) -> HubArgs:
     return HubArgs(
         cluster=environment.name,
         region=environment.region,
-        buckets=tuple(
-            BucketPlan(
-                data_class=name,
-                name_prefix=bucket_prefix(environment.name, name),
-                shown=name in imported_classes(environment),
-                tags=tags(environment, data_class=name),
-            )
-            for name in sorted(classes)
-        ),
+        buckets=tuple(_bucket(environment, name) for name in sorted(classes)),
         noncurrent_days=environment.storage.hub.noncurrent_days,
+        path=environment.aws.iam.path,
+        permissions_boundary=environment.aws.iam.permissions_boundary,
         protect=environment.aws.protect,
+    )
+
+
+def _bucket(environment: Environment, name: str) -> BucketPlan:
+    wanted = environment.storage.hub.classes.get(name, HubClass())
+    lock = wanted.object_lock
+    return BucketPlan(
+        data_class=name,
+        name_prefix=bucket_prefix(environment.name, name),
+        replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
+        replica_role=_cut(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
+        shown=name in imported_classes(environment),
+        replica_region=wanted.replica_region,
+        lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
+        tiering_days=wanted.tiering_days,
+        expire_days=wanted.expire_days,
+        tags=tags(environment, data_class=name),
     )
 
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
     """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
-    limit = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
-    wanted = f"{cluster}-{data_class}"
+    return _cut(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
+
+
+def _cut(wanted: str, limit: int) -> str:
     if len(wanted) <= limit:
         return wanted
     return f"{wanted[: limit - 9]}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
@@ -129,6 +160,42 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
             }
         )
     return document(statements)
+
+
+def replication_trust(account: str, bucket_arn: str) -> str:
+    """S3 itself, on behalf of this bucket alone. Source: S3 User Guide, "Setting up permissions for live replication"."""
+    condition = {"StringEquals": {"aws:SourceAccount": account}, "ArnLike": {"aws:SourceArn": bucket_arn}}
+    principal = {"Service": "s3.amazonaws.com"}
+    statement = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole", "Condition": condition}
+    return document([statement])
+
+
+def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *, regions: tuple[str, str]) -> str:
+    """Read every version of one bucket and write it into the other, each with its own key and through S3 alone.
+
+    Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". The rights
+    for objects under a lock are those of the versions' retention.
+    """
+    read = ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"]
+    locks = ["s3:GetObjectRetention", "s3:GetObjectLegalHold"]
+
+    def through(region: str) -> dict[str, Any]:
+        return {"StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"}}
+
+    return document(
+        [
+            {"Effect": "Allow", "Action": ["s3:GetReplicationConfiguration", "s3:ListBucket"], "Resource": source},
+            {"Effect": "Allow", "Action": [*read, *locks], "Resource": f"{source}/*"},
+            {"Effect": "Allow", "Action": ["s3:ReplicateObject", "s3:ReplicateTags"], "Resource": f"{copy}/*"},
+            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": through(regions[0])},
+            {
+                "Effect": "Allow",
+                "Action": ["kms:Encrypt", "kms:GenerateDataKey"],
+                "Resource": copy_key,
+                "Condition": through(regions[1]),
+            },
+        ]
+    )
 
 
 def document(statements: list[dict[str, Any]]) -> str:

@@ -31,10 +31,19 @@ class Cloud:
             raise Refused(f"the stand-in provider talks to an emulated AWS on this machine only, not to {endpoint}")
         self.endpoint, self.region = endpoint, region
         self._clients: dict[str, Any] = {}
+        self._elsewhere: dict[str, Cloud] = {}
         os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # a machine's own role is nothing for an emulator
         self._session = boto3.Session(region_name=region)
         keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
         self._keys = keys if self._session.get_credentials() is None else {}
+
+    def at(self, region: str | None) -> "Cloud":
+        """The same AWS in another region; None is this one."""
+        if region is None or region == self.region:
+            return self
+        if region not in self._elsewhere:
+            self._elsewhere[region] = Cloud(self.endpoint, region)
+        return self._elsewhere[region]
 
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
@@ -82,7 +91,7 @@ class Kind(ABC):
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
         """Which of the changed inputs AWS cannot change in place: `replaces`, and what depends on the values."""
-        return changed & cls.replaces
+        return changed & (cls.replaces | {"region"})
 
     @property
     def ec2(self) -> Any:

@@ -28,12 +28,13 @@ class Bucket(_S3Kind):
     autoname = "bucket"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        unsupported = sorted(set(news) - {"bucket", "forceDestroy", "tags", "region"})
+        unsupported = sorted(set(news) - {"bucket", "forceDestroy", "objectLockEnabled", "tags", "region"})
         if unsupported:
             raise Refused(f"the sandbox takes {', '.join(unsupported)} as resources of their own, not inside a bucket")
         name = news["bucket"]
         where = {} if self.cloud.region == "us-east-1" else {"LocationConstraint": self.cloud.region}
-        self.s3.create_bucket(Bucket=name, **({"CreateBucketConfiguration": where} if where else {}))
+        lock = {"ObjectLockEnabledForBucket": True} if news.get("objectLockEnabled") else {}
+        self.s3.create_bucket(Bucket=name, **({"CreateBucketConfiguration": where} if where else {}), **lock)
         self._tag(name, news)
         domain = f"{name}.s3.amazonaws.com"
         regional = f"{name}.s3.{self.cloud.region}.amazonaws.com"
@@ -194,15 +195,70 @@ class Lifecycle(_Setting):
         gone(self.s3.delete_bucket_lifecycle, Bucket=id_)
 
 
+class ObjectLock(_Setting):
+    token = "aws:s3/bucketObjectLockConfiguration:BucketObjectLockConfiguration"
+    replaces = frozenset({"bucket", "objectLockEnabled"})
+
+    def put(self, bucket: str, news: Bag) -> None:
+        default = _words(news["rule"]["defaultRetention"])
+        wanted = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": default}}
+        self.s3.put_object_lock_configuration(Bucket=bucket, ObjectLockConfiguration=wanted)
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        seen = self._setting(self.s3.get_object_lock_configuration, id_)
+        default = seen and seen["ObjectLockConfiguration"].get("Rule", {}).get("DefaultRetention")
+        return default and {"rule": {"defaultRetention": {"mode": default["Mode"], "days": default["Days"]}}}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        """As the real provider: the default goes, the lock itself cannot be taken off a bucket."""
+
+
+class Replication(_Setting):
+    token = "aws:s3/bucketReplicationConfig:BucketReplicationConfig"
+
+    def put(self, bucket: str, news: Bag) -> None:
+        # Source: S3 API Reference, PutBucketReplication (both buckets keep versions, and the other one is there).
+        for name in (bucket, *(rule["destination"]["bucket"].removeprefix("arn:aws:s3:::") for rule in news["rules"])):
+            if not self._there(name):
+                raise Refused(f"InvalidRequest: the bucket {name} must exist")
+            if self.s3.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
+                raise Refused(
+                    f"InvalidRequest: versioning must be enabled on {name} to apply a replication configuration"
+                )
+        rules = [_rule(rule) for rule in news["rules"]]
+        wanted = {"Role": news["role"], "Rules": rules}
+        self.s3.put_bucket_replication(Bucket=bucket, ReplicationConfiguration=wanted)
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        seen = self._setting(self.s3.get_bucket_replication, id_)
+        return None if seen is None else {"role": seen["ReplicationConfiguration"]["Role"]}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.s3.delete_bucket_replication, Bucket=id_)
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_ACRONYMS.get(key, key[0].upper() + key[1:]): _words(item) for key, item in value.items()}
+    return [_words(item) for item in value] if isinstance(value, list) else value
+
+
+_ACRONYMS = {"id": "ID", "replicaKmsKeyId": "ReplicaKmsKeyID"}
+
+
 def _rule(rule: Bag) -> Bag:
-    """A lifecycle rule in S3's words: capitals, except that the id is an acronym."""
-
-    def words(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key[0].upper() + key[1:]: words(item) for key, item in value.items()}
-        return value
-
-    return {**{key: value for key, value in words(rule).items() if key != "Id"}, "ID": rule["id"]}
+    """A rule of a bucket in S3's words: capitals, except that an id is an acronym."""
+    return dict(_words(rule))
 
 
-KINDS = (Bucket, Versioning, Encryption, PublicAccessBlock, OwnershipControls, Policy, Lifecycle)
+KINDS = (
+    Bucket,
+    Versioning,
+    Encryption,
+    PublicAccessBlock,
+    OwnershipControls,
+    Policy,
+    Lifecycle,
+    ObjectLock,
+    Replication,
+)

@@ -1,0 +1,139 @@
+"""A bucket of the hub with everything that guards it: the data class's own one, or its copy in another region."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.plan.args import named
+from landbridge.plan.hub import BucketPlan, HubArgs, LockPlan, bucket_policy, key_policy
+
+
+class HubBucket:
+    """A bucket and its key, made under the component in `opts`. `region` None is the provider's own."""
+
+    bucket: aws.s3.Bucket
+    key: aws.kms.Key
+    versioning: aws.s3.BucketVersioning
+
+    def __init__(
+        self,
+        child: str,
+        args: HubArgs,
+        plan: BucketPlan,
+        *,
+        account: Account,
+        component: pulumi.Resource,
+        region: str | None = None,
+    ) -> None:
+        self._child, self._args, self._plan = child, args, plan
+        # Nothing is said where the provider's own region is meant: what is there stays as it is.
+        self._where: dict[str, Any] = {} if region is None else {"region": region}
+        self._component = component
+        # What guards the data is kept with it: a bucket that outlives its policy would stand open.
+        self._own = pulumi.ResourceOptions(parent=component, protect=args.protect)
+        self._prefix = plan.name_prefix if region is None else plan.replica_prefix
+        self.key = self._key(account)
+        self.bucket = aws.s3.Bucket(
+            child,
+            bucket=account.id.apply(lambda known: plan.bucket_name(known, self._prefix)),
+            force_destroy=not args.protect,
+            tags=named(plan.tags, self._prefix),
+            opts=self._own,
+            **self._where,
+        )
+        self._close()
+        self.versioning = aws.s3.BucketVersioning(
+            child,
+            bucket=self.bucket.id,
+            versioning_configuration={"status": "Enabled"},
+            opts=self._own,
+            **self._where,
+        )
+        after = pulumi.ResourceOptions(parent=component, protect=args.protect, depends_on=[self.versioning])
+        self._lifecycle(after)
+        if plan.lock is not None:
+            self._lock(plan.lock, after)
+
+    def _key(self, account: Account) -> aws.kms.Key:
+        args, plan = self._args, self._plan
+        # A copy in another region is shown by nobody.
+        shown = args.region if plan.shown and not self._where else None
+        key = aws.kms.Key(
+            self._child,
+            description=f"Landbridge {args.cluster}: data class {plan.data_class}",
+            enable_key_rotation=True,
+            deletion_window_in_days=30 if args.protect else 7,
+            policy=pulumi.Output.all(account.partition, account.id).apply(
+                lambda known: key_policy(*known, shown_in=shown)
+            ),
+            tags=named(plan.tags, self._prefix),
+            opts=self._own,
+            **self._where,
+        )
+        alias = f"alias/{self._prefix}"
+        aws.kms.Alias(self._child, name=alias, target_key_id=key.key_id, opts=self._own, **self._where)
+        return key
+
+    def _close(self) -> None:
+        """Keep the public, ACLs, clear text and other keys out."""
+        child, bucket = self._child, self.bucket
+        closed = aws.s3.BucketPublicAccessBlock(
+            child,
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=self._own,
+            **self._where,
+        )
+        rule = {"object_ownership": "BucketOwnerEnforced"}
+        aws.s3.BucketOwnershipControls(child, bucket=bucket.id, rule=rule, opts=self._own, **self._where)
+        encryption = {"sse_algorithm": "aws:kms", "kms_master_key_id": self.key.arn}
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            child,
+            bucket=bucket.id,
+            # A bucket key asks KMS once for many objects: KMS would otherwise cost more than the storage.
+            rules=[{"apply_server_side_encryption_by_default": encryption, "bucket_key_enabled": True}],
+            opts=self._own,
+            **self._where,
+        )
+        aws.s3.BucketPolicy(
+            child,
+            bucket=bucket.id,
+            policy=pulumi.Output.all(bucket.arn, self.key.arn).apply(lambda known: bucket_policy(*known)),
+            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            opts=pulumi.ResourceOptions(parent=self._component, protect=self._args.protect, depends_on=[closed]),
+            **self._where,
+        )
+
+    def _lifecycle(self, opts: pulumi.ResourceOptions) -> None:
+        plan = self._plan
+        rules: list[dict[str, Any]] = [
+            {
+                "id": "old-versions",
+                "status": "Enabled",
+                "filter": {"prefix": ""},
+                "noncurrent_version_expiration": {"noncurrent_days": self._args.noncurrent_days},
+                "abort_incomplete_multipart_upload": {"days_after_initiation": 7},
+            }
+        ]
+        everything = {"status": "Enabled", "filter": {"prefix": ""}}
+        if plan.tiering_days is not None:
+            moved = {"days": plan.tiering_days, "storage_class": "INTELLIGENT_TIERING"}
+            rules.append({"id": "tiering", **everything, "transitions": [moved]})
+        if plan.expire_days is not None:
+            rules.append({"id": "expiry", **everything, "expiration": {"days": plan.expire_days}})
+        aws.s3.BucketLifecycleConfiguration(self._child, bucket=self.bucket.id, rules=rules, opts=opts, **self._where)
+
+    def _lock(self, lock: LockPlan, opts: pulumi.ResourceOptions) -> None:
+        aws.s3.BucketObjectLockConfiguration(
+            self._child,
+            bucket=self.bucket.id,
+            object_lock_enabled="Enabled",
+            rule={"default_retention": {"mode": lock.mode, "days": lock.days}},
+            opts=opts,
+            **self._where,
+        )

@@ -1,0 +1,42 @@
+"""The hub: one bucket for each data class that may be in AWS, and what a class asks of its bucket."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.base import Model, Word
+
+RegionName = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z]+)+-\d$")]
+
+
+class ObjectLock(Model):
+    """Nobody deletes or overwrites an object for so long: for backups."""
+
+    days: int = Field(ge=1, le=36500, description="from when an object is written")
+    mode: Literal["governance", "compliance"] = Field(
+        default="governance", description="compliance: not even the account's root user, and never shortened"
+    )
+
+
+class HubClass(Model):
+    """What a data class's bucket has besides its encryption and its versions."""
+
+    replica_region: RegionName | None = Field(
+        default=None, description="a second region with a copy of all that is written from then on; billed twice"
+    )
+    object_lock: ObjectLock | None = Field(default=None, description="for a class of backups; it cannot be taken back")
+    tiering_days: int | None = Field(
+        default=None, ge=0, le=3650, description="then S3 itself moves what nobody reads to cheaper storage"
+    )
+    expire_days: int | None = Field(default=None, ge=1, le=3650, description="then objects are deleted; none: never")
+
+
+class S3Hub(Model):
+    """One bucket per data class: versioned, encrypted with its own key, closed to the public."""
+
+    kind: Literal["s3"] = "s3"
+    noncurrent_days: int = Field(
+        default=30, ge=1, le=3650, description="how long an overwritten object can be brought back"
+    )
+    classes: Mapping[Word, HubClass] = Field(default={}, description="by data class; none named: one region, no lock")

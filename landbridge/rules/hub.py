@@ -1,0 +1,94 @@
+"""Rules about what data classes ask of their buckets in the hub."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog import regions
+from landbridge.catalog.regimes import regimes
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import REGION, suggestion
+
+_CLASSES: DataPath = ("storage", "hub", "classes")
+
+
+@rule(suppressible=False)
+def hub_class(environment: Environment) -> Iterator[Finding]:
+    """What the hub says of a class is of one that is there, and whose data may be in AWS: the others have no bucket.
+
+    Source: Landbridge (docs/decisions/0006-data.md).
+    """
+    known = environment.data_classes
+    for name in environment.storage.hub.classes:
+        path = (*_CLASSES, name)
+        if name not in known:
+            message = f'unknown data class "{name}"'
+            yield Finding("hub-class", message, path, suggestion(name, known), related=(("data_classes",),))
+        elif "aws" not in known[name].sites:
+            message = f"data of class {name} may be at {', '.join(known[name].sites)} only, so it has no bucket"
+            yield Finding("hub-class", message, path, "remove it", related=(("data_classes", name, "sites"),))
+
+
+@rule(suppressible=False)
+def hub_replica(environment: Environment) -> Iterator[Finding]:
+    """A class's second region is another one, which S3 copies to, and where the class's law lets the data be.
+
+    Source: S3 User Guide, "Replicating objects within and across Regions" (not between partitions); the regimes' own
+    citations, in landbridge/catalog/regimes.yaml.
+    """
+    here = regions().get(environment.region)
+    for name, wanted in environment.storage.hub.classes.items():
+        region = wanted.replica_region
+        if region is None or here is None:
+            continue
+        path = (*_CLASSES, name, "replica_region")
+        near = [
+            one for one, fact in regions().items() if fact.geography == here.geography and one != environment.region
+        ]
+        there = regions().get(region)
+        data_class = environment.data_classes.get(name)
+        regime = regimes().get((data_class.regime if data_class is not None else None) or "")
+        fix = f"use {' or '.join(near[:4])}" if near else None
+        if region == environment.region:
+            yield Finding("hub-replica", f"{region} is where the bucket is already", path, fix, related=(REGION,))
+        elif there is None:
+            yield Finding("hub-replica", f'unknown region "{region}"', path, suggestion(region, regions()))
+        elif there.partition != here.partition:
+            message = f"S3 copies nothing from {environment.region} to {region}, which is in another partition"
+            yield Finding("hub-replica", message, path, fix, related=(REGION,))
+        elif regime is not None and not regime.allows_region(region):
+            message = f"data under {regime.title} may not be in {region} ({regime.citation})"
+            related: tuple[DataPath, ...] = (("data_classes", name, "regime"),)
+            yield Finding("hub-replica", message, path, fix, related=related)
+
+
+@rule
+def hub_lock(environment: Environment) -> Iterator[Finding]:
+    """A lock that nobody can lift is not in an environment that is to be thrown away: its bucket could not be.
+
+    Source: S3 User Guide, "Object Lock", retention modes.
+    """
+    if environment.aws.protect:
+        return
+    for name, wanted in environment.storage.hub.classes.items():
+        if wanted.object_lock is not None and wanted.object_lock.mode == "compliance":
+            message = (
+                "with protect: false `landbridge destroy` empties the bucket, which a lock in compliance mode forbids"
+            )
+            path = (*_CLASSES, name, "object_lock", "mode")
+            yield Finding("hub-lock", message, path, "mode: governance", related=(("aws", "protect"),))
+
+
+@rule
+def hub_expiry(environment: Environment) -> Iterator[Finding]:
+    """Objects expire after their lock, not before: S3 only hides a locked object, and it is billed until the lock ends.
+
+    Source: S3 User Guide, "Managing Object Lock", object lock and lifecycle.
+    """
+    for name, wanted in environment.storage.hub.classes.items():
+        lock, days = wanted.object_lock, wanted.expire_days
+        if lock is not None and days is not None and days < lock.days:
+            message = f"objects expire after {days} days and are locked for {lock.days}"
+            path = (*_CLASSES, name, "expire_days")
+            related: tuple[DataPath, ...] = ((*_CLASSES, name, "object_lock"),)
+            yield Finding("hub-expiry", message, path, f"expire_days: {lock.days}", Severity.WARNING, related)
