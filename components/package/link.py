@@ -1,0 +1,67 @@
+"""`landbridge:index:SiteLink`."""
+
+from typing import NotRequired
+
+import pulumi
+
+import components
+from components.package.inputs import OwnedInputs, planned
+from landbridge.plan.alone import alone
+from landbridge.plan.link import LinkArgs, link_args
+
+
+class SiteLinkInputs(OwnedInputs):
+    """The way between a site and a VPC."""
+
+    gateway_address: str
+    """The public address of the gateway on-prem."""
+    onprem_asn: int
+    """Its BGP number."""
+    aws_asn: NotRequired[int]
+    """The transit gateway's; 64512 unless it is said otherwise."""
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    subnet_ids: list[pulumi.Input[str]]
+    """One subnet in each zone that is to be reached."""
+    route_table_ids: dict[str, pulumi.Input[str]]
+    """Route tables that learn the way, by a name that stays."""
+
+
+class SiteLink(pulumi.ComponentResource):
+    """A Site-to-Site VPN with two tunnels and BGP on a transit gateway, IKEv2 with one strong suite."""
+
+    tunnels: pulumi.Output[list[dict[str, str]]]
+    """Both tunnels' addresses."""
+    pre_shared_keys: pulumi.Output[list[str]]
+    """Their keys, secret."""
+
+    def __init__(self, name: str, args: SiteLinkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        onprem = args.get("onprem_cidr", "10.20.0.0/16")
+
+        def plan() -> LinkArgs:
+            link = {"kind": "vpn", "gateway_address": args["gateway_address"], "onprem_asn": int(args["onprem_asn"])}
+            if "aws_asn" in args:
+                link["aws_asn"] = int(args["aws_asn"])
+            site = alone(
+                args["cluster"],
+                args["region"],
+                owner=args["owner"],
+                cost_center=args["cost_center"],
+                onprem_cidr=onprem,
+                link=link,
+            )
+            return link_args(site)
+
+        wanted = planned(f"SiteLink {name}", plan)
+        super().__init__("landbridge:index:SiteLink", name, dict(args), opts)
+        made = components.SiteLink(
+            name,
+            wanted,
+            onprem_cidr=onprem,
+            vpc_id=args["vpc_id"],
+            subnet_ids=list(args["subnet_ids"]),
+            route_table_ids=args["route_table_ids"],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.tunnels, self.pre_shared_keys = made.tunnels, made.pre_shared_keys
+        self.register_outputs({"tunnels": self.tunnels, "preSharedKeys": self.pre_shared_keys})

@@ -1,0 +1,15 @@
+import pulumi
+import pulumi_aws as aws
+
+from components import GpuPool
+from landbridge.plan.alone import alone
+from landbridge.plan.pool import pool_args
+
+p5 = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 8, "image": "ami-0a1b2c3d4e5f60718"}
+site = alone(
+    "lab", "us-east-1", owner="me@example.org", cost_center="1", pools=[{**p5, "capacity": [{"kind": "spot"}]}]
+)
+options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])
+profile = "arn:aws:iam::123456789012:instance-profile/node"
+pool = GpuPool("lab-p5", pool_args(site, site.aws.pools[0]), vpc_id="vpc-1", profile_arn=profile, opts=options)
+pulumi.export("template", pool.template.id)

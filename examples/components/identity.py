@@ -1,0 +1,16 @@
+import pulumi
+import pulumi_aws as aws
+
+from components import Account, Identity
+from landbridge.plan.alone import alone
+from landbridge.plan.identity import identity_args
+
+site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1")
+provider = aws.Provider("aws", region="us-east-1")
+data = {
+    "bucket_arns": {"internal": "arn:aws:s3:::lab"},
+    "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/1"},
+}
+options = pulumi.ResourceOptions(providers=[provider])
+who = Identity("lab", identity_args(site), account=Account.of(provider), region="us-east-1", opts=options, **data)
+pulumi.export("node_role", who.node_role_arn)

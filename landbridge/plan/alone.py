@@ -1,0 +1,65 @@
+"""An environment out of a handful of values, for whoever uses one component in a Pulumi program of their own.
+
+What a component does not look at (hosts, services) is filled with names that nobody has; everything else is decided by the
+same functions, with the same defaults, as for a whole environment.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from landbridge.environment import Environment, environment_from_config
+
+#: RFC 5737 and RFC 2606: addresses and names that are nobody's.
+_NOBODY = "192.0.2.1"
+_HOST = "unused"
+
+
+def alone(
+    cluster: str,
+    region: str,
+    *,
+    owner: str,
+    cost_center: str,
+    cidr: str = "10.60.0.0/16",
+    onprem_cidr: str = "10.20.0.0/16",
+    zones: Sequence[str] = (),
+    pools: Sequence[Mapping[str, Any]] = (),
+    classes: Sequence[str] = (),
+    link: Mapping[str, Any] | None = None,
+    storage: Mapping[str, Any] | None = None,
+    aws: Mapping[str, Any] | None = None,
+) -> Environment:
+    """Return an environment that plans can be made of: `network_args`, `pool_args`, `hub_args`, `link_args` and the others.
+
+    `zones` are the zone ids that need subnets where no pool says so; `pools`, `link`, `storage` and `aws` are written as in
+    an environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.
+    """
+    # A network without a pool has nothing to be in: this one says only where.
+    standing = {"name": _HOST, "instance": "m7i.large", "max_nodes": 1, "image": "ami-00000000000000000"}
+    where = [{**standing, "capacity": [{"kind": "on_demand", "zones": list(zones)}]}] if zones and not pools else []
+    raw = {
+        "owner": owner,
+        "cost_center": cost_center,
+        "data_classes": {name: {"sites": ["onprem", "aws"]} for name in classes or ("internal",)},
+        "onprem": {
+            "cidr": onprem_cidr,
+            "nodes": [{"hosts": f"{_HOST}01", "platform": "dgx-h100", "address": _address(onprem_cidr, 32)}],
+            "services": {
+                "controller": [_HOST],
+                **{role: _HOST for role in ("database", "storage", "gateway", "mlops")},
+                "login": [_HOST],
+            },
+            "addresses": {_HOST: _address(onprem_cidr, 2)},
+        },
+        "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *where]},
+        "link": link or {"kind": "vpn", "gateway_address": _NOBODY, "onprem_asn": 65010},
+        "storage": {"home": {"kind": "nfs", "export": "/home"}, "hub": {"kind": "s3"}, **(storage or {})},
+        "budget": {"monthly_usd": 1},
+    }
+    return environment_from_config(cluster, region, raw)
+
+
+def _address(cidr: str, host: int) -> str:
+    from ipaddress import IPv4Network
+
+    return str(IPv4Network(cidr)[host])

@@ -1,0 +1,126 @@
+"""The component package: the schema that other languages' SDKs are made from, the plugin itself, and what a component makes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pulumi
+import pulumi_aws as aws
+import pytest
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from components import package
+from landbridge import yaml_text
+from landbridge.policy import Level, judge
+from sandbox.engine import bags
+from sandbox.engine.graph import Graph, record
+from sandbox.engine.judged import resources
+from tests.graph.conftest import ROOT
+from tests.graph.test_program import Answering
+
+OWNED = {"cluster": "lab", "region": "us-east-1", "owner": "me@example.org", "cost_center": "1"}
+INPUTS: dict[str, dict[str, Any]] = {
+    "Network": {"cidr": "10.60.0.0/16", "zones": ["use1-az4", "use1-az6"]},
+    "GpuPool": {
+        "pool": "p5",
+        "instance_type": "p5.48xlarge",
+        "image": "ami-0a1b2c3d4e5f60718",
+        "max_nodes": 4.0,  # the wire knows no whole numbers
+        "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}],
+        "vpc_id": "vpc-1",
+        "profile_arn": "arn:aws:iam::123456789012:instance-profile/node",
+    },
+    "DataHub": {"classes": ["internal"]},
+    "SiteLink": {
+        "gateway_address": "203.0.113.10",
+        "onprem_asn": 65010,
+        "vpc_id": "vpc-1",
+        "subnet_ids": ["subnet-1"],
+        "route_table_ids": {"use1-az4": "rtb-1"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def schema() -> Iterator[dict[str, Any]]:
+    """What the plugin answers, started as the engine starts it."""
+    with subprocess.Popen(
+        [sys.executable, str(ROOT), str(ROOT), "127.0.0.1:1"], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as plugin:
+        try:
+            assert plugin.stdout is not None
+            with grpc.insecure_channel(f"127.0.0.1:{int(plugin.stdout.readline())}") as channel:
+                stub = provider_pb2_grpc.ResourceProviderStub(channel)
+                yield json.loads(stub.GetSchema(pb.GetSchemaRequest(), timeout=60).schema)
+        finally:
+            plugin.kill()
+
+
+@pytest.mark.timeout(120)
+def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, Any]) -> None:
+    assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
+    assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in package.__all__}
+    for name, inputs in INPUTS.items():
+        found = schema["resources"][f"landbridge:index:{name}"]
+        assert found["isComponent"] and found["description"]
+        assert set(found["requiredInputs"]) == {_camel(key) for key in (*OWNED, *inputs)}
+        # The SDK reads descriptions from a class's own source, not from that of the class it extends.
+        own = {key: one for key, one in found["inputProperties"].items() if key in map(_camel, inputs)}
+        assert len(own) == len(inputs) and all(one.get("description") for one in own.values()), name
+        # What decides how much is made is known before anything is: only ids may come from elsewhere.
+        live = {key for key, one in found["inputProperties"].items() if not one.get("plain") and "items" not in one}
+        assert live <= {"vpcId", "profileArn", "subnetIds", "routeTableIds"}, name
+    capacity = schema["types"]["landbridge:index:CapacityInputs"]
+    assert capacity["required"] == ["kind"] and set(capacity["properties"]) >= {"zones", "reservation"}
+    outputs = schema["resources"]["landbridge:index:Network"]["properties"]
+    assert set(outputs) == {"vpcId", "subnetIds", "routeTableIds"}
+
+
+@pytest.mark.parametrize("name", package.__all__)
+@pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
+def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -> None:
+    graph = _recorded(name, INPUTS[name], preview)
+    made = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
+    assert made and all("pulumi:providers:aws::aws" in node.provider for node in made)
+    wrong = {node.key: list(bags.problems(node.type, node.inputs)) for node in made}
+    assert {key: found for key, found in wrong.items() if found} == {}
+    assert [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "says"),
+    [
+        ("Network", {"cidr": "10.60.0.0/99"}, "cidr"),
+        ("Network", {"zones": ["us-east-1a"]}, "zones"),
+        ("GpuPool", {"instance_type": "p5.48xlrge"}, "p5.48xl"),
+        ("GpuPool", {"capacity": [{"kind": "rented"}]}, "capacity"),
+        ("SiteLink", {"gateway_address": "gateway"}, "gateway_address"),
+    ],
+)
+def test_wrong_values_are_told_before_anything_is_registered(name: str, wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(pulumi.InputPropertiesError) as told:
+        _recorded(name, {**INPUTS[name], **wrong}, True)
+    problems = str([(one["property_path"], one["reason"]) for one in told.value.errors or ()])
+    assert says in problems, problems
+
+
+def test_the_plugins_file_names_this_program() -> None:
+    plugin = yaml_text.load((ROOT / "PulumiPlugin.yaml").read_text())
+    assert plugin["runtime"]["name"] == "python" and (ROOT / "__main__.py").is_file()
+
+
+def _recorded(name: str, inputs: dict[str, Any], preview: bool) -> Graph:
+    def program() -> None:
+        options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])
+        getattr(package, name)("lab", {**OWNED, **inputs}, options)
+
+    return record(program, stack="alone", config={}, backing=Answering(), preview=preview)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
