@@ -177,10 +177,18 @@ def catalogue_page() -> str:
     return f"{NOTE}{catalogue.page()}"
 
 
+def components_page() -> str:
+    """What the AWS half is made of, and what must hold of it."""
+    import component_pages
+
+    return f"{NOTE}{component_pages.page(_type, _default)}"
+
+
 PAGES = {
     REFERENCE / "environment.md": environment_page,
     REFERENCE / "commands.md": commands_page,
     REFERENCE / "catalogue.md": catalogue_page,
+    REFERENCE / "components.md": components_page,
     REFERENCE / "mistakes.md": mistakes_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,
 }
