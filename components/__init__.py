@@ -5,10 +5,13 @@ from components.data_hub import DataHub
 from components.existing_network import ExistingNetwork
 from components.flow_logs import FlowLogs
 from components.gpu_pool import GpuPool
+from components.guardrails import Guardrails
 from components.identity import Identity
 from components.network import Network
+from components.reaper import Reaper
 from components.shared_filesystem import SharedFilesystem
 from components.site_link import SiteLink
+from components.trail import Trail
 
 __all__ = [
     "Account",
@@ -16,8 +19,11 @@ __all__ = [
     "ExistingNetwork",
     "FlowLogs",
     "GpuPool",
+    "Guardrails",
     "Identity",
     "Network",
+    "Reaper",
     "SharedFilesystem",
     "SiteLink",
+    "Trail",
 ]

@@ -12,6 +12,7 @@ from components import (
     ExistingNetwork,
     FlowLogs,
     GpuPool,
+    Guardrails,
     Identity,
     Network,
     SharedFilesystem,
@@ -22,6 +23,7 @@ from landbridge.environment.lock import read_lock
 from landbridge.findings import FindingsError
 from landbridge.plan.filesystem import filesystem_args
 from landbridge.plan.flow_logs import flow_log_args
+from landbridge.plan.guardrails import guardrails_args
 from landbridge.plan.hub import hub_args
 from landbridge.plan.identity import identity_args
 from landbridge.plan.link import link_args
@@ -87,6 +89,15 @@ def build(environment: Environment, locked: Mapping[str, str]) -> None:
         region=environment.region,
         bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
         key_arns={key: value.arn for key, value in data.keys.items()},
+        opts=options,
+    )
+    Guardrails(
+        name,
+        guardrails_args(environment),
+        account=account,
+        region=environment.region,
+        launch_role_name=identity.launch_role.name,
+        launch_role_arn=identity.launch_role.arn,
         opts=options,
     )
     built = {

@@ -12,6 +12,7 @@ from landbridge.environment.capacity import (
     capacity_zones,
 )
 from landbridge.environment.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.guardrails import Budget, Guardrails
 from landbridge.environment.hub import HubClass, ObjectLock, S3Hub
 from landbridge.environment.iam import Iam, Ingress, Statement
 from landbridge.environment.link import DirectConnect, Link, Vpn
@@ -59,6 +60,7 @@ __all__ = [
     "ExternalNfsHome",
     "FsxLustre",
     "FsxOpenZfs",
+    "Guardrails",
     "HubClass",
     "Iam",
     "ImageLock",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import Model, Text, Url, Word, Zone
+from landbridge.environment.guardrails import Guardrails
 from landbridge.environment.iam import Iam, Ingress
 from landbridge.environment.network import ExistingVpc, ImageSource, Kubernetes, Logs
 from landbridge.environment.pool import NicPolicy, Pool
@@ -50,6 +51,7 @@ class Aws(Model):
     images: Mapping[Word, ImageSource] = Field(default={}, description="images by name, for pools")
     ingress: tuple[Ingress, ...] = Field(default=(), description="none: only the on-prem site reaches the nodes")
     iam: Iam = Iam()
+    guardrails: Guardrails = Guardrails()
     kubernetes: Kubernetes | None = None
     logs: Logs = Logs()
     quotas: Mapping[QuotaCode, int] = Field(

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws import Aws
-from landbridge.environment.base import SITES, HostName, Model, Port, Site, Text, Usd, UserName, Word
+from landbridge.environment.base import SITES, HostName, Model, Port, Site, Text, UserName, Word
+from landbridge.environment.guardrails import Budget
 from landbridge.environment.link import Link
 from landbridge.environment.onprem import OnPrem
 from landbridge.environment.scheduler import Scheduler
@@ -29,20 +30,6 @@ class User(Model):
 
     name: UserName
     uid: Annotated[int, Field(ge=1000, le=2_000_000_000)]
-
-
-class AccountBudget(Model):
-    """What one account may spend in AWS in a month; past a hard limit nothing more is launched for it."""
-
-    monthly_usd: Usd
-    hard: bool = False
-
-
-class Budget(Model):
-    """What AWS may cost."""
-
-    monthly_usd: Usd | None = Field(default=None, description="none: no alarm, only the accounts' limits")
-    accounts: Mapping[UserName, AccountBudget] = {}
 
 
 class MLflow(Model):

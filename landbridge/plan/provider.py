@@ -5,7 +5,21 @@ from typing import Any
 from landbridge.environment import Environment
 
 #: The services that the components use; each gets the endpoint where an environment names one.
-SERVICES = ("ec2", "efs", "fsx", "iam", "kms", "logs", "s3", "secretsmanager", "ssm", "sts")
+SERVICES = (
+    "budgets",
+    "ec2",
+    "efs",
+    "events",
+    "fsx",
+    "iam",
+    "kms",
+    "lambda_",
+    "logs",
+    "s3",
+    "secretsmanager",
+    "ssm",
+    "sts",
+)
 
 
 def provider_args(environment: Environment) -> dict[str, Any]:

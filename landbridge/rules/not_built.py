@@ -43,7 +43,6 @@ def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     standby = len(environment.onprem.services.controller) > 1
     yield standby, "a standby controller", ("onprem", "services", "controller", 1)
     yield environment.link.kind == "direct_connect", "Direct Connect", ("link", "kind")
-    yield budget.monthly_usd is not None, "an alarm on the budget", ("budget", "monthly_usd")
     for name, account in budget.accounts.items():
         what = "refusing launches past a hard limit" if account.hard else "counting an account's spending"
         yield True, what, ("budget", "accounts", name, *(["hard"] if account.hard else []))

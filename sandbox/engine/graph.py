@@ -17,7 +17,7 @@ import pulumi
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import run_in_stack
 
-from sandbox.engine.wire import Bag, plain
+from sandbox.engine.wire import Bag, asset, plain
 
 STACK = "pulumi:pulumi:Stack"
 
@@ -148,7 +148,7 @@ def _opened(value: Any) -> Any:
         return {key: _opened(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_opened(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if isinstance(value, float) and value.is_integer() else asset(value)
 
 
 def record(

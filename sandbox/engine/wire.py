@@ -9,6 +9,9 @@ from pulumi.runtime import rpc
 
 Bag = dict[str, Any]
 
+#: How the engine writes files and folders: objects that carry a signature.
+_SIGNATURE, _ASSET, _ARCHIVE = rpc._special_sig_key, rpc._special_asset_sig, rpc._special_archive_sig
+
 
 def plain(struct: struct_pb2.Struct) -> Bag:
     """Return a struct as a dict; whole numbers are ints, unknowns stay `Unknown`, secrets are opened."""
@@ -25,6 +28,15 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    return asset(value)
+
+
+def asset(value: Any) -> Any:
+    """Texts and archives of them as plain data, which compares; anything else as it is."""
+    if isinstance(value, pulumi.AssetArchive):
+        return {_SIGNATURE: _ARCHIVE, "assets": {name: asset(item) for name, item in value.assets.items()}}
+    if isinstance(value, pulumi.StringAsset):
+        return {_SIGNATURE: _ASSET, "text": value.text}
     return value
 
 

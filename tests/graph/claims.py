@@ -18,6 +18,8 @@ SECRET, OTHER_SECRET = (
     arn("secretsmanager", "secret:x-AbCdEf"),
 )
 INSTANCE, TEMPLATE = arn("ec2", "instance/i-1"), arn("ec2", "launch-template/lt-1")
+LOGS = arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper:log-stream:x")
+DENIAL = f"arn:aws:iam::{ACCOUNT}:policy/{CLUSTER}-no-launches"
 NODE, LAUNCH = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-node", f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-launch"
 TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
 SECURE = {"aws:SecureTransport": "true"}
@@ -53,6 +55,8 @@ def no(action: str, resource: str, context: Context | None = None, *, wide_open:
 
 
 ALL = ("node", "launch", "terminate", "read", "hub", "mover")
+#: What watches, where it is asked for.
+WATCHING = ("reaper", "budget")
 CLAIMS = (
     Claim(
         ("node", "hub"),
@@ -171,6 +175,32 @@ CLAIMS = (
         ),
     ),
     Claim(
+        ("reaper",),
+        "ends nodes of this cluster, no machine that is none, and writes its own log",
+        (
+            yes("ec2:TerminateInstances", INSTANCE, {**OWN, "aws:ResourceTag/landbridge:pool": "p5"}),
+            no("ec2:TerminateInstances", INSTANCE, OWN),
+            no("ec2:TerminateInstances", INSTANCE, {**OTHER, "aws:ResourceTag/landbridge:pool": "p5"}),
+            yes("ec2:DescribeInstances", "*"),
+            yes("logs:PutLogEvents", LOGS),
+            no("logs:PutLogEvents", arn("logs", "log-group:/aws/lambda/other:log-stream:x")),
+            no("logs:DeleteLogGroup", arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper")),
+            no("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+        ),
+    ),
+    Claim(
+        ("budget",),
+        "puts the refusal of launches on the launch role, and nothing else on it or on another",
+        (
+            yes("iam:AttachRolePolicy", LAUNCH, {"iam:PolicyARN": DENIAL}),
+            yes("iam:DetachRolePolicy", LAUNCH, {"iam:PolicyARN": DENIAL}),
+            no("iam:AttachRolePolicy", LAUNCH, {"iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess"}),
+            no("iam:AttachRolePolicy", LAUNCH),
+            no("iam:AttachRolePolicy", NODE, {"iam:PolicyARN": DENIAL}),
+            no("iam:PutRolePolicy", LAUNCH),
+        ),
+    ),
+    Claim(
         ("read",),
         "sees states and numbers, and no data, user data or secrets",
         (
@@ -227,6 +257,10 @@ TAKING = (
     Taking("hub", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
     Taking("mover", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "nfs01"}),
     Taking("mover", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
+    Taking("reaper", "lambda.amazonaws.com", True),
+    Taking("reaper", "ec2.amazonaws.com", False),
+    Taking("budget", "budgets.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
+    Taking("budget", "budgets.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
     Taking("managed", "ssm.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
     Taking("managed", "ssm.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
 )
@@ -236,6 +270,6 @@ def table() -> str:
     """The claims as the page has them."""
     lines = ["| role | |", "| --- | --- |"]
     for claim in CLAIMS:
-        who = "every role" if claim.roles == ALL else ", ".join(f"`{role}`" for role in claim.roles)
+        who = "each of the first six" if claim.roles == ALL else ", ".join(f"`{role}`" for role in claim.roles)
         lines.append(f"| {who} | {claim.text} |")
     return "\n".join(lines)

@@ -17,8 +17,10 @@ EVERYTHING = (
     (
         "protect: false",
         "protect: false\n      iam: {ssm_activation: {registrations: 2, expires: 2026-12-10T00:00:00Z}, "
-        'anywhere: {certificate: "-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----"}}',
+        'anywhere: {certificate: "-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----"}}\n'
+        "      guardrails: {reaper: true, trail: {}}",
     ),
+    ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
 )
 #: The property that holds a document, by type; anything else of the type is not a policy.
 PLACES = {
@@ -55,6 +57,7 @@ class Arns(Answering):
             "aws:s3/bucket:Bucket": f"arn:aws:s3:::{inputs.get('bucket')}",
             "aws:kms/key:Key": arn("kms", f"key/{name}"),
             "aws:secretsmanager/secret:Secret": arn("secretsmanager", f"secret:{inputs.get('name')}-AbCdEf"),
+            "aws:cloudwatch/logGroup:LogGroup": arn("logs", f"log-group:{inputs.get('name')}"),
             "aws:rolesanywhere/trustAnchor:TrustAnchor": arn("rolesanywhere", f"trust-anchor/{name}"),
         }
         return id_, {**state, "arn": made.get(token, state["arn"])}

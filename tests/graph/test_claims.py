@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from sandbox.engine.graph import Graph
-from tests.graph.claims import ALL, BUCKET, CLAIMS, KEY, TAKING, Ask, Taking, table
+from tests.graph.claims import ALL, BUCKET, CLAIMS, KEY, TAKING, WATCHING, Ask, Taking, table
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.documents import ACCOUNT, everything, text_of
 
@@ -54,7 +54,7 @@ def test_who_may_take_a_role(graph: Graph, taking: Taking) -> None:
 
 
 def test_every_role_has_what_it_may_and_what_it_may_not() -> None:
-    for role in ALL:
+    for role in (*ALL, *WATCHING):
         asked = {ask.allowed for claim in CLAIMS if role in claim.roles for ask in claim.asks}
         assert asked == {True, False}, role
 

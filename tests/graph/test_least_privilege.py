@@ -121,8 +121,9 @@ def test_no_trust_is_open(graph: Graph) -> None:
         if found.type == TRUST:
             service = statement["Principal"]["Service"]
             assert set(statement["Principal"]) == {"Service"} and isinstance(service, str)
-            # EC2 hands a role only to instances whose launcher may pass it; the others say for whom they act.
-            assert service == "ec2.amazonaws.com" or "aws:SourceAccount" in statement["Condition"]["StringEquals"]
+            # EC2 and Lambda hand out a role only to what was made by somebody who may pass it; the others say for whom they act.
+            handed = service in ("ec2.amazonaws.com", "lambda.amazonaws.com")
+            assert handed or "aws:SourceAccount" in statement["Condition"]["StringEquals"]
 
 
 def test_every_set_of_values_under_an_allow_is_not_met_by_nothing(graph: Graph) -> None:

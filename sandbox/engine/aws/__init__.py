@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from sandbox.engine.aws import efs, fsx, groups, iam, keys, link, logs, pool, routes, s3, unemulated, vpc
+from sandbox.engine.aws import efs, fsx, groups, guard, iam, keys, link, logs, pool, routes, s3, unemulated, vpc
 from sandbox.engine.aws.base import Bag, Cloud, Kind, Refused
 
 KINDS: Mapping[str, type[Kind]] = {
     kind.token: kind
-    for module in (vpc, routes, groups, link, pool, iam, s3, keys, fsx, efs, logs, unemulated)
+    for module in (vpc, routes, groups, link, pool, iam, s3, keys, fsx, efs, logs, guard, unemulated)
     for kind in module.KINDS
 }
 

@@ -33,4 +33,33 @@ class Activation(Unemulated):
     token = "aws:ssm/activation:Activation"
 
 
-KINDS = (TrustAnchor, Profile, Activation)
+class BudgetAction(Unemulated):
+    token = "aws:budgets/budgetAction:BudgetAction"
+
+
+class CostAllocationTag(Unemulated):
+    token = "aws:costexplorer/costAllocationTag:CostAllocationTag"
+
+
+class AnomalyMonitor(Unemulated):
+    token = "aws:costexplorer/anomalyMonitor:AnomalyMonitor"
+
+
+class AnomalySubscription(Unemulated):
+    token = "aws:costexplorer/anomalySubscription:AnomalySubscription"
+
+
+class Trail(Unemulated):
+    token = "aws:cloudtrail/trail:Trail"
+
+
+KINDS = (
+    Trail,
+    TrustAnchor,
+    Profile,
+    Activation,
+    BudgetAction,
+    CostAllocationTag,
+    AnomalyMonitor,
+    AnomalySubscription,
+)

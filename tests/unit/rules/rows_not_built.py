@@ -14,6 +14,5 @@ ROWS = [
     Row("not-built-yet", "local disks that nothing mounts", {(*POOL, "local_scratch"): "/local"}, (*POOL, "local_scratch"), "local disks"),
     Row("not-built-yet", "a driver that nothing installs", {(*POOL, "driver"): "open"}, (*POOL, "driver"), "driver"),
     Row("not-built-yet", "an EKS cluster", {("aws", "kubernetes"): {"version": "1.34"}}, ("aws", "kubernetes"), "EKS"),
-    Row("not-built-yet", "a budget that nobody watches", {("budget",): {"monthly_usd": 1000}}, ("budget", "monthly_usd"), "alarm"),
     Row("not-built-yet", "a hard limit that nothing enforces", {("budget",): {"accounts": {"vision": {"monthly_usd": 1, "hard": True}}}}, ("budget", "accounts", "vision", "hard"), "hard limit"),
 ]  # fmt: skip

@@ -1,0 +1,162 @@
+"""What keeps cost and rights in bounds while nobody looks."""
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from components.reaper import Reaper
+from components.trail import Trail
+from landbridge.plan import guardrails as plan
+from landbridge.plan.guardrails import BudgetPlan, GuardrailsArgs
+
+
+class Guardrails(pulumi.ComponentResource):
+    """A budget that writes and, where it is hard, denies launches; a function that ends nodes past their lease; cost tags,
+    an anomaly monitor and an audit trail where they are asked for.
+
+    Costs next to nothing: the function runs for a second every few minutes, of a budget's actions the first two are free, a trail costs its
+    storage. Protects: from nodes that nobody ends because the site is dark, from a bill that nobody saw coming; the trail
+    from being changed. Opens: to AWS Budgets the right to put one policy on the launch role, to the function the right to
+    end nodes of this cluster.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: GuardrailsArgs,
+        *,
+        account: Account,
+        region: str,
+        launch_role_name: pulumi.Input[str],
+        launch_role_arn: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:Guardrails", name, {"cluster": args.cluster}, opts)
+        self._name, self._args, self._account = name, args, account
+        self._own = pulumi.ResourceOptions(parent=self)
+        for tag in args.cost_tags:
+            aws.costexplorer.CostAllocationTag(
+                f"{name}-{tag.removeprefix('landbridge:')}", tag_key=tag, status="Active", opts=self._own
+            )
+        if args.budget is not None:
+            budget = self._budget(args.budget)
+            if args.budget.hard:
+                self._stop_launches(args.budget, budget, launch_role_name, launch_role_arn)
+        if args.anomaly_usd is not None:
+            self._anomalies(args.anomaly_usd)
+        if args.reaper is not None:
+            Reaper(
+                name,
+                args.reaper,
+                cluster=args.cluster,
+                account=account,
+                region=region,
+                path=args.path,
+                permissions_boundary=args.permissions_boundary,
+                tags=args.tags,
+                opts=self._own,
+            )
+        if args.trail is not None:
+            Trail(name, args.trail, cluster=args.cluster, account=account, region=region, tags=args.tags,
+                  protect=args.protect, opts=self._own)  # fmt: skip
+        self.register_outputs({})
+
+    def _budget(self, wanted: BudgetPlan) -> aws.budgets.Budget:
+        people = list(wanted.subscribers)
+        alarms = [("ACTUAL", percent) for percent in wanted.alarms] + [("FORECASTED", 100)]
+        tag = f"user:landbridge:cluster${self._args.cluster}"
+        return aws.budgets.Budget(
+            self._name,
+            name=self._args.cluster,
+            budget_type="COST",
+            time_unit="MONTHLY",
+            limit_amount=wanted.usd,
+            limit_unit="USD",
+            cost_filters=[{"name": "TagKeyValue", "values": [tag]}] if wanted.cluster_only else None,
+            notifications=[
+                {
+                    "notification_type": kind,
+                    "comparison_operator": "GREATER_THAN",
+                    "threshold": percent,
+                    "threshold_type": "PERCENTAGE",
+                    "subscriber_email_addresses": people,
+                }
+                for kind, percent in alarms
+            ],
+            tags=self._args.tags,
+            opts=self._own,
+        )
+
+    def _stop_launches(
+        self,
+        wanted: BudgetPlan,
+        budget: aws.budgets.Budget,
+        role_name: pulumi.Input[str],
+        role_arn: pulumi.Input[str],
+    ) -> None:
+        """At the whole budget, launches are denied until a person resets the action."""
+        denial = aws.iam.Policy(
+            f"{self._name}-no-launches",
+            name=f"{self._args.cluster}-no-launches",
+            path=self._args.path,
+            description="Put on the launch role by AWS Budgets when the month's budget is spent",
+            policy=plan.no_launches(),
+            tags=self._args.tags,
+            opts=self._own,
+        )
+        known = pulumi.Output.all(role_arn, denial.arn)
+        role = aws.iam.Role(
+            f"{self._name}-budget",
+            name=f"{self._args.cluster}-budget",
+            path=self._args.path,
+            permissions_boundary=self._args.permissions_boundary,
+            assume_role_policy=self._account.id.apply(plan.budget_trust),
+            tags=self._args.tags,
+            opts=self._own,
+        )
+        allowed = aws.iam.RolePolicy(
+            f"{self._name}-budget",
+            name="landbridge",
+            role=role.id,
+            policy=known.apply(lambda arns: plan.budget_policy(*arns)),
+            opts=self._own,
+        )
+        aws.budgets.BudgetAction(
+            self._name,
+            budget_name=budget.name,
+            action_type="APPLY_IAM_POLICY",
+            approval_model="AUTOMATIC",
+            notification_type="ACTUAL",
+            action_threshold={"action_threshold_type": "PERCENTAGE", "action_threshold_value": 100},
+            definition={"iam_action_definition": {"policy_arn": denial.arn, "roles": [role_name]}},
+            execution_role_arn=role.arn,
+            subscribers=[{"subscription_type": "EMAIL", "address": address} for address in wanted.subscribers],
+            tags=self._args.tags,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
+        )
+
+    def _anomalies(self, usd: str) -> None:
+        monitor = aws.costexplorer.AnomalyMonitor(
+            self._name,
+            name=self._args.cluster,
+            monitor_type="DIMENSIONAL",
+            monitor_dimension="SERVICE",
+            tags=self._args.tags,
+            opts=self._own,
+        )
+        aws.costexplorer.AnomalySubscription(
+            self._name,
+            name=self._args.cluster,
+            frequency="DAILY",
+            monitor_arn_lists=[monitor.arn],
+            subscribers=[{"type": "EMAIL", "address": address} for address in self._args.subscribers],
+            threshold_expression={
+                "dimension": {
+                    "key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE",
+                    "match_options": ["GREATER_THAN_OR_EQUAL"],
+                    "values": [usd],
+                }
+            },
+            tags=self._args.tags,
+            opts=self._own,
+        )

@@ -1,0 +1,98 @@
+"""A function that ends nodes past their lease, whether or not the site can be reached."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.guard.package import HANDLER, files
+from landbridge.plan.args import named
+from landbridge.plan.guardrails import ReaperPlan, reaper_policy, reaper_trust
+from landbridge.plan.policies import Place
+
+
+class Reaper(pulumi.ComponentResource):
+    """Every few minutes: nodes of the cluster whose tag `landbridge:lease-expires` is over are terminated.
+
+    Costs cents a month. Protects: from paying for nodes that nobody ends, because site, link or controller are gone. Opens: to the
+    function the right to end instances with this cluster's tag and a pool's.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: ReaperPlan,
+        *,
+        cluster: str,
+        account: Account,
+        region: str,
+        tags: Mapping[str, str],
+        path: str = "/",
+        permissions_boundary: str | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:Reaper", name, {"schedule": args.schedule}, opts)
+        child, own = f"{name}-reaper", pulumi.ResourceOptions(parent=self)
+        logs = aws.cloudwatch.LogGroup(
+            child, name=f"/aws/lambda/{args.name}", retention_in_days=args.log_days, tags=tags, opts=own
+        )
+        role = aws.iam.Role(
+            child,
+            name=args.name,
+            path=path,
+            permissions_boundary=permissions_boundary,
+            assume_role_policy=reaper_trust(),
+            tags=tags,
+            opts=own,
+        )
+        where = pulumi.Output.all(account.partition, account.id, logs.arn)
+        allowed = aws.iam.RolePolicy(
+            child,
+            name="landbridge",
+            role=role.id,
+            policy=where.apply(
+                lambda known: reaper_policy(Place(cluster, known[0], region, known[1]), known[2].removesuffix(":*"))
+            ),
+            opts=own,
+        )
+        function = aws.lambda_.Function(
+            child,
+            name=args.name,
+            description="Ends nodes of this cluster that have outlived their lease",
+            role=role.arn,
+            runtime=args.runtime,
+            architectures=[args.architecture],
+            handler=HANDLER,
+            code=pulumi.AssetArchive({path: pulumi.StringAsset(text) for path, text in files().items()}),
+            memory_size=args.memory_mib,
+            timeout=args.timeout_seconds,
+            environment={"variables": args.variables},
+            tags=named(tags, args.name),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed, logs]),
+        )
+        rule = aws.cloudwatch.EventRule(
+            child,
+            name=args.name,
+            description="Looks for nodes that have outlived their lease",
+            schedule_expression=args.schedule,
+            tags=tags,
+            opts=own,
+        )
+        permission = aws.lambda_.Permission(
+            child,
+            function=function.name,
+            action="lambda:InvokeFunction",
+            principal="events.amazonaws.com",
+            source_arn=rule.arn,
+            statement_id="schedule",
+            opts=own,
+        )
+        aws.cloudwatch.EventTarget(
+            child,
+            rule=rule.name,
+            target_id="reaper",
+            arn=function.arn,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[permission]),
+        )
+        self.register_outputs({"functionName": function.name})

@@ -1,0 +1,81 @@
+"""Who called what in the account, where nobody can change it."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.plan.args import named
+from landbridge.plan.guardrails import TrailPlan, trail_policy
+
+
+class Trail(pulumi.ComponentResource):
+    """CloudTrail for all regions, in a bucket that keeps every file for its time.
+
+    Costs what the files take in S3; the first copy of management events is free. Protects: files cannot be deleted or
+    changed before their time, and carry signatures. Opens: CloudTrail may write into the bucket, for this trail alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: TrailPlan,
+        *,
+        cluster: str,
+        account: Account,
+        region: str,
+        tags: Mapping[str, str],
+        protect: bool,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:Trail", name, {"days": args.days}, opts)
+        own = pulumi.ResourceOptions(parent=self, protect=protect)
+        child, trail_name = f"{name}-audit", f"{cluster}-audit"
+        bucket = aws.s3.Bucket(
+            child,
+            bucket=account.id.apply(args.bucket_name),
+            object_lock_enabled=True,
+            tags=named(tags, args.bucket_prefix),
+            opts=own,
+        )
+        closed = aws.s3.BucketPublicAccessBlock(
+            child,
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=own,
+        )
+        versions = aws.s3.BucketVersioning(
+            child, bucket=bucket.id, versioning_configuration={"status": "Enabled"}, opts=own
+        )
+        locked = aws.s3.BucketObjectLockConfiguration(
+            child,
+            bucket=bucket.id,
+            rule={"default_retention": {"mode": args.mode, "days": args.days}},
+            opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[versions]),
+        )
+        where = pulumi.Output.all(account.partition, account.id)
+        arn = where.apply(lambda known: f"arn:{known[0]}:cloudtrail:{region}:{known[1]}:trail/{trail_name}")
+        policy = aws.s3.BucketPolicy(
+            child,
+            bucket=bucket.id,
+            policy=pulumi.Output.all(bucket.arn, account.id, arn).apply(lambda known: trail_policy(*known)),
+            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[closed]),
+        )
+        aws.cloudtrail.Trail(
+            child,
+            name=trail_name,
+            s3_bucket_name=bucket.bucket,
+            is_multi_region_trail=True,
+            include_global_service_events=True,
+            enable_log_file_validation=True,
+            enable_logging=True,
+            tags=dict(tags),
+            # CloudTrail tries to write when it is made.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy, locked]),
+        )
+        self.register_outputs({"bucket": bucket.bucket})

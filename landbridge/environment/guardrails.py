@@ -1,0 +1,59 @@
+"""What keeps cost and rights in bounds while nobody looks, and what of it is written down."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.base import Model, Usd, UserName
+
+Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
+Percent = Annotated[int, Field(ge=1, le=1000)]
+
+
+class AccountBudget(Model):
+    """What one account may spend in AWS in a month; past a hard limit nothing more is launched for it."""
+
+    monthly_usd: Usd
+    hard: bool = False
+
+
+class Budget(Model):
+    """What AWS may cost. The numbers of AWS Budgets are hours old: a hard budget stops the next launches, not the last ones."""
+
+    monthly_usd: Usd | None = Field(default=None, description="none: no alarm, only the accounts' limits")
+    alarms: tuple[Percent, ...] = Field(
+        default=(50, 80, 100), description="percent of it at which AWS writes; another at 100 for what it forecasts"
+    )
+    subscribers: tuple[Email, ...] = Field(default=(), description="who is written to; none: the owner")
+    hard: bool = Field(
+        default=False, description="at 100 percent the launch role is denied every launch, until a person undoes it"
+    )
+    accounts: Mapping[UserName, AccountBudget] = {}
+
+
+class Trail(Model):
+    """CloudTrail: who called what, in a bucket whose objects nobody can change before their time."""
+
+    days: int = Field(default=365, ge=1, le=3650, description="for how long nothing of it can be deleted")
+    mode: Literal["governance", "compliance"] = Field(
+        default="governance", description="compliance: not even the account's root can shorten it"
+    )
+
+
+class Guardrails(Model):
+    """What watches in AWS itself, and so also while the site is dark."""
+
+    reaper: bool | None = Field(
+        default=None, description="ends nodes whose lease is over; none: on, except in an emulated AWS"
+    )
+    every_minutes: int = Field(default=5, ge=2, le=60, description="how often it looks")
+    grace_minutes: int = Field(default=5, ge=0, le=120, description="past a lease, for a controller that renews late")
+    unleased_hours: int = Field(default=24, ge=1, le=168, description="for a node without a lease that can be read")
+    cost_tags: bool = Field(
+        default=False,
+        description="activates the cluster's tags in billing, and counts this cluster alone in its budget; possible a day "
+        "after the first `landbridge up`, in the account that pays",
+    )
+    anomaly_usd: Usd | None = Field(default=None, description="writes when a day costs so much more than expected")
+    trail: Trail | None = Field(default=None, description="none: the organisation has one of its own")
