@@ -8,11 +8,11 @@ from typing import Any
 
 from moto.core.utils import unix_time
 from moto.ec2 import ec2_backends
-from moto.fsx.models import Backup, fsx_backends
 from moto.fsx.responses import FSxResponse
 from moto.kms import kms_backends
 
 from landbridge.catalog.storage import storage as facts
+from sandbox.cloud import fsx_backups as backups
 from sandbox.cloud import fsx_limits as limits
 from sandbox.cloud import fsx_links as links
 from sandbox.cloud.errors import CloudError, render
@@ -198,23 +198,17 @@ def _delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, A
     one = request["FileSystemId"]
     system = links.file_system(world, response.region, one)
     kind = system["FileSystemType"]
-    own, how = system[_CONFIGURATION[kind]], request.get(_CONFIGURATION[kind]) or {}
-    deployment, linked = str(own.get("DeploymentType", "")).lower(), links.of(world, response.region, one)
+    how = request.get(_CONFIGURATION[kind]) or {}
     # Source: FSx API Reference, DeleteFileSystem: Lustre takes a last backup only where it is asked to, OpenZFS always.
-    last = not how.get("SkipFinalBackup", kind == "LUSTRE")
-    if last and kind == "LUSTRE" and (deployment in facts().fsx_lustre.backups.not_on or linked):
-        raise bad("A final backup is not supported on this file system.")
-    if last:
-        backend = fsx_backends[response.current_account][response.region]
-        backup = Backup(response.current_account, response.region, one, None, None, system["Tags"], backend)
-        backend.backups[backup.backup_id] = backup
+    if not how.get("SkipFinalBackup", kind == "LUSTRE"):
+        backups.keep(world, response, system, how.get("FinalBackupTags") or system["Tags"])
     ec2 = ec2_backends[response.current_account][response.region]
     for eni in system["NetworkInterfaceIds"]:
         if eni in ec2.enis:
             gone = ec2.enis[eni]
             ec2.delete_network_interface(eni)
             gone.subnet.del_subnet_ip(gone.private_ip_address)
-    for link in linked:
+    for link in links.of(world, response.region, one):
         world.file_links.pop((response.region, link["AssociationId"]))
     world.file_systems.pop((response.region, one))
     return {"FileSystemId": one, "Lifecycle": "DELETING"}
@@ -225,6 +219,9 @@ _ACTIONS: dict[str, Action] = {
     "describe_file_systems": _describe,
     "update_file_system": _update,
     "delete_file_system": _delete,
+    "create_backup": backups.create,
+    "describe_backups": backups.describe,
+    "delete_backup": backups.delete,
     "create_data_repository_association": links.create,
     "describe_data_repository_associations": links.describe,
     "update_data_repository_association": links.update,

@@ -104,6 +104,15 @@ def check_growth(before: int, after: int) -> None:
         raise bad(f"StorageCapacity must be at least 10 percent greater than the current {before} GiB, not {after}.")
 
 
+def can_be_backed_up(system: Mapping[str, Any], linked: bool) -> bool:
+    """Scratch file systems and those that show buckets have no backups. Source: FSx API Reference, CreateBackup."""
+    known, own = facts().fsx_lustre.backups, system.get("LustreConfiguration")
+    if own is None:
+        return True
+    scratch = str(own.get("DeploymentType", "SCRATCH_1")).lower() in known.not_on
+    return not scratch and not (known.not_with_repositories and (linked or bool(own.get("ImportPath"))))
+
+
 def folders_clash(one: str, other: str) -> bool:
     """Whether one folder lies in the other."""
     first, second = one.rstrip("/") + "/", other.rstrip("/") + "/"

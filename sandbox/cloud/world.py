@@ -56,6 +56,7 @@ class World:
     members: dict[str, list[str]] = field(default_factory=dict)  # group's ARN -> its members' ARNs
     file_systems: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
+    file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
     images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
@@ -101,6 +102,7 @@ class World:
                 self.extra,
                 self.file_systems,
                 self.file_links,
+                self.file_backups,
                 self.grown,
             ):
                 one.clear()
