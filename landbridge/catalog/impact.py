@@ -55,10 +55,14 @@ class Case(Facts):
 
 
 class TypeImpact(Facts):
-    """What changes of one resource type mean. `holds` says what is lost with a resource of it, None where nothing is."""
+    """What changes of one resource type mean. `holds` says what is lost with a resource of it, None where nothing is.
+
+    `guarded`: what it holds is worth refusing its removal; without, it is enough that it is told.
+    """
 
     what: str
     holds: str | None = None
+    guarded: bool = True
     update: Effect = Effect.IN_PLACE
     replace: Effect = Effect.REPLACE
     delete: Effect = Effect.REPLACE

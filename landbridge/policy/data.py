@@ -128,7 +128,7 @@ def protected_data(resource: Resource, settings: Settings) -> Iterator[str]:
     Source: Landbridge: landbridge/catalog/impact.yaml says what holds data; Pulumi, "protect", "retainOnDelete".
     """
     known = impact_facts().types.get(resource.type)
-    if not settings.protect or known is None or not known.holds or resource.protect is None:
+    if not settings.protect or known is None or not (known.holds and known.guarded) or resource.protect is None:
         return
     if not resource.protect and not resource.retained:
         yield f"holds {known.holds}, and neither protect nor retainOnDelete is set"

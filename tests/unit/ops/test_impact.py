@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pulumi.automation import StepEventMetadata
 from rich.console import Console
@@ -81,6 +81,7 @@ def test_every_type_of_the_stand_in_has_facts() -> None:
     st.sampled_from([row for row in ROWS if row.effect is Effect.DATA_LOSS]),
 )
 def test_nothing_hides_a_loss(harmless: Row, lost: Row) -> None:
+    assume(harmless.steps[0]["urn"] != lost.steps[0]["urn"])  # a preview tells one thing of a resource
     found = report(changes(*harmless.steps, *lost.steps))
     assert found.worst is Effect.DATA_LOSS and found.refused and found.impacts[0].effect is Effect.DATA_LOSS
 
