@@ -13,7 +13,7 @@ SERVICES = (
     "fsx",
     "iam",
     "kms",
-    "lambda_",
+    "lambda",
     "logs",
     "s3",
     "secretsmanager",
