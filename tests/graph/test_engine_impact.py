@@ -27,8 +27,14 @@ def landbridge(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
 
 
 def test_changes_are_told_before_they_are_made(
-    engine: Engine, cloud: Cloud, environment_file: Path, capsys: pytest.CaptureFixture[str]
+    engine: Engine,
+    cloud: Cloud,
+    environment_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
     file, before = ("--file", str(environment_file)), left(cloud)
     plain = environment_file.read_text()
 
@@ -87,5 +93,16 @@ def test_changes_are_told_before_they_are_made(
     assert landbridge(capsys, "impact", *file, *named)[0] == 0
     status, _, told = landbridge(capsys, "up", *file, "--yes", *named)
     assert status == 0, told
+
+    # What Pulumi remembers is not left over; what somebody made by hand under the same tag is.
+    assert landbridge(capsys, "sweep", *file)[0] == 0
+    marks = [{"ResourceType": "elastic-ip", "Tags": [{"Key": "landbridge:cluster", "Value": "graph"}]}]
+    address = client(cloud, "ec2").allocate_address(Domain="vpc", TagSpecifications=marks)["AllocationId"]
+    status, out, _ = landbridge(capsys, "sweep", *file, "--format", "json")
+    assert status == 1 and json.loads(out)["left"] == [address]
+    status, _, told = landbridge(capsys, "destroy", *file, "--yes")
+    assert status == 1 and f"still there, and billed: address {address}" in told
+    status, _, told = landbridge(capsys, "sweep", *file, "--delete")
+    assert status == 0 and f"removed  address {address}" in told
     assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
     assert left(cloud) == before
