@@ -95,6 +95,13 @@ def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, Data
     return tuple(path), ()
 
 
+def value_at(data: Data, path: DataPath) -> Any:
+    """The value at a path that is there."""
+    for part in path:
+        data = data[part]
+    return data
+
+
 def _annotation_at(root: type[BaseModel], data: Data, path: DataPath) -> Any:
     annotation: Any = root
     for index, part in enumerate(path):

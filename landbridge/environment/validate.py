@@ -5,20 +5,18 @@ tainted, so that rules over the rest still run; what a rule says about a tainted
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from landbridge.environment.forms import in_words
 from landbridge.environment.model import Environment
-from landbridge.environment.shape import choices_at, data_path, model_at, places_of
+from landbridge.environment.shape import data_path, model_at, places_of, value_at
+from landbridge.environment.wording import shape_finding
 from landbridge.findings import DataPath, Finding, did_you_mean, path_text
 
 # Values for required keys that are missing or wrong; `*` is any key or position.
@@ -130,7 +128,7 @@ def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetail
         # A list is not "too short" when it is its wrong items that do not count.
         spoilt = path in above or outcome.original(path) in outcome._dropped
         if not (spoilt and found[0][0]["type"] == "too_short"):
-            outcome.findings.append(_finding(outcome, work, path, [error for error, _ in found]))
+            outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in found]))
     # From the back, so that dropping an item of a list does not move the ones still to be repaired.
     gone: set[DataPath] = set()
     for path in sorted(places, key=_sort_key, reverse=True):
@@ -152,7 +150,7 @@ def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) 
     if rest or not path:
         return
     parent, key = path[:-1], str(path[-1])
-    holder = _at(work, parent)
+    holder = value_at(work, parent)
     model = model_at(Environment, work, parent)
     known = list(model.model_fields) if model else []
     meant = did_you_mean(key, [name for name in known if name not in holder])
@@ -181,7 +179,7 @@ def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> DataPath 
     while path:
         outcome.tainted.add(outcome.original(path))
         parent, key = path[:-1], path[-1]
-        holder = _at(work, parent)
+        holder = value_at(work, parent)
         # A list of a fixed length may lack the item; then it is the list that is wrong.
         if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
             original = outcome.original(path)[-1]
@@ -210,115 +208,3 @@ def _stand_in(path: DataPath) -> Any:
         if len(pattern) == len(path) and all(p in ("*", part) for p, part in zip(pattern, path, strict=True)):
             return value
     return None
-
-
-def _at(data: Any, path: DataPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data
-
-
-_TYPES = {
-    "string": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "model": "a mapping",
-    "dict": "a mapping", "mapping": "a mapping", "tuple": "a list", "list": "a list", "datetime": "a date and time",
-    "none_required": "nothing",
-}  # fmt: skip
-
-
-def _finding(outcome: Outcome, work: Any, path: DataPath, errors: list[ErrorDetails]) -> Finding:
-    error, original = errors[0], outcome.original(path)
-    kind, context = error["type"], error.get("ctx", {})
-    name = path_text(original) or "the environment"
-    got = _shown(error["input"])
-    wanted = sorted({_TYPES[base] for e in errors if (base := _base_type(e["type"])) in _TYPES})
-    if kind == "missing":
-        return Finding("missing-key", f"{name} is missing", original, "add it; it has no default")
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _wrong_choice(work, (*path, "kind"), (*original, "kind"), name)
-    if kind == "literal_error":
-        return _wrong_choice(work, path, original, name, str(context.get("expected", "")))
-    if "fix" in context:
-        return Finding(kind, f"{name}: {error['msg']}", original, str(context["fix"]))
-    if wanted:
-        message = f"{name} must be {' or '.join(wanted)}, not {got}"
-        return Finding("wrong-type", message, original, _other_type(wanted, error["input"]))
-    if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
-        return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
-    if kind in ("too_short", "too_long"):
-        least = kind == "too_short"
-        bound = f"at least {context['min_length']}" if least else f"at most {context['max_length']}"
-        return Finding("out-of-range", f"{name} has {context['actual_length']} items; {bound} needed", original)
-    if kind in ("string_too_short", "string_too_long"):
-        return Finding("out-of-range", f"{name}: {_plain(error['msg'])}", original)
-    if kind == "string_pattern_mismatch":
-        pattern = str(context.get("pattern"))
-        wanted_form = in_words(pattern)
-        message = f"{name}: {got} is not {wanted_form or f'of the form {pattern}'}"
-        return Finding("wrong-format", message, original)
-    if "/" in str(error["input"]) and (around := _network_around(str(error["input"]))):
-        message = f"{name}: {got} is an address inside a range, not the range itself"
-        return Finding("wrong-format", message, original, f"the range is {around}")
-    if isinstance(context.get("error"), (AddressValueError, NetmaskValueError)):
-        return Finding("wrong-format", f"{name}: {got} is no IPv4 address or range", original, str(context["error"]))
-    return Finding("wrong-format", f"{name}: {_plain(error['msg'])}", original)
-
-
-def _base_type(kind: str) -> str:
-    return kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float")
-
-
-def _other_type(wanted: list[str], value: object) -> str | None:
-    """How to write what was meant by a value of the wrong type, where that can be guessed."""
-    if "text" in wanted and _is_plain(value):
-        return f'write it in quotes: "{value}"'
-    if not isinstance(value, str):
-        return None
-    if "true or false" in wanted and value.casefold() in ("yes", "no", "on", "off", "true", "false"):
-        return f"write {'true' if value.casefold() in ('yes', 'on', 'true') else 'false'}"
-    number = any(word in wanted for word in ("a number", "a whole number"))
-    return f"write it without quotes: {value}" if number and re.fullmatch(r"-?\d+(\.\d+)?", value) else None
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _wrong_choice(work: Any, path: DataPath, original: DataPath, name: str, expected: str = "") -> Finding:
-    choices = choices_at(Environment, work, path)
-    parent, last = path[:-1], path[-1]
-    holder = _at(work, parent)
-    present = not isinstance(holder, dict) or last in holder
-    known = f"one of {', '.join(choices)}" if choices else expected
-    if not present:
-        return Finding("missing-key", f"{path_text(original)} is missing", original, f"choose {known}")
-    value = _at(work, path)
-    near = did_you_mean(str(value), choices)
-    fix = f'did you mean "{near}"?' if near else None
-    if _is_plain(value) and str(value) in choices:
-        return Finding("wrong-type", f"{name} must be text, not {value}", original, f'write it in quotes: "{value}"')
-    return Finding("unknown-value", f"{name}: {_shown(value)} is not {known}", original, fix)
-
-
-def _bound(error: ErrorDetails) -> str:
-    context = error.get("ctx", {})
-    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    found = [f"{word} {context[key]} is possible" for key, word in words.items() if key in context]
-    return found[0] if found else "a finite number is needed"
-
-
-def _network_around(text: str) -> str | None:
-    """The range of an address written with a prefix length, where that is all that is wrong."""
-    try:
-        return str(IPv4Network(text, strict=False))
-    except ValueError:
-        return None
-
-
-def _plain(message: str) -> str:
-    message = message.removeprefix("Value error, ")
-    return message[:1].lower() + message[1:]
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,5 +1,6 @@
 """Rules about what statements come to: rights that reach too far, none at all, or the same twice."""
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -9,6 +10,8 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
+# `*`, and ARNs whose last part is nothing else: every bucket, every object, every role, every key.
+_EVERYTHING = re.compile(r"\*|arn:[^:]*:s3:::\*(/\*)?|arn:[^:]*:(?!s3:)[^:]*:[^:]*:[^:]*:([a-z-]+[/:])?\*")
 
 
 @rule
@@ -19,7 +22,8 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
     Source: IAM User Guide, "Grant least privilege"; the actions are in landbridge/catalog/iam.yaml.
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
-        if statement.effect != "Allow" or "*" not in statement.resources or statement.conditions:
+        everything = [one for one in statement.resources if _EVERYTHING.fullmatch(one)]
+        if statement.effect != "Allow" or not everything or statement.conditions:
             continue
         for number, action in enumerate(statement.actions):
             # All of everything is an error of its own.
@@ -28,7 +32,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
             far = [one for one in iam().far_reaching if fnmatchcase(one.lower(), action.lower())]
             if far:
                 base: DataPath = (*_STATEMENTS, index)
-                message = f"{far[0]} on everything in the account, for whoever runs a job"
+                message = f"{far[0]} on {everything[0]}, for whoever runs a job"
                 fix = "name the resources, or a condition"
                 related: tuple[DataPath, ...] = ((*base, "resources"), (*base, "conditions"))
                 at = (*base, "actions", number)
