@@ -36,6 +36,8 @@ FORMS: dict[str, str] = {
     r"^[a-z0-9]+(-[a-z0-9]+)*$": "a rule's name, such as spot-alone",
     r"^[a-z][a-z0-9-]{0,23}$": "a name of 24 small letters, digits and dashes at most (it is the file's: Pulumi.<name>.yaml)",
     r"^[A-Za-z][A-Za-z0-9_]*$": "a key of slurm.conf, such as MaxJobCount",
+    r"^[a-z]{2,3}(-[a-z]+)+-\d$": "a region, such as eu-central-1",
+    r"^[^@\s]+@[^@\s]+\.[^@\s]+$": "a mail address, such as ml-platform@example.org",
     r"^L-[0-9A-F]{8}$": "a quota's code, such as L-417A185B",
 }
 
