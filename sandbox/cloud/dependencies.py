@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from moto.ec2.models import EC2Backend
+from moto.ec2.utils import generate_route_id
 
 from sandbox.cloud import quotas
 from sandbox.cloud.world import World
@@ -23,6 +24,8 @@ def install(world: World) -> None:
         _before(name, _no_dependants(code, needs))
     for name, (service, quota, code, count) in _CREATES.items():
         _before(name, _below_quota(world, service, quota, code, count))
+    for name, tidy in _TIDY.items():
+        _before(name, tidy)
 
 
 def _before(name: str, judge: Callable[[Any, Mapping[str, Any]], None]) -> None:
@@ -154,6 +157,32 @@ def _nat_gateways(backend: Any, asked: Mapping[str, Any]) -> int:
 
 def _subnets(backend: Any, asked: Mapping[str, Any]) -> int:
     return sum(one.vpc_id == asked["vpc_id"] for zone in backend.subnets.values() for one in zone.values())
+
+
+def _interface_of_nat_gateway(backend: Any, asked: Mapping[str, Any]) -> None:
+    """AWS takes a NAT gateway's interface away with it."""
+    gateway = backend.nat_gateways.get(asked["nat_gateway_id"])
+    if gateway is not None:
+        backend.enis.pop(gateway._eni.id, None)
+
+
+def _routes_of_endpoints(backend: Any, asked: Mapping[str, Any]) -> None:
+    """Deleting a gateway endpoint removes its routes: those there are, for moto makes none when a table is added later."""
+    for one in asked.get("vpce_ids") or []:
+        endpoint = backend.vpc_end_points.get(one)
+        if endpoint is not None and endpoint.route_table_ids:
+            prefix = endpoint.destination_prefix_list_id
+            tables = {table: backend.route_tables.get(table) for table in endpoint.route_table_ids}
+            endpoint.route_table_ids = [
+                name for name, table in tables.items() if table and generate_route_id(name, prefix) in table._routes
+            ]
+
+
+#: What moto leaves behind, or stumbles over.
+_TIDY: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
+    "delete_nat_gateway": _interface_of_nat_gateway,
+    "delete_vpc_endpoints": _routes_of_endpoints,
+}
 
 
 _CREATES: Mapping[str, tuple[str, str, str, Callable[[Any, Mapping[str, Any]], int]]] = {

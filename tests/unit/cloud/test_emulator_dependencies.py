@@ -140,3 +140,21 @@ def test_calls_are_throttled_where_a_bucket_is_empty(cloud: Cloud, ec2: Any) -> 
     cloud.control(buckets={"CreateVpc": [1, 0.001]})
     ec2.create_vpc(CidrBlock="10.75.0.0/16")
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.76.0.0/16")) == "RequestLimitExceeded"
+
+
+def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(ec2: Any) -> None:
+    net = Network(ec2)
+    before = {one["NetworkInterfaceId"] for one in ec2.describe_network_interfaces()["NetworkInterfaces"]}
+    assert before
+    ec2.delete_nat_gateway(NatGatewayId=net.nat)
+    assert ec2.describe_network_interfaces()["NetworkInterfaces"] == []
+
+    first, later = (ec2.create_route_table(VpcId=net.vpc)["RouteTable"]["RouteTableId"] for _ in range(2))
+    made = ec2.create_vpc_endpoint(
+        VpcEndpointType="Gateway", VpcId=net.vpc, ServiceName="com.amazonaws.us-east-1.s3", RouteTableIds=[first]
+    )
+    endpoint = made["VpcEndpoint"]["VpcEndpointId"]
+    ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, AddRouteTableIds=[later])
+    assert ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])["Unsuccessful"] == []
+    for table in (first, later):
+        ec2.delete_route_table(RouteTableId=table)
