@@ -17,6 +17,7 @@ from sandbox.engine import bags, wire
 from sandbox.engine.aws import KINDS, Cloud, Kind, Refused
 from sandbox.engine.aws.invokes import invoke
 from sandbox.engine.aws.ranges import range_problems
+from sandbox.engine.aws.refused import refused_problems
 from sandbox.engine.aws.words import word_problems
 from sandbox.engine.plugin import serve
 from sandbox.engine.wire import Bag
@@ -131,6 +132,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
     def _failures(self, token: str, inputs: Bag) -> list[Any]:
         with self._checking:
             found = [*bags.problems(token, inputs), *word_problems(token, inputs), *range_problems(token, inputs)]
+            found += refused_problems(token, inputs)
         return [pb.CheckFailure(property=bags.spell(path), reason=reason) for path, reason in found]
 
     def _connected(self) -> Cloud:

@@ -17,6 +17,7 @@ from sandbox.engine import bags
 from sandbox.engine.aws import KINDS, Cloud, Refused
 from sandbox.engine.aws.invokes import invoke
 from sandbox.engine.aws.ranges import range_problems
+from sandbox.engine.aws.refused import refused_problems
 from sandbox.engine.aws.words import word_problems
 from sandbox.engine.graph import Graph, record
 from sandbox.engine.wire import Bag
@@ -72,7 +73,7 @@ def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
     """
     if token not in KINDS:
         raise Refused(f"{name}: the sandbox has no resource type {token}")
-    found = [*bags.problems(token, inputs), *word_problems(token, inputs)]
+    found = [*bags.problems(token, inputs), *word_problems(token, inputs), *refused_problems(token, inputs)]
     if real:
         found += range_problems(token, inputs)
     if found:

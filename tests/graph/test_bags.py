@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
+from sandbox.engine.aws import KINDS, Refused
 from sandbox.engine.aws.words import word_problems
+from sandbox.engine.recorder import check
 
 VPC, TEMPLATE = "aws:ec2/vpc:Vpc", "aws:ec2/launchTemplate:LaunchTemplate"
 RULE, VPN = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws:ec2/vpnConnection:VpnConnection"
@@ -89,3 +90,10 @@ def test_every_enumeration_in_the_facts_exists() -> None:
     for token in facts().words:
         assert token in KINDS
         list(word_problems(token, {}))
+
+
+def test_what_ec2_refuses_at_the_launch_is_refused_when_the_template_is_made() -> None:
+    nic = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "efa-only"}
+    block = {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "g"}}
+    with pytest.raises(Refused, match=r"efa-interfaces.*no-group-with-block"):
+        check(TEMPLATE, "wrong", {"networkInterfaces": [nic], **block})
