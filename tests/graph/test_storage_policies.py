@@ -1,0 +1,25 @@
+"""Everything that the hub, file systems and flow logs can be asked for keeps every policy."""
+
+from pathlib import Path
+
+import pytest
+
+from landbridge.policy import Level, Settings, judge
+from sandbox.engine.judged import resources
+from tests.graph.conftest import SANDBOX
+from tests.graph.filesystems import ALL, HUB, stored
+from tests.graph.test_program import PROTECTED, graph_of
+
+FLOW = ("nat: none", "nat: none\n      logs: {flow_logs: true}")
+MORE = "classes: {internal: {replica_region: us-west-2, object_lock: {days: 1}, tiering_days: 0}}"
+HUB_TOO = (HUB.rstrip("\n"), HUB.rstrip("}\n") + f", {MORE}}}")
+
+
+@pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
+def test_it_keeps_every_policy(tmp_path: Path, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SANDBOX.parent)
+    every = resources(graph_of(tmp_path, stored(ALL), HUB_TOO, FLOW, PROTECTED, preview=preview))
+    settings = Settings(regions=("us-east-1", "us-west-2"), least_dh_group=14)
+    assert [str(one) for one in judge(every, settings) if one.level is Level.MANDATORY] == []
+    told = [one.policy for one in judge(every, Settings(regions=("us-east-1",), least_dh_group=14))]
+    assert any("region" in policy or "residen" in policy for policy in told), told
