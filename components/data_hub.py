@@ -66,7 +66,7 @@ class DataHub(pulumi.ComponentResource):
             name="copy",
             role=role.name,
             policy=pulumi.Output.all(made.bucket.arn, made.key.arn, copy.bucket.arn, copy.key.arn).apply(
-                lambda known: replication_policy(*known, regions=(args.region, region))
+                lambda known: replication_policy(*known, places=(args.region, region))
             ),
             opts=own,
         )

@@ -106,6 +106,7 @@ class FsxLustreFacts(Facts):
     metadata_iops_max: int
     repositories: Repositories
     backups: Backups
+    own_key_not_on: tuple[Lustre, ...]
     compression: tuple[str, ...]
     drive_cache: DriveCache
     versions: Mapping[str, tuple[Lustre, ...]]

@@ -134,7 +134,7 @@ def _planned(environment: Environment, path: DataPath, share: Share) -> FileSyst
         settings=_settings(environment, share),
         zones=_zones(environment, path, share),
         flows=tuple(_flows(share)),
-        own_key=not (isinstance(share, FsxLustre) and share.deployment in facts().fsx_lustre.backups.not_on),
+        own_key=not (isinstance(share, FsxLustre) and share.deployment in facts().fsx_lustre.own_key_not_on),
         backup_days=_backup_days(share),
         maintenance=share.maintenance if not isinstance(share, Efs) else None,
         mount=share.mount,

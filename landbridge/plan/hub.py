@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import Any, Literal
 
+from landbridge.catalog import regions
 from landbridge.environment import Environment, HubClass
 from landbridge.plan.args import Args, tags
 from landbridge.plan.filesystem import imported_classes
@@ -148,7 +149,7 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
     ]
     if shown_in is not None:
         role = f"arn:{partition}:iam::{account}:role/aws-service-role/{FSX_SERVICE}/{FSX_ROLE}_fs-*"
-        asked = {"kms:CallerAccount": account, "kms:ViaService": f"s3.{shown_in}.amazonaws.com"}
+        asked = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
         statements.append(
             {
                 "Sid": "FsxShowsTheBucket",
@@ -170,7 +171,7 @@ def replication_trust(account: str, bucket_arn: str) -> str:
     return document([statement])
 
 
-def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *, regions: tuple[str, str]) -> str:
+def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *, places: tuple[str, str]) -> str:
     """Read every version of one bucket and write it into the other, each with its own key and through S3 alone.
 
     Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". The rights
@@ -180,22 +181,28 @@ def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *
     locks = ["s3:GetObjectRetention", "s3:GetObjectLegalHold"]
 
     def through(region: str) -> dict[str, Any]:
-        return {"StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"}}
+        return {"StringEquals": {"kms:ViaService": _s3(region)}}
 
     return document(
         [
             {"Effect": "Allow", "Action": ["s3:GetReplicationConfiguration", "s3:ListBucket"], "Resource": source},
             {"Effect": "Allow", "Action": [*read, *locks], "Resource": f"{source}/*"},
             {"Effect": "Allow", "Action": ["s3:ReplicateObject", "s3:ReplicateTags"], "Resource": f"{copy}/*"},
-            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": through(regions[0])},
+            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": through(places[0])},
             {
                 "Effect": "Allow",
                 "Action": ["kms:Encrypt", "kms:GenerateDataKey"],
                 "Resource": copy_key,
-                "Condition": through(regions[1]),
+                "Condition": through(places[1]),
             },
         ]
     )
+
+
+def _s3(region: str) -> str:
+    """S3 of a region, as KMS names it in conditions. Source: KMS Developer Guide, "kms:ViaService"."""
+    known = regions().get(region)
+    return f"s3.{region}.amazonaws.com{'.cn' if known is not None and known.partition == 'aws-cn' else ''}"
 
 
 def document(statements: list[dict[str, Any]]) -> str:

@@ -20,9 +20,9 @@ def check_lustre(request: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     known, deployment = facts().fsx_lustre, str(own.get("DeploymentType", "SCRATCH_1")).lower()
     if len(request["SubnetIds"]) != known.zones:
         raise bad(f"Exactly {known.zones} subnet ID must be specified for a LUSTRE file system.")
+    if deployment in known.own_key_not_on and request.get("KmsKeyId"):
+        raise bad("A KMS key cannot be specified for scratch file systems.")
     if deployment in known.backups.not_on:
-        if request.get("KmsKeyId"):
-            raise bad("A KMS key cannot be specified for scratch file systems.")
         if own.get("AutomaticBackupRetentionDays") is not None or own.get("CopyTagsToBackups") is not None:
             raise bad("Backups are not supported on scratch file systems.")
     version = request.get("FileSystemTypeVersion")

@@ -8,7 +8,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
 from sandbox.cloud.process import Cloud
 from sandbox.engine.find import Engine
-from tests.graph.filesystems import LINKED, stored
+from tests.graph.filesystems import LINKED, SHARES, stored
 from tests.graph.inventory import client, left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
@@ -57,4 +57,33 @@ def test_life_of_a_file_system(engine: Engine, cloud: Cloud, environment_file: P
     pulumi.up(meant, environment_file)
     assert size() == 7200
     pulumi.destroy(meant, environment_file)
+    assert left(cloud) == before
+
+
+def test_everything_that_can_be_asked_for_settles(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+    """Every kind of file system, a copy of the hub in a second region and flow logs: once up, nothing is left to do."""
+    before = left(cloud)
+    changed(environment_file, *stored(f"{LINKED}\n{SHARES}"))
+    changed(environment_file, "nat: none", "nat: none\n      logs: {flow_logs: true}")
+    environment = changed(
+        environment_file,
+        "hub: {kind: s3}",
+        "hub: {kind: s3, classes: {internal: {replica_region: us-west-2, object_lock: {days: 1}, tiering_days: 0}}}",
+    )
+    built = pulumi.up(environment, environment_file)
+    assert set(built.changes) == {"create"} and built.outputs is not None
+    assert set(built.outputs.filesystems) == {"cloud_scratch", "homes", "files"}
+    assert pulumi.up(environment, environment_file).changed == 0
+    assert pulumi.refresh(environment, environment_file).changed == 0
+
+    # Other figures change in place what AWS changes in place.
+    changed(environment_file, "kind: fsx_openzfs,", "kind: fsx_openzfs, capacity_gib: 2048, throughput: 320,")
+    changed(
+        environment_file, "kind: efs,", "kind: efs, throughput: provisioned, provisioned_mibps: 64, backups: false,"
+    )
+    more = changed(environment_file, "flow_logs: true", "flow_logs: true, retention_days: 30")
+    again = pulumi.up(more, environment_file)
+    assert {key: count for key, count in again.changes.items() if key != "same"} == {"update": 4}
+    assert pulumi.up(more, environment_file).changed == 0
+    pulumi.destroy(more, environment_file)
     assert left(cloud) == before

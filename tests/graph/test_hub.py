@@ -101,7 +101,7 @@ def test_objects_move_and_end_as_asked(tmp_path: Path) -> None:
 
 def test_the_role_that_copies_reads_one_bucket_and_writes_the_other() -> None:
     one, other = "arn:aws:s3:::one", "arn:aws:s3:::other"
-    statements = json.loads(replication_policy(one, "key1", other, "key2", regions=("us-east-1", "us-west-2")))[
+    statements = json.loads(replication_policy(one, "key1", other, "key2", places=("us-east-1", "us-west-2")))[
         "Statement"
     ]
     allowed = {(action, statement["Resource"]) for statement in statements for action in _listed(statement["Action"])}
