@@ -39,13 +39,14 @@ def impact(stack: Stack = None, file: File = None, lose: Lose = None, form: Form
                 "impacts": [one.to_dict() for one in found.impacts],
                 "unnamed": [one.urn for one in found.unnamed],
                 "unknown": list(found.unknown),
+                "complete": refusal is None,
                 "pulumi": refusal,
             }
         )
     else:
         show(found)
     if refusal:
-        typer.echo(f"error: {refusal}", err=True)
+        typer.echo(f"error: Pulumi stopped there, so that more may follow: {refusal}", err=True)
     raise typer.Exit(1 if refused(found) or refusal else 0)
 
 

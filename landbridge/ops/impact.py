@@ -108,6 +108,13 @@ def _impact(steps: list[Change], facts: ImpactFacts) -> Impact:
     shown = paths if operation == "update" else causes
     effect, why, first, holds = _judge(change, operation, paths, facts)
     protected = any(step.protected for step in steps) and operation in ("replace", "delete")
+    if protected and effect is not Effect.DATA_LOSS:
+        # Somebody has marked it as data, or as what guards data. Pulumi stops there, and does not say what hangs on it.
+        effect, holds = Effect.DATA_LOSS, holds or "what it belongs to: it is protected"
+        why = f"{why}; protected, so it holds data or guards what does"
+        first = (
+            "Pulumi refuses until somebody unprotects it (`pulumi state unprotect`): look at what belongs to it first"
+        )
     return Impact(change.urn, change.type, change.name, operation, effect, shown, why, first, holds, protected)
 
 

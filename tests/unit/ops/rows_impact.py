@@ -219,6 +219,12 @@ ROWS = [
         "AWS keeps it",
     ),
     Row(
+        "what guards a protected bucket",
+        (step("delete", "aws:s3/bucketPolicy:BucketPolicy", "h-internal", old={"policy": "{}"}, protect=True),),
+        Effect.DATA_LOSS,
+        "pulumi state unprotect",
+    ),
+    Row(
         "old versions go earlier",
         (step("update", LIFECYCLE, "h", diff={"rules[0]": "update"}, old=lifecycle(90), new=lifecycle(7)),),
         Effect.DATA_LOSS,
