@@ -9,7 +9,7 @@ from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.spend.lines import SpendLine
 from landbridge.plan.spend.stored import storage_spend
-from landbridge.plan.storage import faults, pools_elsewhere, zone
+from landbridge.plan.storage import faults, pools_elsewhere, zone, zones, zones_needed
 from landbridge.plan.zones import environment_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import POOLS, REGION, emulated, pools, shares, usd
@@ -204,14 +204,21 @@ def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
 def storage_without_pool(environment: Environment) -> Iterator[Finding]:
     """A file system in AWS has pools that mount it: it is billed while it exists.
 
-    Source: FSx and EFS pricing.
+    An error where no zone is named either: subnets are where pools may be, and it would be nowhere.
+    Source: FSx and EFS pricing; FSx API, SubnetIds.
     """
     if environment.aws.pools:
         return
     for path, share in shares(environment):
-        message = f"no pool would mount this {share.kind}, and it is billed all the same"
-        fix = "remove it, or add a pool"
-        yield Finding("storage-without-pool", message, path, fix, Severity.WARNING, (POOLS,))
+        if len(zones(environment, share)) < zones_needed(share):
+            message, severity = (
+                f"there is no pool, so there is no zone where this {share.kind} could be",
+                Severity.ERROR,
+            )
+        else:
+            message = f"no pool would mount this {share.kind}, and it is billed all the same"
+            severity = Severity.WARNING
+        yield Finding("storage-without-pool", message, path, "remove it, or add a pool", severity, (POOLS,))
 
 
 @rule

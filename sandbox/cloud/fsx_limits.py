@@ -22,9 +22,9 @@ def check_lustre(request: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         raise bad(f"Exactly {known.zones} subnet ID must be specified for a LUSTRE file system.")
     if deployment in known.own_key_not_on and request.get("KmsKeyId"):
         raise bad("A KMS key cannot be specified for scratch file systems.")
-    if deployment in known.backups.not_on:
-        if own.get("AutomaticBackupRetentionDays") is not None or own.get("CopyTagsToBackups") is not None:
-            raise bad("Backups are not supported on scratch file systems.")
+    wanted = {"AutomaticBackupRetentionDays", "CopyTagsToBackups"} & set(own)
+    if wanted and deployment in known.backups.not_on:
+        raise bad("Backups are not supported on scratch file systems.")
     version = request.get("FileSystemTypeVersion")
     if version is not None and deployment not in known.versions.get(version, ()):
         raise bad(f"FileSystemTypeVersion {version} is not valid for deployment type {deployment.upper()}.")

@@ -60,6 +60,7 @@ ROWS = [
     Row("storage-zone", "a mount target in a zone without a subnet", {SHARE: efs(zones=["use1-az4", "use1-az1"])}, (*SHARE, "zones", 1), "no subnet"),
     Row("storage-far-away", "Lustre in one zone, nodes in two", {(*CAPACITY, "zones"): ["use1-az4", "use1-az6"], SCRATCH: lustre(zone="use1-az6")}, (*SCRATCH, "zone"), "use1-az4"),
     Row("storage-far-away", "a fallback in another zone than Lustre", {FALLBACK: {**ON_DEMAND, "zones": ["use1-az6"]}, SCRATCH: lustre()}, SCRATCH, "use1-az6"),
+    Row("storage-without-pool", "a file system in a zone without a pool", {("aws", "pools"): [], SCRATCH: lustre(zone=ZONE_OF_POOL)}, SCRATCH, "billed all the same"),
     Row("storage-without-pool", "a file system and no pool", {("aws", "pools"): [], SCRATCH: lustre()}, SCRATCH, "no pool"),
     Row("storage-cost", "what a file system costs while it is idle", {SCRATCH: lustre()}, SCRATCH, "a month"),
 ]  # fmt: skip
