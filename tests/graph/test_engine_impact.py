@@ -106,3 +106,30 @@ def test_changes_are_told_before_they_are_made(
     assert status == 0 and f"removed  address {address}" in told
     assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
     assert left(cloud) == before
+
+
+def test_what_is_protected_is_told_as_data(
+    engine: Engine,
+    cloud: Cloud,
+    environment_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pulumi stops at the first thing that it must not touch: the report is not taken for a whole one."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    file, before = ("--file", str(environment_file)), left(cloud)
+    plain, guarded = environment_file.read_text(), ("protect: false", "protect: true")
+    environment_file.write_text(plain.replace(*guarded).replace(CLASSES, EXTRA + CLASSES))
+    status, _, told = landbridge(capsys, "up", *file, "--yes")
+    assert status == 0, told
+    environment_file.write_text(plain.replace(*guarded))
+    status, out, told = landbridge(capsys, "impact", *file, "--format", "json")
+    found = json.loads(out)
+    assert status == 1 and found["worst"] == "data_loss" and not found["complete"]
+    assert found["unnamed"] and "protected" in told
+    # Taken back: nothing is protected any more, and everything goes.
+    environment_file.write_text(plain.replace(CLASSES, EXTRA + CLASSES))
+    assert landbridge(capsys, "up", *file, "--yes")[0] == 0
+    assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
+    assert left(cloud) == before
