@@ -17,7 +17,7 @@ import pulumi
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import run_in_stack
 
-from sandbox.engine.wire import Bag, asset, plain
+from sandbox.engine.wire import Bag, asset, plain, signed
 
 STACK = "pulumi:pulumi:Stack"
 
@@ -132,9 +132,10 @@ class _Mocks(mocks.Mocks):
             return f"{args.name}-id", inputs
         if self._preview:
             # As the engine: inputs are known, and nothing that only AWS can say.
-            return None, inputs
+            return None, signed(inputs)
         with self._lock:
-            return self._backing.create(args.typ, args.name, inputs)
+            id_, state = self._backing.create(args.typ, args.name, inputs)
+        return id_, signed(state)
 
     def call(self, args: mocks.MockCallArgs) -> Any:
         with self._lock:

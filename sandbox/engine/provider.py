@@ -166,7 +166,7 @@ def _state(inputs: Bag, outputs: Bag) -> Bag:
 
 
 def _changed(old: Bag, new: Bag) -> set[str]:
-    return {key for key in {*old, *new} if old.get(key) != new.get(key)}
+    return {key for key in {*old, *new} if wire.comparable(old.get(key)) != wire.comparable(new.get(key))}
 
 
 def _autonamed(kind: type[Kind], request: Any, inputs: Bag) -> Bag:

@@ -9,14 +9,42 @@ from pulumi.runtime import rpc
 
 Bag = dict[str, Any]
 
-#: How the engine writes files and folders: objects that carry a signature.
+#: How the engine writes files and folders: objects that carry a signature. Of old ones it sends the hash and no contents, which
+#: the SDK cannot read, so they are kept as plain data under a key of our own.
 _SIGNATURE, _ASSET, _ARCHIVE = rpc._special_sig_key, rpc._special_asset_sig, rpc._special_archive_sig
+SIGNED = "assetSignature"
 
 
 def plain(struct: struct_pb2.Struct) -> Bag:
     """Return a struct as a dict; whole numbers are ints, unknowns stay `Unknown`, secrets are opened."""
-    found = _plain(rpc.deserialize_properties(struct, keep_unknowns=True))
+    kept = struct_pb2.Struct()
+    kept.CopyFrom(struct)
+    _set_aside(kept)
+    found = _plain(rpc.deserialize_properties(kept, keep_unknowns=True))
     return {key: value for key, value in found.items() if not key.startswith("__")}
+
+
+def _set_aside(struct: struct_pb2.Struct) -> None:
+    """Put assets and archives, wherever they are inside, under our own key."""
+    if _SIGNATURE in struct.fields and struct.fields[_SIGNATURE].string_value in (_ASSET, _ARCHIVE):
+        struct.fields[SIGNED].string_value = struct.fields[_SIGNATURE].string_value
+        del struct.fields[_SIGNATURE]
+    waiting = list(struct.fields.values())
+    while waiting:
+        value = waiting.pop()
+        if value.HasField("struct_value"):
+            _set_aside(value.struct_value)
+        elif value.HasField("list_value"):
+            waiting += value.list_value.values
+
+
+def comparable(value: Any) -> Any:
+    """A value without the contents of files whose hash is known: old ones come without."""
+    if isinstance(value, Mapping):
+        if SIGNED in value and "hash" in value:
+            return {SIGNED: value[SIGNED], "hash": value["hash"]}
+        return {key: comparable(item) for key, item in value.items()}
+    return [comparable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: Any) -> Any:
@@ -34,10 +62,17 @@ def _plain(value: Any) -> Any:
 def asset(value: Any) -> Any:
     """Texts and archives of them as plain data, which compares; anything else as it is."""
     if isinstance(value, pulumi.AssetArchive):
-        return {_SIGNATURE: _ARCHIVE, "assets": {name: asset(item) for name, item in value.assets.items()}}
+        return {SIGNED: _ARCHIVE, "assets": {name: asset(item) for name, item in value.assets.items()}}
     if isinstance(value, pulumi.StringAsset):
-        return {_SIGNATURE: _ASSET, "text": value.text}
+        return {SIGNED: _ASSET, "text": value.text}
     return value
+
+
+def signed(value: Any) -> Any:
+    """Plain data with assets as the SDK reads them, for what goes back to a program without an engine."""
+    if isinstance(value, Mapping):
+        return {_SIGNATURE if key == SIGNED else key: signed(item) for key, item in value.items()}
+    return [signed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def struct(bag: Mapping[str, Any]) -> struct_pb2.Struct:
@@ -53,7 +88,7 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, pulumi.output.Unknown):
         return rpc.UNKNOWN
     if isinstance(value, Mapping):
-        return {key: _encoded(item) for key, item in value.items() if item is not None}
+        return {_SIGNATURE if key == SIGNED else key: _encoded(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [_encoded(item) for item in value]
     return value
