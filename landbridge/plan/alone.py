@@ -46,7 +46,7 @@ def alone(
             "nodes": [{"hosts": f"{_HOST}01", "platform": "dgx-h100", "address": _address(onprem_cidr, 32)}],
             "services": {
                 "controller": [_HOST],
-                **{role: _HOST for role in ("database", "storage", "gateway", "mlops")},
+                **dict.fromkeys(("database", "storage", "gateway", "mlops"), _HOST),
                 "login": [_HOST],
             },
             "addresses": {_HOST: _address(onprem_cidr, 2)},
