@@ -66,6 +66,38 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         (LOGS, {"retentionInDays": 31}, "retentionInDays", "is not one of"),
         (PROFILE, {"durationSeconds": 60}, "durationSeconds", "at least 900"),
         ("aws:efs/fileSystem:FileSystem", {"throughputMode": "burst"}, "throughputMode", "is not a word"),
+        (TEMPLATE, {"networkInterfaces": [{}], "vpcSecurityGroupIds": ["sg-1"]}, "vpcSecurityGroupIds", "not beside"),
+        (TEMPLATE, {"networkInterfaces": [{}, {"deviceIndex": 0}]}, "networkInterfaces[1]", "a second interface"),
+        (
+            TEMPLATE,
+            {"networkInterfaces": [{"associatePublicIpAddress": "true"}, {"deviceIndex": 1}]},
+            "networkInterfaces[0].associatePublicIpAddress",
+            "only where there is one",
+        ),
+        (
+            TEMPLATE,
+            {"instanceMarketOptions": {"marketType": "capacity-block"}},
+            "capacityReservationSpecification",
+            "naming it",
+        ),
+        (RULE, {"ipProtocol": "tcp", "cidrIpv4": "10.0.0.0/8"}, "fromPort", "needs ports"),
+        (RULE, {"ipProtocol": "tcp", "fromPort": 9, "toPort": 8, "cidrIpv4": "10.0.0.0/8"}, "fromPort", "after toPort"),
+        (RULE, {"ipProtocol": "-1"}, "cidrIpv4", "exactly one"),
+        (RULE, {"ipProtocol": "-1", "cidrIpv4": "10.0.0.0/8", "prefixListId": "pl-1"}, "prefixListId", "exactly one"),
+        (LUSTRE, {"deploymentType": "PERSISTENT_2", "importPath": "s3://b"}, "importPath", "data repository"),
+        (LUSTRE, {"deploymentType": "PERSISTENT_2"}, "perUnitStorageThroughput", "needs one"),
+        (
+            LUSTRE,
+            {"deploymentType": "SCRATCH_2", "perUnitStorageThroughput": 125},
+            "perUnitStorageThroughput",
+            "no choice",
+        ),
+        (
+            LUSTRE,
+            {"deploymentType": "SCRATCH_2", "automaticBackupRetentionDays": 7},
+            "automaticBackupRetentionDays",
+            "no back",
+        ),
     ],
 )
 def test_a_value_that_aws_refuses(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
@@ -81,6 +113,8 @@ def test_a_value_that_aws_refuses(token: str, bag: dict[str, Any], path: str, re
         (ROLE, {"path": "/teams/ml/"}),
         (LUSTRE, {"deploymentType": "PERSISTENT_2", "storageCapacity": 4800, "perUnitStorageThroughput": 1000}),
         (LUSTRE, {"subnetIds": SUBNETS, "weeklyMaintenanceStartTime": "1:04:30", "dataCompressionType": "LZ4"}),
+        (TEMPLATE, {"networkInterfaces": [{"deviceIndex": 0}, {"deviceIndex": 1}, {"networkCardIndex": 1}]}),
+        (RULE, {"ipProtocol": "-1", "referencedSecurityGroupId": "sg-1"}),
         (BUCKET, {"bucket": "graph-123456789012-internal", "tags": {"landbridge:owner": "a@b.example"}}),
         (GROUP, {"name": "graph-p5", "description": "Nodes of p5: EFA among themselves (all, in & out)"}),
         (LOGS, {"retentionInDays": 180}),
@@ -117,4 +151,6 @@ def test_patterns_that_python_cannot_read_are_few() -> None:
     requests = {request for several in table()["requests"].values() for request in several}
     every = set().union(*(patterns(_shape(request), set()) for request in requests))
     assert len(every) > 30
-    assert len([pattern for pattern in every if _pattern(pattern).pattern != pattern]) <= 4, "those of tags, which are judged apart"
+    assert len([pattern for pattern in every if _pattern(pattern).pattern != pattern]) <= 4, (
+        "those of tags, which are judged apart"
+    )

@@ -13,6 +13,7 @@ import botocore.session
 import pulumi
 
 from landbridge import yaml_text
+from sandbox.engine.aws.combinations import combination_problems
 from sandbox.engine.bags import Path, Problem
 
 Table = Mapping[str, Any]
@@ -41,6 +42,7 @@ def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
         own = table()["own"].get(token, {}).get(key)
         if own is not None:
             yield from _own(value, own, (key,))
+    yield from combination_problems(token, bag)
 
 
 def _judged(value: Any, shape: Any, path: Path) -> Iterator[Problem]:
