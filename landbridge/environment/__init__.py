@@ -25,7 +25,6 @@ from landbridge.environment.load import (
 )
 from landbridge.environment.lock import ImageLock, LockedImage, lock_path
 from landbridge.environment.model import (
-    Budget,
     DataClass,
     Environment,
     MLflow,

@@ -7,6 +7,7 @@ from landbridge.environment import Environment
 #: The services that the components use; each gets the endpoint where an environment names one.
 SERVICES = (
     "budgets",
+    "cloudtrail",
     "ec2",
     "efs",
     "events",

@@ -128,7 +128,7 @@ def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
             assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
 
 
-@pytest.mark.parametrize("token", [ACTION, TAG, MONITOR, TRAIL])
+@pytest.mark.parametrize("token", [ACTION, TAG, MONITOR])
 def test_what_the_emulated_aws_lacks_is_refused(token: str) -> None:
     with pytest.raises(Refused, match="no such thing"):
         KINDS[token](cloud=None).create({})  # type: ignore[arg-type]
@@ -136,7 +136,7 @@ def test_what_the_emulated_aws_lacks_is_refused(token: str) -> None:
 
 def test_budget_and_reaper_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:
     before = left(cloud)
-    text = environment_file.read_text().replace(*guarded("{reaper: true}"))
+    text = environment_file.read_text().replace(*guarded("{reaper: true, trail: {days: 2}}"))
     environment_file.write_text(text)
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     functions, events = client(cloud, "lambda"), client(cloud, "events")
@@ -147,6 +147,12 @@ def test_budget_and_reaper_are_made_and_go_again(cloud: Cloud, environment_file:
     assert target["Arn"] == settings["Configuration"]["FunctionArn"]
     budget = client(cloud, "budgets").describe_budget(AccountId=ACCOUNT, BudgetName="graph")["Budget"]
     assert float(budget["BudgetLimit"]["Amount"]) == 1000
+    trail = client(cloud, "cloudtrail").get_trail_status(Name="graph-audit")
+    assert trail["IsLogging"]
+    lock = client(cloud, "s3").get_object_lock_configuration(Bucket=f"graph-audit-trail-{ACCOUNT}")
+    assert (
+        lock["ObjectLockConfiguration"]["Rule"]["DefaultRetention"].items() >= {"Mode": "GOVERNANCE", "Days": 2}.items()
+    )
     applied.destroy()
     assert left(cloud) == before
     assert functions.list_functions()["Functions"] == [] and events.list_rules()["Rules"] == []

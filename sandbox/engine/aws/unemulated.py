@@ -49,12 +49,7 @@ class AnomalySubscription(Unemulated):
     token = "aws:costexplorer/anomalySubscription:AnomalySubscription"
 
 
-class Trail(Unemulated):
-    token = "aws:cloudtrail/trail:Trail"
-
-
 KINDS = (
-    Trail,
     TrustAnchor,
     Profile,
     Activation,
