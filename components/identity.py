@@ -9,7 +9,7 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.plan import identity as plan
 from landbridge.plan.args import named
-from landbridge.plan.identity import ONPREM_ROLES, IdentityArgs
+from landbridge.plan.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
 from landbridge.plan.policies import Place
 
 
@@ -58,11 +58,9 @@ class Identity(pulumi.ComponentResource):
         for arn in args.node_policies:
             policy = arn.rsplit("/", 1)[1]
             aws.iam.RolePolicyAttachment(f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._own)
-        roles = {"node": node}
+        roles: dict[str, aws.iam.Role] = {"node": node}
         for key in ONPREM_ROLES:
-            known = pulumi.Output.all(account.id, anchor.arn if anchor else None)
-            trust = known.apply(lambda facts, key=key: plan.onprem_trust(args, key, *facts))
-            roles[key] = self._role(key, trust)
+            roles[key] = self._role(key, self._trust(key, account, anchor))
         documents = pulumi.Output.all(
             account.partition,
             account.id,
@@ -71,8 +69,8 @@ class Identity(pulumi.ComponentResource):
             node.arn,
             secret.arn,
         ).apply(lambda f: plan.documents(args, Place(args.cluster, f[0], region, f[1]), *f[2:]).model_dump())
-        for key, role in roles.items():
-            self._allow(key, role, documents[key])
+        for name_of, role in roles.items():
+            self._allow(name_of, role, documents[name_of])
         self.node_role_arn, self.launch_role = node.arn, roles["launch"]
         self.role_arns = {key: role.arn for key, role in roles.items()}
         self.secret_name = secret.name
@@ -90,6 +88,12 @@ class Identity(pulumi.ComponentResource):
             "profile_arns": self._profiles,
             "ssm_activation_id": self.activation.id if self.activation else None,
         }
+
+    def _trust(
+        self, key: OnPremRole, account: Account, anchor: aws.rolesanywhere.TrustAnchor | None
+    ) -> pulumi.Output[str]:
+        known = pulumi.Output.all(account.id, anchor.arn if anchor else None)
+        return known.apply(lambda facts: plan.onprem_trust(self._args, key, facts[0], facts[1]))
 
     def _role(self, key: str, trust: pulumi.Input[str]) -> aws.iam.Role:
         return aws.iam.Role(
