@@ -8,10 +8,10 @@ import typer
 
 from landbridge.cli.catalog_refresh import refresh
 from landbridge.cli.common import Format, print_json
+from landbridge.cli.differences_display import print_differences
 
 if TYPE_CHECKING:
     from landbridge.catalog import InstanceType
-    from landbridge.catalog.compare import Difference
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 Region = Annotated[str | None, typer.Option("--region", "-r", help="Only types this region offers, with its zones.")]
@@ -107,32 +107,6 @@ def diff(
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
     raise typer.Exit(print_differences(found, form, known=known))
-
-
-def print_differences(found: "Iterable[Difference]", form: Format, *, known: bool = False) -> int:
-    """Print differences and return the exit status: 1 where there is one that differences.yaml does not explain."""
-    from landbridge.catalog.differences import explanation
-
-    explained = [(one, explanation(one)) for one in found]
-    shown = [(one, why) for one, why in explained if known or why is None]
-    if form is Format.JSON:
-        print_json([{**one.to_dict(), "known": why.why if why else None} for one, why in shown])
-    for one, why in shown if form is Format.TEXT else ():
-        typer.echo(f"{one.subject:<20} {one.fact:<24} {_value(one.ours)} -> {_value(one.theirs)}")
-        if why is not None:
-            typer.echo(f"{'':<20} known, right: {why.right}. {why.why}")
-    new = sum(why is None for _, why in explained)
-    if form is Format.TEXT:
-        hidden = len(explained) - len(shown)
-        more = f", and {hidden} that are known (--known shows them)" if hidden else ""
-        typer.echo(f"{new or 'no'} difference{'s' * (new != 1)}{more}", err=True)
-    return 1 if new else 0
-
-
-def _value(value: object) -> str:
-    return (
-        "nothing" if value is None else ",".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
-    )
 
 
 def _row(kind: "InstanceType", region: str | None) -> dict[str, Any]:

@@ -1,0 +1,37 @@
+"""Differences of the catalogue from another source, as commands print them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+from landbridge.cli.common import Format, print_json
+
+if TYPE_CHECKING:
+    from landbridge.catalog.compare import Difference
+
+
+def print_differences(found: "Iterable[Difference]", form: Format, *, known: bool = False) -> int:
+    """Print differences and return the exit status: 1 where there is one that differences.yaml does not explain."""
+    from landbridge.catalog.differences import explanation
+
+    explained = [(one, explanation(one)) for one in found]
+    shown = [(one, why) for one, why in explained if known or why is None]
+    if form is Format.JSON:
+        print_json([{**one.to_dict(), "known": why.why if why else None} for one, why in shown])
+    for one, why in shown if form is Format.TEXT else ():
+        typer.echo(f"{one.subject:<20} {one.fact:<24} {_value(one.ours)} -> {_value(one.theirs)}")
+        if why is not None:
+            typer.echo(f"{'':<20} known, right: {why.right}. {why.why}")
+    new = sum(why is None for _, why in explained)
+    if form is Format.TEXT:
+        hidden = len(explained) - len(shown)
+        more = f", and {hidden} that are known (--known shows them)" if hidden else ""
+        typer.echo(f"{new or 'no'} difference{'s' * (new != 1)}{more}", err=True)
+    return 1 if new else 0
+
+
+def _value(value: object) -> str:
+    return (
+        "nothing" if value is None else ",".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)
+    )
