@@ -1,5 +1,6 @@
 """What keeps cost and rights in bounds while nobody looks, and what of it is written down."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
@@ -7,7 +8,9 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import Model, Usd, UserName
 
-Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
+_EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+_EMAIL_LENGTH = 254
+Email = Annotated[str, StringConstraints(pattern=_EMAIL, max_length=_EMAIL_LENGTH)]
 Percent = Annotated[int, Field(ge=1, le=1000)]
 
 
@@ -57,3 +60,8 @@ class Guardrails(Model):
     )
     anomaly_usd: Usd | None = Field(default=None, description="writes when a day costs so much more than expected")
     trail: Trail | None = Field(default=None, description="none: the organisation has one of its own")
+
+
+def is_email(text: str) -> bool:
+    """Whether a text can be written to."""
+    return len(text) <= _EMAIL_LENGTH and re.fullmatch(_EMAIL, text) is not None

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from landbridge.catalog.guardrails import guardrails
 from landbridge.catalog.regions import regions
 from landbridge.environment import Environment
-from landbridge.environment.guardrails import Email
+from landbridge.environment.guardrails import Email, is_email
 from landbridge.plan.args import Args, tags
 from landbridge.plan.hub import bucket_prefix, document
 from landbridge.plan.policies import Place, allow, service_trust
@@ -68,7 +68,7 @@ class GuardrailsArgs(Args):
 def subscribers(environment: Environment) -> tuple[str, ...]:
     """Who is written to: as asked, else the owner, where that is an address."""
     own = environment.budget.subscribers
-    return own or ((environment.owner,) if "@" in environment.owner else ())
+    return own or ((environment.owner,) if is_email(environment.owner) else ())
 
 
 def has_budgets(environment: Environment) -> bool:

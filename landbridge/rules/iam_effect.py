@@ -10,8 +10,8 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
-# `*`, and ARNs whose last part is nothing else: every bucket, every object, every role, every key.
-_EVERYTHING = re.compile(r"\*|arn:[^:]*:s3:::\*(/\*)?|arn:[^:]*:(?!s3:)[^:]*:[^:]*:[^:]*:([a-z-]+[/:])?\*")
+# `*`, and ARNs whose last part is nothing else: every bucket, every object, every role, every secret.
+_EVERYTHING = re.compile(r"\*|arn:[^:]*:s3:::\*(/\*)?|arn:[^:]*:(iam|secretsmanager):[^:]*:[^:]*:([a-z-]+[/:])?\*")
 
 
 @rule
