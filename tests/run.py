@@ -65,7 +65,7 @@ def _get_both() -> None:
 
 TIERS = (
     Tier("unit", 15, "functions, and small programs on loopback"),
-    Tier("graph", 15, "what Pulumi is asked to make", _get_engine),
+    Tier("graph", 25, "what Pulumi is asked to make", _get_engine),
     Tier("roles", 25, "Ansible roles, on the lab's machines where there is a lab", _get_both),
     Tier("e2e", 35, "the whole line, in the lab where there is one", _get_both),
 )
