@@ -10,6 +10,7 @@ from moto.ec2.responses import EC2Response
 
 from sandbox.cloud import (
     activations,
+    attachments,
     dependencies,
     efs,
     fleet,
@@ -36,7 +37,7 @@ def install(world: World) -> None:
     Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
     free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
     Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
-    for other in (quotas, groups, images, fsx, efs, dependencies, activations):
+    for other in (quotas, groups, images, fsx, efs, dependencies, activations, attachments):
         other.install(world)
 
 

@@ -56,12 +56,13 @@ def test_changes_are_told_before_they_are_made(
     status, found, _ = impact()
     assert (status, found) == (0, {})
 
-    # Another owner: tags alone.
+    # Another owner: tags, and who is written to.
     write((CLASSES, EXTRA + CLASSES), ("newcomer@example.org", "other@example.org"))
     status, found, _ = impact()
     template = "aws:ec2/launchTemplate:LaunchTemplate::graph-p5"
-    # Nodes carry their tags from the template on.
-    assert status == 0 and {key for key, effect in found.items() if effect != "none"} == {template}
+    # Nodes carry their tags from the template on, and the budget's alarms go to the new owner.
+    changed = {key for key, effect in found.items() if effect != "none"}
+    assert status == 0 and changed == {template, "aws:budgets/budget:Budget::graph"}
 
     # A bigger disk, and one zone less.
     write(
@@ -95,7 +96,8 @@ def test_changes_are_told_before_they_are_made(
     assert status == 0, told
 
     # What Pulumi remembers is not left over; what somebody made by hand under the same tag is.
-    assert landbridge(capsys, "sweep", *file)[0] == 0
+    status, out, told = landbridge(capsys, "sweep", *file)
+    assert status == 0, out + told
     marks = [{"ResourceType": "elastic-ip", "Tags": [{"Key": "landbridge:cluster", "Value": "graph"}]}]
     address = client(cloud, "ec2").allocate_address(Domain="vpc", TagSpecifications=marks)["AllocationId"]
     status, out, _ = landbridge(capsys, "sweep", *file, "--format", "json")

@@ -158,3 +158,13 @@ def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(
     assert ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])["Unsuccessful"] == []
     for table in (first, later):
         ec2.delete_route_table(RouteTableId=table)
+
+
+def test_a_vpns_attachment_is_none_of_a_vpc(ec2: Any) -> None:
+    network = Network(ec2)
+    made = ec2.create_vpn_connection(Type="ipsec.1", CustomerGatewayId=network.customer, TransitGatewayId=network.tgw)
+    assert made["VpnConnection"]["TransitGatewayId"] == network.tgw
+    listed = ec2.describe_transit_gateway_vpc_attachments()["TransitGatewayVpcAttachments"]
+    assert [one["TransitGatewayAttachmentId"] for one in listed if one["TransitGatewayId"] == network.tgw] == [
+        network.attachment
+    ]
