@@ -48,5 +48,7 @@ def test_what_cannot_have_tags_is_what_the_sdk_says() -> None:
 )  # fmt: skip
 def test_no_bag_makes_a_policy_fail(token: str, props: dict[str, object]) -> None:
     resource = Resource(token, "x", props)
-    list(judge_one(resource))
-    judge([resource])
+    alone, together = list(judge_one(resource)), judge([resource])
+    # A graph says of a resource what the resource says of itself, in words, under a policy's name.
+    assert list(together[: len(alone)]) == alone
+    assert all(one.message and one.policy in POLICIES and one.resource is resource for one in together)
