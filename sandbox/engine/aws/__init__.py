@@ -2,12 +2,48 @@
 
 from collections.abc import Mapping
 
-from sandbox.engine.aws import efs, fsx, groups, guard, iam, keys, link, logs, pool, routes, s3, unemulated, vpc
+from sandbox.engine.aws import (
+    budgets,
+    efs,
+    fsx,
+    functions,
+    groups,
+    iam,
+    keys,
+    link,
+    logs,
+    policies,
+    pool,
+    routes,
+    s3,
+    schedules,
+    trails,
+    unemulated,
+    vpc,
+)
 from sandbox.engine.aws.base import Bag, Cloud, Kind, Refused
 
 KINDS: Mapping[str, type[Kind]] = {
     kind.token: kind
-    for module in (vpc, routes, groups, link, pool, iam, s3, keys, fsx, efs, logs, guard, unemulated)
+    for module in (
+        vpc,
+        routes,
+        groups,
+        link,
+        pool,
+        iam,
+        s3,
+        keys,
+        fsx,
+        efs,
+        logs,
+        functions,
+        schedules,
+        budgets,
+        policies,
+        trails,
+        unemulated,
+    )
     for kind in module.KINDS
 }
 
