@@ -49,10 +49,15 @@ class Iam(Facts):
     retired: Mapping[str, str]
     escalation: Words
     far_reaching: Words
+    whole_resources: Words
     needed_by_nodes: Words
     arns: IamArns
     limits: IamLimits
     reserved_paths: tuple[str, ...]
+
+    def is_everything(self, resource: str) -> bool:
+        """True for `*`, and for an ARN that ends in all there is of something."""
+        return resource == "*" or (resource.count(":") >= 5 and resource.split(":", 5)[5] in self.whole_resources)
 
 
 class IamActions(Facts):

@@ -77,7 +77,7 @@ def iam_everything(environment: Environment) -> Iterator[Finding]:
             message = f"with {action} a node can give itself every right there is"
             yield Finding("iam-everything", message, path, "name the actions that jobs need")
         elif any(fnmatchcase(one, action.lower()) for one in escalation):
-            passing = action.lower() == "iam:passrole" and "*" not in statement.resources
+            passing = action.lower() == "iam:passrole" and not any(map(iam().is_everything, statement.resources))
             if not passing:
                 message = f"with {action} a node can give itself other rights"
                 related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)

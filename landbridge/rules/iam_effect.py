@@ -1,6 +1,5 @@
 """Rules about what statements come to: rights that reach too far, none at all, or the same twice."""
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -10,8 +9,6 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
-# `*`, and ARNs whose last part is nothing else: every bucket, every object, every role, every secret.
-_EVERYTHING = re.compile(r"\*|arn:[^:]*:s3:::\*(/\*)?|arn:[^:]*:(iam|secretsmanager):[^:]*:[^:]*:([a-z-]+[/:])?\*")
 
 
 @rule
@@ -22,7 +19,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
     Source: IAM User Guide, "Grant least privilege"; the actions are in landbridge/catalog/iam.yaml.
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
-        everything = [one for one in statement.resources if _EVERYTHING.fullmatch(one)]
+        everything = [one for one in statement.resources if iam().is_everything(one)]
         if statement.effect != "Allow" or not everything or statement.conditions:
             continue
         for number, action in enumerate(statement.actions):

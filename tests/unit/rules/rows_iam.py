@@ -62,6 +62,7 @@ ROWS = [
     Row("iam-other-service", "decrypting a bucket", allow(["s3:GetObject", "kms:Decrypt"]), (*FIRST, "actions", 1), "kms"),
     Row("iam-far-reaching", "every role of the account", allow("sts:AssumeRole", "*", why="x"), (*FIRST, "actions", 0), "sts:AssumeRole on *"),
     Row("iam-far-reaching", "every bucket, the closed ones too", allow("s3:GetObject", "arn:aws:s3:::*/*"), (*FIRST, "actions", 0), "s3:GetObject on arn"),
+    Row("iam-everything", "any role to pass on, by an ARN", allow("iam:PassRole", "arn:aws:iam::123456789012:role/*", why="x"), (*FIRST, "actions", 0), "other rights"),
     Row("iam-far-reaching", "a node that makes users", allow("iam:CreateUser", "arn:aws:iam::123456789012:user/*"), (*FIRST, "actions", 0), "iam:CreateUser"),
     Row("iam-far-reaching", "every secret of the account", allow("secretsmanager:Get*", "*", why="x"), (*FIRST, "actions", 0), "GetSecretValue"),
     Row("iam-denies-own", "denying everything to oneself", allow("*", "*", effect="Deny"), (*FIRST, "actions", 0), "need to join"),
