@@ -2,6 +2,8 @@
 
 from landbridge.catalog.endpoints import EndpointFact, endpoint_features, endpoints_of
 from landbridge.catalog.files import CatalogueError
+from landbridge.catalog.gpu_stack import GpuStack, gpu_stack
+from landbridge.catalog.gpus import Gpu, generation, gpus
 from landbridge.catalog.hardware import Accelerators, Cpus
 from landbridge.catalog.images import Image, images
 from landbridge.catalog.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
@@ -10,7 +12,8 @@ from landbridge.catalog.platforms import Platform, platforms
 from landbridge.catalog.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
 from landbridge.catalog.regimes import Regime, obligations, regimes
 from landbridge.catalog.regions import Region, offered, regions, services, zones
-from landbridge.catalog.slurm import SlurmRelease, slurm_releases
+from landbridge.catalog.slurm import SlurmRelease, slurm_archive, slurm_releases
+from landbridge.catalog.slurm_sources import SlurmSources, slurm_sources
 from landbridge.catalog.storage import StorageFacts, storage
 
 __all__ = [
@@ -19,6 +22,8 @@ __all__ = [
     "Cpus",
     "Ebs",
     "EndpointFact",
+    "Gpu",
+    "GpuStack",
     "Image",
     "InstanceType",
     "Instances",
@@ -34,9 +39,13 @@ __all__ = [
     "Regime",
     "Region",
     "SlurmRelease",
+    "SlurmSources",
     "StorageFacts",
     "endpoint_features",
     "endpoints_of",
+    "generation",
+    "gpu_stack",
+    "gpus",
     "images",
     "instances",
     "limits",
@@ -49,7 +58,9 @@ __all__ = [
     "regimes",
     "regions",
     "services",
+    "slurm_archive",
     "slurm_releases",
+    "slurm_sources",
     "storage",
     "zones",
 ]

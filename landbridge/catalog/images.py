@@ -1,5 +1,6 @@
 """AWS's public images, by the parameters that hold their ids (images.yaml)."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
@@ -11,6 +12,13 @@ from landbridge.catalog.files import Facts, read
 from landbridge.catalog.instances import Driver
 
 Architecture = Literal["x86_64", "arm64"]
+#: Words of parameters and what processors they are for.
+_ARCHITECTURES: Mapping[str, Architecture] = {
+    "x86_64": "x86_64",
+    "amd64": "x86_64",
+    "arm64": "arm64",
+    "aarch64": "arm64",
+}
 
 
 class Image(Facts):
@@ -51,3 +59,21 @@ def images() -> Mapping[str, Image]:
 def root_device(name: str) -> str | None:
     """The root device of an operating system, or of the one that a parameter's name speaks of; None where it is not known."""
     return next((device for word, device in _file().root_devices.items() if word in name), None)
+
+
+@cache
+def image_behind(parameter: str) -> Image | None:
+    """AWS's image that a parameter names, where the catalogue has it."""
+    for image in images().values():
+        pattern = (
+            re.escape(image.parameter).replace(r"\{arch\}", "(x86_64|arm64)").replace(r"\{kubernetes\}", r"1\.\d+")
+        )
+        if re.fullmatch(pattern, parameter):
+            return image
+    return None
+
+
+def architecture_of(parameter: str) -> Architecture | None:
+    """The processors that an image is for, as far as its parameter's name says it."""
+    words = re.split(r"[/.-]", parameter)
+    return next((_ARCHITECTURES[word] for word in words if word in _ARCHITECTURES), None)

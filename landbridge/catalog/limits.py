@@ -218,6 +218,15 @@ class Vpn(Facts):
     routes_transit_gateway: int
 
 
+class DirectConnect(Facts):
+    """Leased lines: which ports encrypt, how much is told on them, and the shortest range for a VPN inside one."""
+
+    source: str
+    macsec_ports: tuple[str, ...]
+    allowed_prefixes: int
+    private_range: int
+
+
 class Quota(Facts):
     """A quota by its code: what it counts (`unit`), of which families and how bought, and AWS's default.
 
@@ -263,6 +272,7 @@ class Limits(Facts):
     billing: Billing
     slurm: Slurm
     vpn: Vpn
+    direct_connect: DirectConnect
     quotas: Quotas
 
     @property

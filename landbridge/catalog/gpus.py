@@ -1,0 +1,73 @@
+"""GPUs as they are built into machines (gpus.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from landbridge.catalog.files import Facts, read
+
+Flavour = Literal["open", "proprietary"]
+
+
+class Generation(Facts):
+    """What all GPUs of one architecture share. `modules`: kernel module flavours that work, best first."""
+
+    modules: tuple[Flavour, ...]
+    why: str
+    errors: Literal["page_retirement", "row_remapping"]
+
+
+class Pcie(Facts):
+    """A slot: what a healthy GPU has trained to under load."""
+
+    generation: int
+    width: int
+
+
+class NvLink(Facts):
+    """The links of one GPU; `gb_s` is one link's in one direction, in GB/s."""
+
+    links: int
+    gb_s: float
+
+    @property
+    def total_gb_s(self) -> float:
+        """All links in one direction, GB/s: the bound of what one GPU can send."""
+        return self.links * self.gb_s
+
+
+class Gpu(Facts):
+    """One form of a GPU. `type` is Slurm's word; `name` nvidia-smi's; `pci` device ids at vendor 10de."""
+
+    type: str
+    name: str
+    generation: str
+    pci: tuple[str, ...]
+    memory_mib: int
+    pcie: Pcie | None = None
+    nvlink: NvLink | None = None
+    mig: bool = False
+
+
+class _Gpus(Facts):
+    source: str
+    date: date
+    flavours: Mapping[Flavour, str]
+    generations: Mapping[str, Generation]
+    gpus: Mapping[str, Gpu]
+
+
+@cache
+def _file() -> _Gpus:
+    return read("gpus", _Gpus)
+
+
+def gpus() -> Mapping[str, Gpu]:
+    """GPUs by form, `h100-sxm5`."""
+    return _file().gpus
+
+
+def generation(gpu: Gpu) -> Generation:
+    """What the GPU's architecture asks of drivers. Raises KeyError for a row without one."""
+    return _file().generations[gpu.generation]

@@ -1,0 +1,38 @@
+"""How GPUs can be partitioned (mig.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+
+from landbridge.catalog.files import Facts, read
+
+
+class Slot(Facts):
+    """Where instances of one kind fit: `size` memory slices from one of `starts` on."""
+
+    size: int
+    starts: tuple[int, ...]
+
+
+class _Row(Facts):
+    kinds: str
+    profiles: Mapping[str, str]
+
+
+class _Mig(Facts):
+    source: str
+    date: date
+    kinds: Mapping[str, Mapping[str, Slot]]
+    gpus: Mapping[str, _Row]
+
+
+@cache
+def _file() -> _Mig:
+    return read("mig", _Mig)
+
+
+def mig_profiles(model: str) -> Mapping[str, Slot]:
+    """The profiles of a form of gpus.yaml by nvidia-smi's names, smallest first; empty where the GPU cannot be partitioned."""
+    file = _file()
+    row = file.gpus.get(model)
+    return {name: file.kinds[row.kinds][kind] for name, kind in row.profiles.items()} if row else {}

@@ -1,0 +1,31 @@
+"""What of slurm.conf a daemon reads at its start alone (slurm_restarts.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+Daemon = Literal["slurmctld", "slurmd"]
+
+
+class SlurmRestart(Facts):
+    """Which daemons have to be restarted when a parameter changes, and why."""
+
+    daemons: tuple[Daemon, ...]
+    why: str
+
+
+class _SlurmRestarts(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    parameters: Mapping[str, SlurmRestart]
+
+
+@cache
+def slurm_restarts() -> Mapping[str, SlurmRestart]:
+    """Parameters by name; any other is applied by `scontrol reconfigure`, from Slurm 23.11 on."""
+    return read("slurm_restarts", _SlurmRestarts).parameters

@@ -1,0 +1,36 @@
+"""What each of the NVIDIA driver's errors (Xid) asks for (xids.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from landbridge.catalog.files import Facts, read
+
+Action = Literal["application", "reset", "reboot", "repair", "driver"]
+#: The actions that take a node out of service, the gravest first.
+DRAINING: tuple[Action, ...] = ("repair", "reboot", "reset")
+
+
+class Xid(Facts):
+    """One number; `action` is what NVIDIA's catalogue says to do at once."""
+
+    action: Action
+    what: str
+
+    @property
+    def drains(self) -> bool:
+        """Whether no further job may start on the machine before somebody has acted."""
+        return self.action in DRAINING
+
+
+class _Xids(Facts):
+    source: str
+    date: date
+    xids: Mapping[int, Xid]
+
+
+@cache
+def xids() -> Mapping[int, Xid]:
+    """Errors by number. One that is absent changes nothing."""
+    return read("xids", _Xids).xids
