@@ -11,10 +11,20 @@ from landbridge.environment.capacity import (
     Spot,
     capacity_zones,
 )
+from landbridge.environment.cloud_services import (
+    AccountingDatabase,
+    CloudAccess,
+    CloudServices,
+    ControllerHost,
+    LoginHosts,
+)
+from landbridge.environment.dns import Dns
 from landbridge.environment.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.guardrails import Budget, Guardrails
+from landbridge.environment.hosts import Hosts
 from landbridge.environment.hub import HubClass, ObjectLock, S3Hub
 from landbridge.environment.iam import Iam, Ingress, Statement
+from landbridge.environment.images import ImageBuild, ImageSource
 from landbridge.environment.link import DirectConnect, Link, Vpn
 from landbridge.environment.load import (
     Loaded,
@@ -34,24 +44,32 @@ from landbridge.environment.model import (
     User,
     Window,
 )
-from landbridge.environment.network import ExistingSubnet, ExistingVpc, ImageSource, Kubernetes
+from landbridge.environment.network import ExistingSubnet, ExistingVpc, Kubernetes
 from landbridge.environment.onprem import Access, NodeGroup, OnPrem, Services
 from landbridge.environment.pool import Interface, NicPolicy, Placement
+from landbridge.environment.qos import Qos
+from landbridge.environment.sagemaker import SageMaker
 from landbridge.environment.scheduler import Account, Partition, Scheduler, Slurm
-from landbridge.environment.storage import ExternalNfsHome, NfsHome, Storage
+from landbridge.environment.storage import EfsHome, ExternalNfsHome, NfsHome, OpenZfsHome, SiteLustre, SiteNfs, Storage
 
 __all__ = [
     "Access",
     "Account",
+    "AccountingDatabase",
     "AnyCapacity",
     "Aws",
     "Budget",
     "Capacity",
     "CapacityBlock",
+    "CloudAccess",
+    "CloudServices",
+    "ControllerHost",
     "DataClass",
     "DataRepository",
     "DirectConnect",
+    "Dns",
     "Efs",
+    "EfsHome",
     "Endpoints",
     "Environment",
     "ExistingSubnet",
@@ -60,8 +78,10 @@ __all__ = [
     "FsxLustre",
     "FsxOpenZfs",
     "Guardrails",
+    "Hosts",
     "HubClass",
     "Iam",
+    "ImageBuild",
     "ImageLock",
     "ImageSource",
     "Ingress",
@@ -70,6 +90,7 @@ __all__ = [
     "Link",
     "Loaded",
     "LockedImage",
+    "LoginHosts",
     "MLOps",
     "MLflow",
     "NfsHome",
@@ -78,15 +99,20 @@ __all__ = [
     "ObjectLock",
     "OnDemand",
     "OnPrem",
+    "OpenZfsHome",
     "Partition",
     "Placement",
     "Pool",
+    "Qos",
     "Reservation",
     "ReservationGroup",
     "S3Hub",
+    "SageMaker",
     "Scheduler",
     "SecretRef",
     "Services",
+    "SiteLustre",
+    "SiteNfs",
     "Slurm",
     "Spot",
     "Statement",

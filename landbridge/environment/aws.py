@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import Model, Text, Url, Word, Zone
+from landbridge.environment.cloud_services import CloudServices
 from landbridge.environment.guardrails import Guardrails
 from landbridge.environment.iam import Iam, Ingress
-from landbridge.environment.network import ExistingVpc, ImageSource, Kubernetes, Logs
+from landbridge.environment.images import ImageSource
+from landbridge.environment.network import ExistingVpc, Kubernetes, Logs
 from landbridge.environment.pool import NicPolicy, Pool
 
 QuotaCode = Annotated[str, StringConstraints(pattern=r"^L-[0-9A-F]{8}$")]
@@ -49,6 +51,9 @@ class Aws(Model):
     endpoints: Endpoints = Endpoints()
     pools: tuple[Pool, ...] = ()
     images: Mapping[Word, ImageSource] = Field(default={}, description="images by name, for pools")
+    services: CloudServices | None = Field(
+        default=None, description="controller, login and database in AWS, for an environment without a site of its own"
+    )
     ingress: tuple[Ingress, ...] = Field(default=(), description="none: only the on-prem site reaches the nodes")
     iam: Iam = Iam()
     guardrails: Guardrails = Guardrails()

@@ -1,6 +1,5 @@
 """One environment file out of another: the values that differ replaced where they stand, so that comments stay."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,16 +8,15 @@ from typing import Any
 
 from landbridge import yaml_text
 from landbridge.catalog import instances, regions, zones
+from landbridge.environment.edit import plain, refused, replaced
 from landbridge.environment.load import ROOT
 from landbridge.environment.source import Source, read
-from landbridge.findings import DataPath, Finding, FindingsError
+from landbridge.findings import DataPath, FindingsError
 
 _REGION: DataPath = ("config", "aws:region")
 _OWN_CIDR, _AWS_CIDR = (*ROOT, "onprem", "cidr"), (*ROOT, "aws", "cidr")
 _ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 _ZONE = re.compile(r"[a-z]{3,5}\d-az\d+")
-_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""")
-_NUMBER = re.compile(r"[\w.+-]+")
 # Belongs to the stack whose file it was: another stack gets its own.
 _STACK_KEYS = re.compile(r"^(?:encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
 _INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
@@ -37,6 +35,27 @@ class Wanted:
     onprem_asn: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a stack's file holds that `pulumi new` or `pulumi stack init` has written: no environment yet."""
+
+    region: str | None
+    keys: str
+
+    def ends(self, text: str) -> str:
+        """The text of an environment file, with the stack's own keys of before."""
+        return f"{text.rstrip()}\n{self.keys}" if self.keys else text
+
+
+def begun(text: str) -> Begun | None:
+    """What a file of a stack without an environment holds; None for any other file."""
+    data = yaml_text.load(text)
+    config = data.get("config") or {} if isinstance(data, dict) else None
+    if not isinstance(config, dict) or set(config) - {"aws:region"}:
+        return None
+    return Begun(config.get("aws:region"), "".join(f"{line.group().rstrip()}\n" for line in _STACK_KEYS.finditer(text)))
+
+
 def fork(text: str, wanted: Wanted, origin: str) -> str:
     """The text of a new environment file. `origin` is the name of the one whose text is given.
 
@@ -51,7 +70,7 @@ def fork(text: str, wanted: Wanted, origin: str) -> str:
     secret = next((path for path in values if path[-1] == "secure"), None)
     if secret is not None:
         fix = "fork an environment without secure keys, then set the new one's with pulumi config set --secret"
-        raise _refused(source, "fork-secrets", f"{secret[-2]} is encrypted for {origin} alone", secret, fix)
+        raise refused(source, "fork-secrets", f"{secret[-2]} is encrypted for {origin} alone", secret, fix)
     edits = {**_moved(source, values, wanted), **_zones(source, values, wanted), **_named(wanted)}
     return _INVITATION.sub(f"# Forked from {origin}.", _written(source, text, values, edits))
 
@@ -95,7 +114,7 @@ def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Networ
             offset = int(address) - int(old.network_address)
             if offset >= new.num_addresses:
                 fix = f"give a range of at least /{old.prefixlen}, as the old one"
-                raise _refused(source, "fork-range", f"{address} of {old} has no place in {new}", path, fix)
+                raise refused(source, "fork-range", f"{address} of {old} has no place in {new}", path, fix)
             return str(new.network_address + offset)
     return text
 
@@ -105,7 +124,7 @@ def _zones(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> di
     if wanted.region is None or wanted.region == values.get(_REGION):
         return {}
     if wanted.region not in regions():
-        raise _refused(source, "fork-region", f"no region {wanted.region} is known", _REGION, ", ".join(regions()))
+        raise refused(source, "fork-region", f"no region {wanted.region} is known", _REGION, ", ".join(regions()))
     named = {path: value for path, value in values.items() if isinstance(value, str) and _ZONE.fullmatch(value)}
     chosen: dict[str, str] = {}
     for zone in dict.fromkeys(named.values()):
@@ -117,7 +136,7 @@ def _zones(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> di
         if not free:
             path = next(path for path, other in named.items() if other == zone)
             what = f"no zone of {wanted.region} is known to offer {', '.join(sorted(types))}"
-            raise _refused(
+            raise refused(
                 source, "fork-region", what, path, "fork in another region, and change types and zones by hand"
             )
         chosen[zone] = free[0]
@@ -142,25 +161,10 @@ def _written(source: Source, text: str, values: Mapping[DataPath, Any], edits: M
     missing = [(path, value) for path, value in edits.items() if path not in values]
     # From the end, so that what comes before keeps its place.
     for (line, column), (path, value) in sorted(places.items(), reverse=True):
-        lines[line - 1] = _replaced(source, lines[line - 1], column - 1, values[path], value, path)
+        lines[line - 1] = replaced(source, lines[line - 1], column - 1, values[path], value, path)
     for path, value in sorted(missing, key=lambda one: source.locate(one[0]), reverse=True):
         _insert(source, lines, path, value)
     return "".join(lines)
-
-
-def _replaced(source: Source, line: str, start: int, old: Any, new: Any, path: DataPath) -> str:
-    rest = line[start:]
-    quoted = _QUOTED.match(rest)
-    if quoted:
-        return line[:start] + _quoted(str(new)) + rest[quoted.end() :]
-    if isinstance(old, str) and rest.startswith(old):
-        return line[:start] + _plain(new) + rest[len(old) :]
-    number = _NUMBER.match(rest)
-    if number and not isinstance(old, str):
-        return line[:start] + _plain(new) + rest[number.end() :]
-    raise _refused(
-        source, "fork-value", "this value is written in a way that cannot be replaced", path, "change it by hand"
-    )
 
 
 def _insert(source: Source, lines: list[str], path: DataPath, value: Any) -> None:
@@ -169,23 +173,8 @@ def _insert(source: Source, lines: list[str], path: DataPath, value: Any) -> Non
     first = next((place for other, place in source.places.items() if other[:-1] == path[:-1] and place.key), None)
     if parent is None or parent.key is None or first is None or first.key is None or first.key[0] == parent.key[0]:
         what = f"{path[-1]} is not in the file, and there is no line to put it after"
-        raise _refused(source, "fork-value", what, path, "write it into the file by hand")
-    lines[first.key[0] - 1 : first.key[0] - 1] = [f"{' ' * (first.key[1] - 1)}{path[-1]}: {_plain(value)}\n"]
-
-
-def _plain(value: Any) -> str:
-    """A value as YAML, quoted only where it must be, wherever it stands."""
-    text = str(value)
-    try:
-        same = yaml_text.load(f"[{text}]") == [value]
-    except yaml_text.BadYaml:
-        same = False
-    return text if same else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    """A text in quotes; what does not print is escaped, for YAML holds no such character."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+        raise refused(source, "fork-value", what, path, "write it into the file by hand")
+    lines[first.key[0] - 1 : first.key[0] - 1] = [f"{' ' * (first.key[1] - 1)}{path[-1]}: {plain(value)}\n"]
 
 
 def _scalars(data: Any, path: DataPath) -> Iterator[tuple[DataPath, Any]]:
@@ -194,7 +183,3 @@ def _scalars(data: Any, path: DataPath) -> Iterator[tuple[DataPath, Any]]:
             yield from _scalars(item, (*path, key))
     else:
         yield path, data
-
-
-def _refused(source: Source, rule: str, message: str, path: DataPath, fix: str) -> FindingsError:
-    return FindingsError([Finding(rule, message, path, fix).at(source.file, *source.locate(path))])

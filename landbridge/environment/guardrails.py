@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Usd, UserName
+from landbridge.environment.base import Model, Usd, UserName, Word
 
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 _EMAIL_LENGTH = 254
@@ -33,6 +33,9 @@ class Budget(Model):
         default=False, description="at 100 percent the launch role is denied every launch, until a person undoes it"
     )
     accounts: Mapping[UserName, AccountBudget] = {}
+    pools: Mapping[Word, Usd] = Field(
+        default={}, description="what a pool's instances may cost in a month; past it nothing more is launched in it"
+    )
 
 
 class Trail(Model):

@@ -1,5 +1,6 @@
 """Environment files: finding them, and loading them with every finding located."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,9 @@ from landbridge.findings import DataPath, Finding, FindingsError, did_you_mean, 
 
 ROOT: DataPath = ("config", "landbridge:environment")
 KEY = "landbridge:environment"
+#: How Pulumi's engine writes a moment that bears no quotes in the stack's file: Go's time, printed.
+#: Source: Go, package time, Time.String; found with Pulumi 3.259.
+_PRINTED = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?) ([+-]\d\d)(\d\d) \S+")
 _TOP = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
 
 
@@ -121,10 +125,20 @@ def load_text(text: str | bytes, path: Path) -> Loaded:
 
 def environment_from_config(name: str, region: str, raw: Mapping[str, Any]) -> Environment:
     """The environment from a stack's configuration as Pulumi hands it over; FindingsError carries everything wrong."""
-    outcome = validate({**raw, "name": name, "region": region})
+    outcome = validate({**_moments(raw), "name": name, "region": region})
     if outcome.findings or outcome.environment is None:
         raise FindingsError(in_order(outcome.findings))
     return outcome.environment
+
+
+def _moments(value: Any) -> Any:
+    """The same data, with moments as the file has them."""
+    if isinstance(value, Mapping):
+        return {key: _moments(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_moments(item) for item in value]
+    match = _PRINTED.fullmatch(value) if isinstance(value, str) else None
+    return value if match is None else f"{match[1]}T{match[2]}{match[3]}:{match[4]}"
 
 
 def _unwrap(data: Any) -> tuple[dict[str, Any] | None, str | None, frozenset[str], list[Finding]]:
@@ -150,7 +164,11 @@ def _unwrap(data: Any) -> tuple[dict[str, Any] | None, str | None, frozenset[str
     body = config.get(KEY)
     if body is None:
         near = did_you_mean(KEY, [k for k in config if k not in secure])
-        fix = f'is "{near}" meant?' if near else f"add {KEY}: with at least owner, onprem, aws and link"
+        fix = (
+            f'is "{near}" meant?'
+            if near
+            else f"add {KEY}: with at least owner, aws, and either onprem and link or aws.services"
+        )
         findings.append(Finding("missing-key", f"{KEY} is missing", ("config", KEY), fix))
     elif not isinstance(body, dict):
         findings.append(Finding("wrong-type", f"{KEY} must be a mapping", ("config", KEY)))

@@ -31,7 +31,8 @@ class LockedImage(Model):
     """One image as AWS described it when it was resolved. What AWS does not publish about it is absent."""
 
     ami: Annotated[str, StringConstraints(pattern=r"^ami-[0-9a-f]{8,17}$")]
-    parameter: Text
+    parameter: Text | None = Field(default=None, description="none: an image that was built here")
+    source: Text | None = Field(default=None, description="of a built one: the digest of the roles it was built with")
     version: int | None = Field(default=None, ge=1, description="of the parameter")
     region: Text
     architecture: Literal["x86_64", "arm64"]

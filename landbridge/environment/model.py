@@ -8,10 +8,16 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws import Aws
 from landbridge.environment.base import SITES, HostName, Model, Port, Site, Text, UserName, Word
+from landbridge.environment.bursting import Burst
+from landbridge.environment.containers import Containers
+from landbridge.environment.dns import Dns
 from landbridge.environment.guardrails import Budget
+from landbridge.environment.hosts import Hosts
 from landbridge.environment.link import Link
-from landbridge.environment.onprem import OnPrem
+from landbridge.environment.onprem import NodeGroup, OnPrem
+from landbridge.environment.sagemaker import SageMaker
 from landbridge.environment.scheduler import Scheduler
+from landbridge.environment.stacks import Stacks
 from landbridge.environment.storage import Storage
 from landbridge.hostlist import expand
 
@@ -56,6 +62,7 @@ class MLOps(Model):
 
     mlflow: MLflow = MLflow()
     registry: Registry | None = None
+    sagemaker: SageMaker | None = Field(default=None, description="training jobs and a model registry of AWS's own")
 
 
 class SecretRef(Model):
@@ -103,15 +110,24 @@ class Environment(Model):
     region: Text
     owner: Text
     cost_center: Text = Field(default="none", description="a tag on everything that costs money")
+    stacks: Stacks = Field(
+        default="one", description="three: foundation, cluster and platform apart, so that a change can break less"
+    )
     data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
         default={"internal": DataClass(sites=("onprem", "aws"))}, description="what is in no class goes nowhere"
     )
     users: tuple[User, ...] = Field(default=(), description="people who are in no directory")
-    onprem: OnPrem
+    onprem: OnPrem | None = Field(default=None, description="none: the services are in AWS, as aws.services says")
     aws: Aws
-    link: Link
+    link: Link | None = Field(default=None, description="to the site; none where there is no site")
+    dns: Dns | None = Field(
+        default=None, description="names both ways; none: hosts know one another by their hosts files alone"
+    )
+    hosts: Hosts = Field(default=Hosts(), description="what every host's operating system is given")
     storage: Storage = Storage()
     scheduler: Scheduler = Scheduler()
+    burst: Burst = Field(default=Burst(), description="when jobs may start in AWS, and what becomes of failures")
+    containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
     secrets: Secrets = Secrets()
@@ -122,10 +138,16 @@ class Environment(Model):
         default=(), description="findings that are accepted, each with its reason"
     )
 
+    @property
+    def node_groups(self) -> tuple[NodeGroup, ...]:
+        """The on-prem nodes; none where there is no site."""
+        return self.onprem.nodes if self.onprem is not None else ()
+
     def host_addresses(self) -> dict[HostName, str]:
         """Addresses of every named on-prem host, GPU nodes included, in the file's order."""
-        found = {host: str(address) for host, address in self.onprem.addresses.items()}
-        for group in self.onprem.nodes:
+        named = self.onprem.addresses if self.onprem is not None else {}
+        found = {host: str(address) for host, address in named.items()}
+        for group in self.node_groups:
             for offset, host in enumerate(expand(group.hosts)):
                 found[host] = str(group.address + offset)
         return found

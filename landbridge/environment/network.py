@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Text, Word, Zone
+from landbridge.environment.base import Model, Word, Zone
 
 SubnetId = Annotated[str, StringConstraints(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 RouteTableId = Annotated[str, StringConstraints(pattern=r"^rtb-[0-9a-f]{8,17}$")]
@@ -55,10 +55,3 @@ class Kubernetes(Model):
     vpc_cni: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] = Field(
         default="1.20.1", description="efa-only interfaces need 1.18.5"
     )
-
-
-class ImageSource(Model):
-    """An image by the name of AWS's public parameter; `landbridge lock` writes down what it stands for."""
-
-    parameter: Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9_./-]+$")]
-    note: Text | None = None

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import HostName, HostRange, Model, Port, Text, Url, Word
+from landbridge.environment.base import AbsolutePath, HostName, HostRange, Model, Port, Text, Url, Word
+from landbridge.environment.driver import Driver
+from landbridge.environment.gpu_tools import GpuTools
+from landbridge.environment.mig import MigPart
 
 
 class Hardware(Model):
@@ -16,6 +19,19 @@ class Hardware(Model):
     cores_per_socket: int | None = Field(default=None, ge=1, le=512)
     threads_per_core: int | None = Field(default=None, ge=1, le=8)
     memory_mib: int | None = Field(default=None, ge=1024)
+    reserved_cores: int | None = Field(
+        default=None, ge=0, le=512, description="cores that no job gets; none: one of each socket of 32 cores and more"
+    )
+    reserved_memory_mib: int | None = Field(
+        default=None, ge=0, description="memory that no job gets; none: a 64th, 16 GiB at most"
+    )
+    gpu_cores: int | None = Field(
+        default=None,
+        ge=0,
+        le=512,
+        description="cores beside each GPU that only jobs with a GPU get, where it is known on which socket each GPU is; "
+        "none: the GPU's share, 0: jobs without one may take them all",
+    )
 
 
 class NodeGroup(Model):
@@ -26,6 +42,13 @@ class NodeGroup(Model):
     address: IPv4Address
     rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")
     features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
+    local_scratch: AbsolutePath | None = Field(
+        default=None,
+        description="where the nodes' unused NVMe is mounted as one, for jobs' own folders; none: it is left alone",
+    )
+    mig: tuple[MigPart, ...] = Field(
+        default=(), description="GPUs that are partitioned, for many small jobs; none: all are whole"
+    )
     hardware: Hardware = Field(default=Hardware(), description="empty: as the platform's data sheet says")
 
 
@@ -47,6 +70,17 @@ class Services(Model):
         """Every service host once, in the order above."""
         named = [*self.controller, self.database, *self.login, self.storage, self.gateway, self.mlops]
         return tuple(dict.fromkeys(named))
+
+
+class ControllerState(Model):
+    """A folder of a filer that Landbridge does not configure, for Slurm's queue. In it, one named after the environment
+    belongs to the number 64030 (slurm)."""
+
+    host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+$")] = Field(
+        description="who exports it, by name or address; not a controller"
+    )
+    export: AbsolutePath
+    options: Annotated[str, StringConstraints(pattern=r"^[a-z0-9=,_.:-]*$")] = "vers=4.2,hard,nosuid,nodev,noexec"
 
 
 class Access(Model):
@@ -77,6 +111,10 @@ class OnPrem(Model):
     )
     nodes: tuple[NodeGroup, ...] = ()
     services: Services = Services()
+    controller_state: ControllerState | None = Field(
+        default=None,
+        description="where Slurm's queue is kept; none: a pair's on the storage host, one controller's on its own disk",
+    )
     addresses: Mapping[HostName, IPv4Address] = Field(default={}, description="of the service hosts")
     container_cidrs: Mapping[Word, IPv4Network] = Field(
         default={"docker": IPv4Network("172.17.0.0/16")},
@@ -84,3 +122,5 @@ class OnPrem(Model):
     )
     access: Access = Access()
     packages: Packages = Packages()
+    driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
+    gpu_tools: GpuTools = Field(default=GpuTools(), description="what is beside the driver: DCGM, containers, RDMA")

@@ -68,7 +68,7 @@ class Pool(Model):
         default=250, ge=1, description="MiB/s; 125 are included, and the whole image is read at every boot"
     )
     local_scratch: AbsolutePath | None = Field(
-        default=None, description="where the instance's own NVMe is mounted as one; none: it is left alone"
+        default=None, description="where the instance's own NVMe is mounted, for jobs' folders; none: it is left alone"
     )
     imds_hop_limit: int = Field(default=1, ge=1, le=64, description="1: containers cannot reach the node's credentials")
     detailed_monitoring: bool = Field(default=False, description="CloudWatch every minute; billed per metric")

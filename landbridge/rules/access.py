@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
 
-_ACCESS: DataPath = ("onprem", "access")
-_DOMAIN: DataPath = ("onprem", "domain")
 #: Domains that somebody else answers for: every VPC's own, mDNS, Kubernetes, and what RFC 6761 keeps.
 _OTHERS = {
     "compute.internal": "AWS's DNS answers for it in every VPC",
@@ -29,15 +28,16 @@ def domain_name(environment: Environment) -> Iterator[Finding]:
 
     Source: RFC 1035, section 2.3.1; RFC 6761 and 6762; Amazon VPC User Guide, "DNS attributes for your VPC".
     """
-    domain = environment.onprem.domain
+    served = service_hosts(environment)
+    domain, path = served.domain, (*served.path, "domain")
     labels = domain.split(".")
     if any(not label or len(label) > 63 or label[0] == "-" or label[-1] == "-" for label in labels):
         message = f'"{domain}" is no domain: labels are of letters, digits and inner dashes, with single dots'
-        yield Finding("domain-name", message, _DOMAIN, "such as cluster.example.org")
+        yield Finding("domain-name", message, path, "such as cluster.example.org")
         return
     for other, why in _OTHERS.items():
         if domain == other or domain.endswith(f".{other}"):
-            yield Finding("domain-name", f"{domain}: {why}", _DOMAIN, "use a part of your own domain")
+            yield Finding("domain-name", f"{domain}: {why}", path, "use a part of your own domain")
             return
 
 
@@ -47,9 +47,12 @@ def root_access(environment: Environment) -> Iterator[Finding]:
 
     Source: CIS Debian Linux Benchmark, "Ensure sshd PermitRootLogin is disabled".
     """
-    if environment.onprem.access.user == "root" and not emulated(environment):
+    served = service_hosts(environment)
+    if served.access.user == "root" and not emulated(environment):
         message = "operators log in as root: nobody can tell who did what"
-        yield Finding("root-access", message, (*_ACCESS, "user"), "use a user with sudo", Severity.WARNING)
+        yield Finding(
+            "root-access", message, (*served.path, "access", "user"), "use a user with sudo", Severity.WARNING
+        )
 
 
 @rule
@@ -58,15 +61,20 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
 
     Source: ssh_config(5), UserKnownHostsFile.
     """
-    access, path = environment.onprem.access, (*_ACCESS, "known_hosts")
+    served = service_hosts(environment)
+    access, at = served.access, (*served.path, "access")
     command = access.proxy_command or ""
     if access.known_hosts == "/dev/null" and not emulated(environment):
         yield Finding(
-            "host-keys", "no host's key is kept, so none is ever checked", path, "remove it", Severity.WARNING
+            "host-keys",
+            "no host's key is kept, so none is ever checked",
+            (*at, "known_hosts"),
+            "remove it",
+            Severity.WARNING,
         )
     if "StrictHostKeyChecking=no" in command.replace(" ", "") and not emulated(environment):
         message = "the bastion's key is not checked"
-        yield Finding("host-keys", message, (*_ACCESS, "proxy_command"), "use accept-new", Severity.WARNING)
+        yield Finding("host-keys", message, (*at, "proxy_command"), "use accept-new", Severity.WARNING)
 
 
 @rule
@@ -75,6 +83,8 @@ def same_host_twice(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5), SlurmctldHost: the second takes over when the first is gone.
     """
+    if environment.onprem is None:
+        return
     for role in ("controller", "login"):
         hosts = getattr(environment.onprem.services, role)
         for index, host in enumerate(hosts):
@@ -97,9 +107,12 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
         ports.append((mlops.registry.port, own))
         if mlops.registry.port == mlops.mlflow.port:
             message = (
-                f"the registry and MLflow both listen at {mlops.mlflow.port} of {environment.onprem.services.mlops}"
+                f"the registry and MLflow both listen at {mlops.mlflow.port} of {service_hosts(environment).mlops}"
             )
             yield Finding("port-taken", message, own, "choose another port", related=(path,))
+    rest = environment.scheduler.rest
+    if rest is not None:
+        ports.append((rest.port, ("scheduler", "rest", "port")))
     for port, at in ports:
         if port in _TAKEN:
             yield Finding("port-taken", f"{port} is {_TAKEN[port]}'s", at, "choose another port")

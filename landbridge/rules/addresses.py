@@ -6,8 +6,10 @@ from ipaddress import IPv4Network
 from landbridge.catalog.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import Environment
+from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.addresses import Overlap, Range, overlaps, ranges
+from landbridge.plan.link import connections
 from landbridge.plan.subnets import PARTS, nat_zones, used_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
@@ -153,11 +155,17 @@ def _is_default(environment: Environment, one: Range) -> bool:
     """Whether nobody wrote the range: then it is the other that is to be changed."""
     match one.kind:
         case "container":
-            return "container_cidrs" not in environment.onprem.model_fields_set
+            site = environment.onprem
+            return site is None or "container_cidrs" not in site.model_fields_set
         case "services":
             kubernetes = environment.aws.kubernetes
             return kubernetes is None or "service_cidr" not in kubernetes.model_fields_set
         case "tunnel":
-            return "inside_cidrs" not in environment.link.model_fields_set
+            link = environment.link
+            own = one.path == ("link", "inside_cidrs", one.path[-1])
+            return own and (link is None or "inside_cidrs" not in link.model_fields_set)
+        case "line":
+            lines = [own.tunnels for own in connections(environment) if isinstance(own.tunnels, LineVpn)]
+            return all("cidr" not in line.model_fields_set for line in lines)
         case _:
             return False

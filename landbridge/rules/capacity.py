@@ -156,7 +156,7 @@ def slurm_nodes(environment: Environment) -> Iterator[Finding]:
     """
     most = limits().slurm.nodes
     total = sum(at.pool.max_nodes for at in pools(environment))
-    total += sum(len(expand(group.hosts)) for group in environment.onprem.nodes)
+    total += sum(len(expand(group.hosts)) for group in environment.node_groups)
     if total > most:
         message = f"{total} nodes in slurm.conf; Slurm has room for {most}"
         fix = "lower max_nodes to what the quotas and budgets allow anyway"

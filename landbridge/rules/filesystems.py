@@ -7,6 +7,8 @@ from landbridge.catalog import regions
 from landbridge.catalog.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.filesystem import room_for_rules, share_clients, share_flows
+from landbridge.plan.refused import rule_faults
 from landbridge.plan.spend.lines import SpendLine
 from landbridge.plan.spend.stored import storage_spend
 from landbridge.plan.storage import faults, pools_elsewhere, zone, zones, zones_needed
@@ -41,6 +43,21 @@ def efs_options(environment: Environment) -> Iterator[Finding]:
     Source: EFS User Guide, "Amazon EFS performance specifications" (landbridge/catalog/storage.yaml).
     """
     yield from _refused(environment, "efs", "efs-options")
+
+
+@rule
+def file_system_rules(environment: Environment) -> Iterator[Finding]:
+    """A file system's security group has room for a rule for each pool that mounts it, and each port.
+
+    Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
+    """
+    for path, share in shares(environment):
+        clients, flows = share_clients(environment, share), share_flows(environment, share)
+        inwards = sum(clients if flow.peer == "client" else 1 for flow in flows if flow.direction == "in")
+        for fault in rule_faults(inwards, room_for_rules(environment)):
+            message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
+            fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"
+            yield Finding("file-system-rules", message, path, fix, related=(POOLS, ("aws", "quotas")))
 
 
 @rule

@@ -1,4 +1,4 @@
-"""Rules about on-prem hosts: their names and addresses."""
+"""Rules about hosts that are configured: their names and addresses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from ipaddress import IPv4Address
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
 
@@ -28,9 +29,10 @@ def hosts(environment: Environment) -> tuple[Host, ...]:
 
 
 def _hosts(environment: Environment) -> Iterator[Host]:
-    for name, own in environment.onprem.addresses.items():
-        yield Host(name, own, ("onprem", "addresses", name))
-    for index, group in enumerate(environment.onprem.nodes):
+    served = service_hosts(environment)
+    for name, own in served.addresses.items():
+        yield Host(name, own, (*served.path, "addresses", name))
+    for index, group in enumerate(environment.node_groups):
         base: DataPath = ("onprem", "nodes", index)
         for offset, name in enumerate(hostlist.expand(group.hosts)):
             within = int(group.address) + offset < 2**32
@@ -44,6 +46,8 @@ def address_in_site(environment: Environment) -> Iterator[Finding]:
 
     Source: RFC 950 and RFC 1812 for the two addresses; this program's routes, which are the site's range alone.
     """
+    if environment.onprem is None:
+        return
     cidr = environment.onprem.cidr
     site: DataPath = ("onprem", "cidr")
     for host in hosts(environment):
@@ -96,6 +100,8 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
 
     Source: the role base, which writes /etc/hosts.
     """
+    if environment.onprem is None:
+        return
     services = environment.onprem.services
     known = {host.name for host in hosts(environment)}
     nodes: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"),)
@@ -119,12 +125,12 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
 def unused_address(environment: Environment) -> Iterator[Finding]:
     """An address is some service's; one without is often a misspelt host.
 
-    Source: Landbridge; what is in onprem.addresses is written into every node's /etc/hosts.
+    Source: Landbridge; what is in addresses is written into every node's /etc/hosts.
     """
-    used = set(environment.onprem.services.hosts())
-    services: DataPath = ("onprem", "services")
-    for name in environment.onprem.addresses:
-        if name not in used:
+    served = service_hosts(environment)
+    services: DataPath = ("onprem", "services") if environment.onprem is not None else served.path
+    for name in served.addresses:
+        if name not in served.names:
             message = f"{name} has an address, but serves nothing"
-            path: DataPath = ("onprem", "addresses", name)
+            path: DataPath = (*served.path, "addresses", name)
             yield Finding("unused-address", message, path, severity=Severity.WARNING, related=(services,))

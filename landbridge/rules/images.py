@@ -3,17 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
-from landbridge.catalog.images import Image, images, root_device
-from landbridge.environment import Environment, ImageSource
+from landbridge.catalog.images import architecture_of, image_behind, images, root_device
+from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import PoolAt, of_pool, pools, suggestion
 
 IMAGES: DataPath = ("aws", "images")
-#: Words of parameters and what processors they are for.
-_ARCHITECTURES = {"x86_64": "x86_64", "amd64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}
 _VALUES = ("ami-id", "image_id")
 
 
@@ -23,7 +20,7 @@ class Named:
 
     owner: PoolAt
     name: str
-    source: ImageSource
+    parameter: str
 
     @property
     def path(self) -> DataPath:
@@ -60,6 +57,8 @@ def unused_image(environment: Environment) -> Iterator[Finding]:
     Source: Landbridge.
     """
     used = {owner.pool.image for owner in pools(environment)}
+    used |= {source.build.parent for source in environment.aws.images.values() if source.build is not None}
+    used |= {environment.aws.services.image} if environment.aws.services is not None else set()
     for name in environment.aws.images:
         if name not in used:
             message = f"no pool boots the image {name}"
@@ -76,7 +75,7 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
     """
     for name, source in environment.aws.images.items():
         parameter, path = source.parameter, (*IMAGES, name, "parameter")
-        if not parameter.startswith("/aws/service/") or _known(parameter) is not None:
+        if parameter is None or not parameter.startswith("/aws/service/") or image_behind(parameter) is not None:
             continue
         last = parameter.rstrip("/").rpartition("/")[2]
         if parameter.endswith("/"):
@@ -115,7 +114,7 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
             yield Finding("image-architecture", message, owner.at("instance"), fix, Severity.INFO)
             continue
         source = environment.aws.images.get(owner.pool.image or "")
-        found = _architecture(source.parameter) if source is not None else None
+        found = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
         if found is not None and found != wanted:
             message = f"{owner.pool.image} is an image for {found}, {owner.pool.instance} is {wanted}"
             fix = f"name the parameter for {wanted}"
@@ -132,7 +131,7 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
     Source: DLAMI developer guide, release notes; NVIDIA open-gpu-kernel-modules README (landbridge/catalog/images.yaml).
     """
     for named in named_images(environment):
-        owner, flavour = named.owner, _flavour(named.source.parameter)
+        owner, flavour = named.owner, _flavour(named.parameter)
         if owner.type is None or flavour is None:
             continue
         for at in of_pool(owner):
@@ -166,9 +165,9 @@ def image_without_slurm(environment: Environment) -> Iterator[Finding]:
     kubernetes = environment.aws.kubernetes
     joined = kubernetes.pools if kubernetes is not None else ()
     for named in named_images(environment):
-        if named.source.parameter.startswith("/aws/service/") and named.owner.pool.name not in joined:
+        if named.parameter.startswith("/aws/service/") and named.owner.pool.name not in joined:
             message = f"{named.name} is an image of AWS's own: it has no slurmd, so its nodes never join the cluster"
-            fix = "build node_image.yml on it and publish that, or leave image out"
+            fix = "boot one that is built with your own roles: aws.images: {node: {build: {}}}"
             related = (named.path,)
             path = named.owner.at("image")
             yield Finding("image-without-slurm", message, path, fix, Severity.WARNING, related)
@@ -187,7 +186,7 @@ def image_kubernetes(environment: Environment) -> Iterator[Finding]:
     for named in named_images(environment):
         if named.owner.pool.name not in kubernetes.pools:
             continue
-        found = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", named.source.parameter)
+        found = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", named.parameter)
         related: tuple[DataPath, ...] = (named.path, ("aws", "kubernetes", "version"))
         if found is not None and found[1] != kubernetes.version:
             newer = int(found[1][2:]) > int(kubernetes.version[2:])
@@ -205,7 +204,7 @@ def image_root_device(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Device names for volumes": /dev/xvda on Amazon Linux and Debian, /dev/sda1 on Ubuntu.
     """
     for named in named_images(environment):
-        wanted = root_device(named.source.parameter)
+        wanted = root_device(named.parameter)
         if wanted is not None and named.owner.pool.root_device != wanted:
             message = f"{named.name} has its root at {wanted}, not at {named.owner.pool.root_device}"
             path = named.owner.at("root_device") if written(named.owner, "root_device") else named.owner.at("image")
@@ -213,34 +212,24 @@ def image_root_device(environment: Environment) -> Iterator[Finding]:
             yield Finding("image-root-device", message, path, fix, related=(named.path, named.owner.at("image")))
 
 
+def booted_images(environment: Environment) -> Iterator[tuple[PoolAt, str]]:
+    """Every pool that boots an image of aws.images, and the image's name."""
+    for owner in pools(environment):
+        if owner.pool.image in environment.aws.images:
+            yield owner, owner.pool.image or ""
+
+
 def named_images(environment: Environment) -> Iterator[Named]:
-    """Every pool that boots an image of aws.images."""
+    """Every pool that boots an image that a parameter of aws.images names."""
     for owner in pools(environment):
         source = environment.aws.images.get(owner.pool.image or "")
-        if source is not None:
-            yield Named(owner, owner.pool.image or "", source)
-
-
-@cache
-def _known(parameter: str) -> Image | None:
-    """AWS's image behind a parameter, where the catalogue has it."""
-    for image in images().values():
-        pattern = (
-            re.escape(image.parameter).replace(r"\{arch\}", "(x86_64|arm64)").replace(r"\{kubernetes\}", r"1\.\d+")
-        )
-        if re.fullmatch(pattern, parameter):
-            return image
-    return None
-
-
-def _architecture(parameter: str) -> str | None:
-    words = re.split(r"[/.-]", parameter)
-    return next((_ARCHITECTURES[word] for word in words if word in _ARCHITECTURES), None)
+        if source is not None and source.parameter is not None:
+            yield Named(owner, owner.pool.image or "", source.parameter)
 
 
 def _flavour(parameter: str) -> str | None:
     """The modules an image has: open, proprietary, neuron or none; None where it is not known."""
-    known = _known(parameter)
+    known = image_behind(parameter)
     if known is not None:
         return known.driver or "none"
     if not parameter.startswith("/aws/service/"):

@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from landbridge.catalog.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.filesystem import room_for_rules, share_flows
 from landbridge.plan.pool import pool_flows
+from landbridge.plan.refused import internet, port_faults, rule_faults
 from landbridge.rules.registry import rule
 
 _INGRESS: DataPath = ("aws", "ingress")
 _WITH_PORTS = ("tcp", "udp")
-#: A source this wide is the internet, or as good as.
-_WORLD = 8
 _RULES = "L-0EA8095F"
 #: More ports than any service has.
 _MANY = 20_000
@@ -29,19 +28,17 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
     for index, one in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "ports")
         related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
-        if one.protocol in _WITH_PORTS and one.ports is None:
-            message = f"{one.protocol} without ports"
-            yield Finding("ingress-ports", message, path, "such as 443, or 8000-8100", related=related)
-        elif one.protocol not in _WITH_PORTS and one.ports is not None:
+        if one.protocol not in _WITH_PORTS and one.ports is not None:
             message = f"{one.protocol} has no ports"
             yield Finding("ingress-ports", message, path, "remove them, or say tcp or udp", related=related)
-        elif one.ports is not None:
-            first, last = _ports(one)
-            if first > last:
-                message = f"the range {one.ports} goes backwards"
-                yield Finding("ingress-ports", message, path, f"write {last}-{first}")
-            elif first < 1 or last > 65535:
-                yield Finding("ingress-ports", f"ports go from 1 to 65535, not {one.ports}", path)
+            continue
+        first, last = _ports(one) if one.ports is not None else (None, None)
+        found = tuple(port_faults(one.protocol, first, last))
+        for fault in found[:1]:
+            fix = "such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
+            yield Finding("ingress-ports", fault.message, path, fix, related=related)
+        if not found and first == 0:
+            yield Finding("ingress-ports", "nothing listens at port 0: ports go from 1 to 65535", path)
 
 
 @rule(suppressible=False)
@@ -53,7 +50,7 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
     ports"; landbridge/catalog/network.yaml.
     """
     for index, one in enumerate(environment.aws.ingress):
-        if not _is_world(one.source):
+        if not internet(one.source):
             continue
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (1, 65535)
         opened = [name for port, name in network().administration.items() if first <= port <= last]
@@ -72,7 +69,7 @@ def open_to_the_world(environment: Environment) -> Iterator[Finding]:
     """
     for index, one in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "source")
-        if _is_world(one.source):
+        if internet(one.source):
             message = f"{one.source} is the internet"
             yield Finding("open-to-the-world", message, path, "name the range of those who need it")
         elif not network().is_private(one.source) and one.source.prefixlen < 24:
@@ -128,7 +125,7 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
     Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
     """
     for index, one in enumerate(environment.aws.ingress):
-        if _is_world(one.source):
+        if internet(one.source):
             continue
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
         if one.protocol == "all" or last - first >= _MANY:
@@ -144,13 +141,16 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
-    quotas, entries = environment.aws.quotas, environment.aws.ingress
-    most = quotas.get(_RULES, limits().security_groups.rules)
+    entries, most = environment.aws.ingress, room_for_rules(environment)
     inwards = sum(flow.direction == "in" for flow in pool_flows(environment))
     if not any(flow.key.startswith("ingress") for flow in pool_flows(environment)):
         inwards += len(entries)
-    if entries and inwards > most:
-        message = f"{inwards} rules in a security group, Landbridge's own among them; AWS allows {most}"
+    # Whatever file systems there are call their clients back, or do not.
+    for share in environment.storage.in_aws().values():
+        flows = share_flows(environment, share)
+        inwards += sum(flow.peer == "client" and flow.direction == "out" for flow in flows)
+    for fault in rule_faults(inwards, most) if entries else ():
+        message = f"{fault.message}; Landbridge's own are among them"
         fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"
         yield Finding("security-group-rules", message, _INGRESS, fix, related=(("aws", "quotas"),))
 
@@ -158,10 +158,6 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
 def _ports(one: Ingress) -> tuple[int, int]:
     first, _, last = (one.ports or "0").partition("-")
     return int(first), int(last or first)
-
-
-def _is_world(source: IPv4Network) -> bool:
-    return source.prefixlen <= _WORLD and not network().is_private(source)
 
 
 def _covers(wide: Ingress, narrow: Ingress) -> bool:

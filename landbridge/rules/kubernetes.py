@@ -194,13 +194,16 @@ def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
     if kubernetes is None or not kubernetes.hybrid_nodes:
         return
     path: DataPath = (*_CLUSTER, "hybrid_nodes")
-    if not any(environment.onprem.cidr.subnet_of(own) for own in network().private):
-        message = f"hybrid nodes have addresses of RFC 1918, which {environment.onprem.cidr} is not"
+    site = environment.onprem
+    if site is None:
+        return
+    if not any(site.cidr.subnet_of(own) for own in network().private):
+        message = f"hybrid nodes have addresses of RFC 1918, which {site.cidr} is not"
         yield Finding("hybrid-nodes", message, path, related=(("onprem", "cidr"),))
-    if not environment.onprem.nodes:
+    if not site.nodes:
         message = "there are no on-prem nodes to join"
         yield Finding("hybrid-nodes", message, path, "remove it", Severity.WARNING, (("onprem", "nodes"),))
-    if not environment.onprem.container_cidrs.keys() - {"docker"}:
+    if not site.container_cidrs.keys() - {"docker"}:
         message = "the pods' range of on-prem nodes is not said, so nobody can see whether it clashes"
         fix = "name it in onprem.container_cidrs, such as pods: 10.85.0.0/16"
         related: tuple[DataPath, ...] = (("onprem", "container_cidrs"),)

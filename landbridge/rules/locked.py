@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding, Severity
-from landbridge.rules.images import IMAGES, named_images, written
+from landbridge.rules.images import IMAGES, booted_images, written
 from landbridge.rules.registry import file_rule
 
 
@@ -20,12 +20,17 @@ def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Findi
     for name, source in environment.aws.images.items():
         path = (*IMAGES, name)
         found = locked.get(name)
-        if found is None:
+        if found is None and source.build is not None:
+            message = f"{name} has not been built, or not been locked since: no node can boot it"
+            fix = f"landbridge up, landbridge image build {name} and, when it is ready, landbridge lock, with -s {environment.name}"
+            yield Finding("image-not-locked", message, path, fix, Severity.WARNING)
+        elif found is None:
             message = f"{name} is not locked: each launch takes whatever {source.parameter} is that day"
             yield Finding("image-not-locked", message, path, command, Severity.WARNING)
         elif found.parameter != source.parameter:
-            message = f"{name} is locked as {found.parameter}, not as {source.parameter}"
-            yield Finding("image-not-locked", message, (*path, "parameter"), command)
+            message = f"{name} is locked as {_what(found.parameter)}, not as {_what(source.parameter)}"
+            key = "build" if source.build is not None else "parameter"
+            yield Finding("image-not-locked", message, (*path, key), command)
         elif found.region != environment.region:
             message = f"{name} is locked in {found.region}; image ids are regional"
             yield Finding("image-not-locked", message, path, command, related=(("region",),))
@@ -38,21 +43,25 @@ def locked_image(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
     Source: EC2 DescribeImages, as `landbridge lock` has written it down; ParallelCluster RootVolumeSizeValidator.
     """
     locked = loaded.lock.images if loaded.lock is not None else {}
-    for named in named_images(environment):
-        found, pool = locked.get(named.name), named.owner.pool
+    for owner, name in booted_images(environment):
+        found, pool = locked.get(name), owner.pool
         if found is None:
             continue
-        image = (named.owner.at("image"),)
+        image = (owner.at("image"),)
         if found.root_gib is not None and pool.root_volume_gib < found.root_gib:
-            message = f"{named.name} needs {found.root_gib} GiB, and root_volume_gib is {pool.root_volume_gib}"
-            path = named.owner.at("root_volume_gib")
+            message = f"{name} needs {found.root_gib} GiB, and root_volume_gib is {pool.root_volume_gib}"
+            path = owner.at("root_volume_gib")
             yield Finding("locked-image", message, path, f"write at least {found.root_gib}", related=image)
         if found.root_device != pool.root_device:
-            message = f"{named.name} has its root at {found.root_device}, not at {pool.root_device}"
-            path = named.owner.at("root_device") if written(named.owner, "root_device") else image[0]
+            message = f"{name} has its root at {found.root_device}, not at {pool.root_device}"
+            path = owner.at("root_device") if written(owner, "root_device") else image[0]
             yield Finding("locked-image", message, path, f"write root_device: {found.root_device}", related=image)
-        kind = named.owner.type
+        kind = owner.type
         if kind is not None and kind.cpus.architecture != found.architecture:
-            message = f"{named.name} is for {found.architecture}, {pool.instance} is {kind.cpus.architecture}"
-            related = (named.owner.at("instance"),)
+            message = f"{name} is for {found.architecture}, {pool.instance} is {kind.cpus.architecture}"
+            related = (owner.at("instance"),)
             yield Finding("locked-image", message, image[0], "name an image for it", related=related)
+
+
+def _what(parameter: str | None) -> str:
+    return parameter or "an image built here"

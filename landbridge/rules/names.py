@@ -7,6 +7,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.hub import ACCOUNT_DIGITS, BUCKET_NAME_LIMIT, hub_args
 from landbridge.rules.registry import rule
+from landbridge.rules.walk import pools
 
 #: Endings that AWS keeps for itself. Source: S3 User Guide, "General purpose bucket naming rules".
 _KEPT_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
@@ -49,6 +50,35 @@ def bucket_name(environment: Environment) -> Iterator[Finding]:
             problem = "begins or ends as only AWS's own do"
         if problem is not None:
             yield Finding("bucket-name", f'"{name}" {problem}', path, "see the bucket's name in the console")
+
+
+@rule
+def pool_name_taken(environment: Environment) -> Iterator[Finding]:
+    """A pool has no name that another part's security group has in the same VPC: both begin with the environment's.
+
+    Source: EC2 API reference, CreateSecurityGroup (InvalidGroup.Duplicate).
+    """
+    taken = dict(_groups(environment))
+    for owner in pools(environment):
+        what = taken.get(owner.pool.name)
+        if what is not None:
+            message = f"{environment.name}-{owner.pool.name} is the security group of {what}"
+            yield Finding("pool-name-taken", message, owner.at("name"), "give the pool another name")
+
+
+def _groups(environment: Environment) -> Iterator[tuple[str, str]]:
+    """What stands behind the environment's name in the security groups of its other parts, and of which part."""
+    if environment.aws.services is not None:
+        yield "controller", "the controller"
+        yield "login", "the login hosts"
+        yield "accounting", "the accounting database"
+    if environment.mlops.sagemaker is not None:
+        yield "sagemaker", "SageMaker's jobs"
+    yield "endpoints", "the endpoints of AWS's services"
+    for direction in ("inbound", "outbound") if environment.dns is not None else ():
+        yield f"dns-{direction}", "the resolver's endpoints"
+    for path in environment.storage.in_aws():
+        yield (f"share-{path[-1]}" if len(path) > 1 else path[0].replace("_", "-")), "a file system"
 
 
 def _buckets(environment: Environment) -> Iterator[tuple[DataPath, str]]:

@@ -26,9 +26,6 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
 def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     for owner in pools(environment):
         pool = owner.pool
-        yield len(pool.capacity) > 1, "a fallback (launches use the first capacity alone)", owner.at("capacity", 1)
-        yield pool.min_nodes > 0, "keeping nodes running", owner.at("min_nodes")
-        yield pool.local_scratch is not None, "mounting local disks", owner.at("local_scratch")
         yield pool.driver != "auto", "installing a driver (the image brings its own)", owner.at("driver")
 
 
@@ -38,11 +35,4 @@ def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
 
 
 def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
-    budget = environment.budget
     yield environment.mlops.registry is not None, "a container registry", ("mlops", "registry")
-    standby = len(environment.onprem.services.controller) > 1
-    yield standby, "a standby controller", ("onprem", "services", "controller", 1)
-    yield environment.link.kind == "direct_connect", "Direct Connect", ("link", "kind")
-    for name, account in budget.accounts.items():
-        what = "refusing launches past a hard limit" if account.hard else "counting an account's spending"
-        yield True, what, ("budget", "accounts", name, *(["hard"] if account.hard else []))

@@ -54,7 +54,7 @@ def class_without_place(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5), AllowAccounts: a partition of the class's sites is all that an account may use.
     """
-    has_nodes = {"onprem": bool(environment.onprem.nodes), "aws": bool(environment.aws.pools)}
+    has_nodes = {"onprem": bool(environment.node_groups), "aws": bool(environment.aws.pools)}
     nodes: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
     for name, account in environment.scheduler.accounts.items():
         data_class = environment.data_classes.get(account.data_class)

@@ -7,6 +7,7 @@ from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import Finding, Severity
 from landbridge.plan.capacity import terms
 from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.refused import block_faults
 from landbridge.plan.zones import pool_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, CapacityAt, PoolAt, capacities, of_pool, pools
@@ -41,12 +42,9 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
             continue
         others = len(owner.pool.capacity) > 1
         fix = "remove it; a fallback that needs a group gets a pool of its own" if others else "remove it"
-        if owner.pool.placement_group is not None:
-            message = f"a Capacity Block is launched into no placement group, and not into {owner.pool.placement_group}"
-            yield Finding("block-in-group", message, owner.at("placement_group"), fix, related=(block.path,))
-        if owner.pool.placement not in (None, "none"):
-            message = f"a Capacity Block is launched into no placement group, so {owner.pool.placement} is impossible"
-            yield Finding("block-in-group", message, owner.at("placement"), fix, related=(block.path,))
+        for fault in block_faults(owner.pool.placement_group, owner.pool.placement):
+            path = owner.at("placement_group" if fault.key == "group" else "placement")
+            yield Finding("block-in-group", fault.message, path, fix, related=(block.path,))
 
 
 @rule

@@ -7,6 +7,7 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.plan.hosts import service_hosts
 from landbridge.plan.nodes import pool_node_names
 from landbridge.plan.partitions import MAIN, ONPREM, seconds
 from landbridge.rules.registry import rule
@@ -22,7 +23,7 @@ def no_nodes(environment: Environment) -> Iterator[Finding]:
 
     Source: slurmctld: "fatal: No nodes configured".
     """
-    if not environment.onprem.nodes and not environment.aws.pools:
+    if not environment.node_groups and not environment.aws.pools:
         related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
         yield Finding("no-nodes", "there are neither on-prem nodes nor pools", related[0], related=related)
 
@@ -33,17 +34,17 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5), NodeName and NodeAddr.
     """
-    taken = dict.fromkeys([*environment.onprem.addresses, *environment.onprem.services.hosts()])
-    for group in environment.onprem.nodes:
+    served = service_hosts(environment)
+    taken = dict.fromkeys([*served.addresses, *served.names])
+    for group in environment.node_groups:
         taken.update(dict.fromkeys(hostlist.expand(group.hosts)))
     for index, pool in enumerate(environment.aws.pools):
         clash = [name for name in pool_node_names(pool) if name in taken]
         if clash:
             path: DataPath = ("aws", "pools", index, "name")
             related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
-            yield Finding(
-                "node-name-clash", f"the pool's node {clash[0]} is an on-prem host too", path, related=related
-            )
+            whose = "an on-prem host" if served.site == "onprem" else "a host of the services"
+            yield Finding("node-name-clash", f"the pool's node {clash[0]} is {whose} too", path, related=related)
 
 
 @rule
@@ -53,7 +54,7 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
     Source: slurm.conf(5), PartitionName: slurmctld does not start with a node that there is not.
     """
     groups = [*SITES, MAIN, *(pool.name for pool in environment.aws.pools)]
-    nodes = {name for group in environment.onprem.nodes for name in hostlist.expand(group.hosts)}
+    nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
     nodes |= {name for pool in environment.aws.pools for name in pool_node_names(pool)}
     related: tuple[DataPath, ...] = (
         ("onprem", "nodes", "*", "hosts"),

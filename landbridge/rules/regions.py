@@ -77,9 +77,9 @@ def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
         yield "eks", "EKS", ("aws", "kubernetes")
         if kubernetes.hybrid_nodes:
             yield "eks_hybrid_nodes", "EKS Hybrid Nodes", ("aws", "kubernetes", "hybrid_nodes")
-    if environment.link.kind == "direct_connect":
+    if environment.link is not None and environment.link.kind == "direct_connect":
         yield "direct_connect", "Direct Connect", ("link", "kind")
-    if environment.aws.pools:
+    if environment.aws.pools and environment.onprem is not None:
         yield "rolesanywhere", "IAM Roles Anywhere, from which on-prem services have their credentials,", REGION
     for index, pool in enumerate(environment.aws.pools):
         for number, capacity in enumerate(pool.capacity):

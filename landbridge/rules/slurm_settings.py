@@ -57,9 +57,10 @@ def protected_setting(environment: Environment) -> Iterator[Finding]:
 def residency_setting(environment: Environment) -> Iterator[Finding]:
     """Who may use a queue follows from the data classes of accounts and the sites of its nodes; nothing takes that away.
 
-    Deleted or replaced, AllowAccounts lets restricted data's jobs run in AWS; and without associations it holds for nobody.
-    Source: slurm.conf(5), AllowAccounts and AccountingStorageEnforce; design, decision 6: restricted classes are denied in
-    layers.
+    Deleted or replaced, AllowAccounts lets restricted data's jobs run in AWS, without associations it holds for nobody, and
+    without job_submit.lua nothing holds where a queue is changed by hand.
+    Source: slurm.conf(5), AllowAccounts, AccountingStorageEnforce and JobSubmitPlugins; design, decision 6: restricted classes
+    are denied in layers.
     """
     for name, partition in environment.scheduler.partitions.items():
         for key in partition.settings:
@@ -76,7 +77,12 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
                     related=(("data_classes", "*", "sites"),),
                 )
     for key, value in environment.scheduler.overrides.slurm_conf.items():
-        if key.casefold() != "accountingstorageenforce" or not environment.scheduler.accounts:
+        if not environment.scheduler.accounts:
+            continue
+        if key.casefold() == "jobsubmitplugins" and "lua" not in str(value or "").casefold().split(","):
+            message = "without job_submit.lua, a queue changed by hand lets restricted data's jobs run in AWS"
+            yield Finding("residency-setting", message, (*_CONF, key), "keep lua in it")
+        if key.casefold() != "accountingstorageenforce":
             continue
         if value is None or "associations" not in str(value).casefold():
             message = "without associations, jobs run in accounts that their users are not in"

@@ -169,6 +169,7 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
             "file systems": worst.file_systems,
             "the link": worst.link,
             "NAT": worst.nat,
+            "services": worst.services,
         }
         parts = ", ".join(f"{part} {count}" for part, count in what.items() if count)
         message = (

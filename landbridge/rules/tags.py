@@ -1,17 +1,22 @@
 """Rules about tags."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 from landbridge.catalog.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.args import tags
+from landbridge.plan.refused.tags import form_faults, reserved_faults, value_faults
 from landbridge.rules.registry import rule
 
 _OWN = "landbridge:"
-#: What the burst controller adds to an instance (landbridge/burst/request.py and ec2.py).
-_BURST = ("Name", *(f"landbridge:{word}" for word in ("node", "nodes", "job", "lease-expires", "data-class")))
+_LETTERS = "letters, digits, spaces and . : / = + - @ _"
+#: What the burst controller gives an instance in its launch (landbridge/burst/calls.py and launch_call.py).
+_BURST = (
+    "Name",
+    *(f"landbridge:{word}" for word in ("pool", "nodes", "launch", "job", "account", "lease-expires", "data-class")),
+    "landbridge:cost-center",
+)
 
 
 @rule
@@ -22,10 +27,9 @@ def tag_reserved(environment: Environment) -> Iterator[Finding]:
     """
     for path, written in _written(environment):
         for key in written:
-            if key.casefold().startswith(limits().tags.reserved_prefix):
-                message = f'the tag "{key}" begins with aws:, which only AWS sets'
-                yield Finding("tag-reserved", message, (*path, key), "choose another key")
-            elif key.casefold().startswith(_OWN):
+            for fault in reserved_faults(key):
+                yield Finding("tag-reserved", fault.message, (*path, key), "choose another key")
+            if key.casefold().startswith(_OWN):
                 message = f'the tag "{key}" begins with {_OWN}, by which the cluster knows what is its own'
                 fix = (
                     "owner: and cost_center: are keys of the environment" if key.endswith(("owner", "center")) else None
@@ -43,25 +47,13 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
     That goes for owner and cost_center too, which become tags.
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
-    allowed = limits().tags
-    values: list[tuple[DataPath, str]] = [
-        (("owner",), environment.owner),
-        (("cost_center",), environment.cost_center),
-    ]
+    for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
+        for fault in value_faults(word, value):
+            yield Finding("tag-form", fault.message, (word,), _LETTERS)
     for path, written in _written(environment):
         for key, value in written.items():
-            values.append(((*path, key), value))
-            if len(key) > allowed.key_characters:
-                message = f"a tag's key has at most {allowed.key_characters} characters, not {len(key)}"
-                yield Finding("tag-form", message, (*path, key))
-            elif bad := _strangers(key):
-                yield Finding("tag-form", f'a tag\'s key cannot have "{bad}"', (*path, key), _letters())
-    for place, value in values:
-        if len(value) > allowed.value_characters:
-            message = f"a tag's value has at most {allowed.value_characters} characters, not {len(value)}"
-            yield Finding("tag-form", message, place)
-        elif bad := _strangers(value):
-            yield Finding("tag-form", f'a tag\'s value cannot have "{bad}"', place, _letters())
+            for fault in form_faults(key, value):
+                yield Finding("tag-form", fault.message, (*path, key), _LETTERS)
 
 
 @rule
@@ -105,12 +97,3 @@ def _written(environment: Environment) -> Iterator[tuple[DataPath, Mapping[str, 
     yield ("aws", "tags"), environment.aws.tags
     for index, pool in enumerate(environment.aws.pools):
         yield ("aws", "pools", index, "tags"), pool.tags
-
-
-def _strangers(text: str) -> str:
-    """The characters that a tag cannot have."""
-    return "".join(dict.fromkeys(char for char in text if not re.fullmatch(limits().tags.pattern, char)))
-
-
-def _letters() -> str:
-    return "letters, digits, spaces and . : / = + - @ _"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import Finding, Severity
+from landbridge.plan.refused import hop_faults, volume_faults
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import of_pool, pools
 
@@ -18,36 +18,19 @@ def root_volume_limits(environment: Environment) -> Iterator[Finding]:
     At most 500 IOPS for each GiB and a quarter of a MiB/s for each IOPS; otherwise the launch is refused.
     Source: EBS User Guide, "General Purpose SSD volumes" (landbridge/catalog/limits.yaml).
     """
-    gp3 = limits().gp3
     for owner in pools(environment):
         pool = owner.pool
         size, iops, rate = pool.root_volume_gib, pool.root_volume_iops, pool.root_volume_throughput
-        wrong: list[tuple[bool, str, str, str, tuple[str, ...]]] = []
-        for key, value, bounds, unit in (
-            ("root_volume_gib", size, gp3.gib, "GiB"),
-            ("root_volume_iops", iops, gp3.iops, "IOPS"),
-            ("root_volume_throughput", rate, gp3.throughput, "MiB/s"),
-        ):
-            if bounds is not None and not bounds[0] <= value <= bounds[1]:
-                near = min(max(value, bounds[0]), bounds[1])
-                message = f"a gp3 volume has {bounds[0]} to {bounds[1]} {unit}, not {value}"
-                wrong.append((True, key, message, f"write {key}: {near}", ()))
-        if not wrong and gp3.iops_per_gib is not None and gp3.iops is not None:
-            most = max(gp3.iops_per_gib * size, gp3.iops[0])
-            message = f"{iops} IOPS are more than the {most} that gp3 has on {size} GiB"
-            fix = f"write root_volume_iops: {most}, or root_volume_gib: {-(-iops // gp3.iops_per_gib)}"
-            wrong.append((iops > most, "root_volume_iops", message, fix, ("root_volume_gib",)))
-        if gp3.throughput_per_iops is not None and not any(bad for bad, *_ in wrong):
-            most = int(gp3.throughput_per_iops * iops)
-            message = f"{rate} MiB/s are more than the {most} that gp3 has at {iops} IOPS"
-            fix = (
-                f"write root_volume_iops: {int(-(-rate // gp3.throughput_per_iops))}, or root_volume_throughput: {most}"
+        faults = volume_faults("gp3", gib=size, iops=iops, throughput=rate)
+        for fault in faults:
+            fix = ", or ".join(
+                f"{'write ' * (not n)}root_volume_{key}: {v}" for n, (key, v) in enumerate(fault.instead)
             )
-            wrong.append((rate > most, "root_volume_throughput", message, fix, ("root_volume_iops",)))
-        for bad, key, message, fix, others in wrong:
-            if bad:
-                related = tuple(owner.at(other) for other in others)
-                yield Finding("root-volume-limits", message, owner.at(key), fix, related=related)
+            others = {key for key, _ in fault.instead} - {fault.key}
+            related = tuple(owner.at(f"root_volume_{key}") for key in sorted(others))
+            yield Finding(
+                "root-volume-limits", fault.message, owner.at(f"root_volume_{fault.key}"), fix, related=related
+            )
 
 
 @rule
@@ -118,12 +101,10 @@ def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
     """
     for owner in pools(environment):
         hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
-        if hops > 2:
-            message = f"with {hops} hops everything behind the node gets the node's credentials"
-            yield Finding(
-                "metadata-hop-limit", message, path, "write 1, or 2 where containers need them", Severity.WARNING
-            )
-        elif hops == 2:
+        for fault in hop_faults(hops, 2):
+            fix = "write 1, or 2 where containers need them"
+            yield Finding("metadata-hop-limit", fault.message, path, fix, Severity.WARNING)
+        if hops == 2:
             message = "containers on the node get the node's credentials"
             yield Finding("metadata-hop-limit", message, path, "1 keeps them from it", Severity.INFO)
 

@@ -24,7 +24,7 @@ REGION: DataPath = ("region",)
 POOL_ZONES: tuple[DataPath, ...] = tuple((*POOLS, "*", key) for key in ("capacity", "instance"))
 POOL_SIZES: tuple[DataPath, ...] = (*POOL_ZONES, (*POOLS, "*", "max_nodes"))
 #: Where file systems are.
-SHARES: tuple[DataPath, ...] = (("storage", "cloud_scratch"), ("storage", "cloud_shares"))
+SHARES: tuple[DataPath, ...] = (("storage", "home"), ("storage", "cloud_scratch"), ("storage", "cloud_shares"))
 
 
 @dataclass(frozen=True, slots=True)
