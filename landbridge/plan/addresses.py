@@ -9,15 +9,20 @@ from ipaddress import IPv4Network
 from itertools import combinations
 from typing import Literal
 
-from landbridge.environment import Environment, Pool, Vpn
+from landbridge.environment import Environment, Pool
+from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath
 from landbridge.plan.capacity import fallbacks
+from landbridge.plan.cloud_hosts import cloud_hosts
+from landbridge.plan.dns import resolver_addresses
 from landbridge.plan.endpoints import endpoint_services
+from landbridge.plan.link import connections
 from landbridge.plan.nics import pool_interfaces
 from landbridge.plan.storage import addresses as storage_addresses
 from landbridge.plan.subnets import PlannedSubnet, Tier, subnets
+from landbridge.plan.zones import services_zones
 
-RangeKind = Literal["site", "vpc", "subnet", "container", "pods", "services", "tunnel"]
+RangeKind = Literal["site", "vpc", "subnet", "container", "pods", "services", "tunnel", "line"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ class SubnetBudget:
     """What one subnet must hold at once, when everything that may run in it does.
 
     `addresses` can be given out, `needed` are wanted, `free` is the difference (below 0: not enough). `per_pool` is the
-    part of `nodes` and `pods` that each pool takes. `link` is the transit gateway's attachment.
+    part of `nodes` and `pods` that each pool takes. `link` is the transit gateway's attachment, `services` the range reserved
+    for their hosts, and their database.
     """
 
     zone: str
@@ -57,12 +63,13 @@ class SubnetBudget:
     pods: int
     link: int
     nat: int
+    services: int
     per_pool: Mapping[str, int]
 
     @property
     def needed(self) -> int:
         """All of it."""
-        return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat
+        return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat + self.services
 
     @property
     def free(self) -> int:
@@ -73,9 +80,10 @@ class SubnetBudget:
 def ranges(environment: Environment) -> Iterator[Range]:
     """Every range in the file's order, and every subnet that follows from it."""
     onprem, aws = environment.onprem, environment.aws
-    yield Range("the on-prem range", "site", onprem.cidr, ("onprem", "cidr"))
-    for name, cidr in onprem.container_cidrs.items():
-        yield Range(f"the container range {name}", "container", cidr, ("onprem", "container_cidrs", name))
+    if onprem is not None:
+        yield Range("the on-prem range", "site", onprem.cidr, ("onprem", "cidr"))
+        for name, cidr in onprem.container_cidrs.items():
+            yield Range(f"the container range {name}", "container", cidr, ("onprem", "container_cidrs", name))
     yield Range("the AWS range", "vpc", aws.cidr, ("aws", "cidr"))
     for index, cidr in enumerate(aws.secondary_cidrs):
         yield Range("the VPC's secondary range", "vpc", cidr, ("aws", "secondary_cidrs", index))
@@ -87,9 +95,19 @@ def ranges(environment: Environment) -> Iterator[Range]:
             yield Range("the pods' range", "pods", aws.kubernetes.pod_cidr, ("aws", "kubernetes", "pod_cidr"))
         path: DataPath = ("aws", "kubernetes", "service_cidr")
         yield Range("the services' range", "services", aws.kubernetes.service_cidr, path)
-    if isinstance(environment.link, Vpn):
-        for index, cidr in enumerate(environment.link.inside_cidrs):
-            yield Range(f"tunnel {index + 1}'s inside range", "tunnel", cidr, ("link", "inside_cidrs", index))
+    yield from link_ranges(environment)
+
+
+def link_ranges(environment: Environment) -> Iterator[Range]:
+    """The other sites' ranges, and those of tunnels: inside them, and where AWS's ends of a VPN inside a line are."""
+    for name, site in environment.link.sites.items() if environment.link is not None else ():
+        yield Range(f"the range of site {name}", "site", site.cidr, ("link", "sites", name, "cidr"))
+    for own in connections(environment):
+        if isinstance(own.tunnels, LineVpn):
+            yield Range("AWS's range in the line", "line", own.tunnels.cidr, (*own.path, "cidr"))
+        for index, cidr in enumerate(own.tunnels.inside_cidrs or ()):
+            whose = "" if own.path == ("link",) else f" ({own.key})"
+            yield Range(f"tunnel {index + 1}'s inside range{whose}", "tunnel", cidr, (*own.path, "inside_cidrs", index))
 
 
 def overlaps(environment: Environment) -> tuple[Overlap, ...]:
@@ -112,7 +130,10 @@ def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:
     endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
     files = storage_addresses(environment)
     own_pods = environment.aws.kubernetes is not None and environment.aws.kubernetes.pod_cidr is not None
-    return tuple(_budget(environment, plan, demands, endpoints, files, own_pods) for plan in plans)
+    names = resolver_addresses(environment)
+    return tuple(
+        _budget(environment, plan, demands, endpoints + names.get(plan.zone, 0), files, own_pods) for plan in plans
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +188,20 @@ def _budget(
         endpoints=endpoints if private else 0,
         file_systems=files.get(plan.zone, 0) if private else 0,
         pods=sum(inside.values()),
-        link=int(private),
+        link=int(private and environment.link is not None),
         nat=int(plan.tier == "public"),
+        services=_services(environment, plan.zone) if private else 0,
         per_pool={name: nodes[name] + inside[name] for name in nodes if nodes[name] + inside[name]},
     )
+
+
+def _services(environment: Environment, zone: str) -> int:
+    """The reserved range in their own zone; and in each of the database's two an address, for it may stand in either."""
+    services = environment.aws.services
+    if services is None or zone not in services_zones(environment):
+        return 0
+    reserved = cloud_hosts(environment, services).reserved
+    return 1 + (reserved.num_addresses if reserved is not None and zone == services.zone else 0)
 
 
 def _may(one: Range, other: Range) -> bool:

@@ -27,17 +27,20 @@ def alone(
     classes: Sequence[str] = (),
     link: Mapping[str, Any] | None = None,
     storage: Mapping[str, Any] | None = None,
+    dns: Mapping[str, Any] | None = None,
+    mlops: Mapping[str, Any] | None = None,
+    budget: Mapping[str, Any] | None = None,
     aws: Mapping[str, Any] | None = None,
 ) -> Environment:
     """Return an environment that plans can be made of: `network_args`, `pool_args`, `hub_args`, `link_args` and the others.
 
-    `zones` are the zone ids that need subnets where no pool says so; `pools`, `link`, `storage` and `aws` are written as in
-    an environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.
+    `zones` are the zone ids that need subnets where no pool says so; the mappings and `pools` are written as in an
+    environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.
     """
     # A network without a pool has nothing to be in: this one says only where.
     standing = {"name": _HOST, "instance": "m7i.large", "max_nodes": 1, "image": "ami-00000000000000000"}
     where = [{**standing, "capacity": [{"kind": "on_demand", "zones": list(zones)}]}] if zones and not pools else []
-    raw = {
+    raw: dict[str, Any] = {
         "owner": owner,
         "cost_center": cost_center,
         "data_classes": {name: {"sites": ["onprem", "aws"]} for name in classes or ("internal",)},
@@ -54,8 +57,15 @@ def alone(
         "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *where]},
         "link": link or {"kind": "vpn", "gateway_address": _NOBODY, "onprem_asn": 65010},
         "storage": {"home": {"kind": "nfs", "export": "/home"}, "hub": {"kind": "s3"}, **(storage or {})},
-        "budget": {"monthly_usd": 1},
+        "budget": budget or {"monthly_usd": 1},
+        "mlops": mlops or {},
     }
+    if dns is not None:
+        raw["dns"] = dns
+    if "services" in (aws or {}):
+        # What is a site's has no place beside services in AWS.
+        raw = {key: value for key, value in raw.items() if key not in ("onprem", "link")}
+        raw["storage"] = {**raw["storage"], "home": {"kind": "efs"}}
     return environment_from_config(cluster, region, raw)
 
 

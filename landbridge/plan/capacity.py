@@ -121,6 +121,11 @@ def fallbacks(pool: Pool, region: str) -> tuple[Terms, ...]:
     return tuple(terms(pool, capacity, region) for capacity in pool.capacity)
 
 
+def kept_nodes(pool: Pool, region: str) -> int:
+    """How many of a pool's nodes are kept running: as it says, and what is paid for whole in any case."""
+    return max(pool.min_nodes, *(found.bounds(pool)[0] for found in fallbacks(pool, region)))
+
+
 def _reclaim(instance: str) -> timedelta:
     """How long before a Capacity Block's end AWS starts to end what runs in it."""
     blocks, kind = limits().capacity_blocks, instances().get(instance)

@@ -11,7 +11,7 @@ class Change:
 
     `operation` is the engine's word. `paths` are the property paths that differ (`networkInterfaces[3].interfaceType`), as
     fine as the provider tells; `causes` those for which the resource has to be made anew. `old` and `new` are its inputs,
-    without secrets. `retained`: removing it only makes the engine forget it.
+    without secrets. `retained`: removing it only makes the engine forget it. `parent` is a URN, `provider` a URN with an id.
     """
 
     urn: str
@@ -22,6 +22,8 @@ class Change:
     causes: tuple[str, ...] = ()
     protected: bool = False
     retained: bool = False
+    parent: str = ""
+    provider: str = ""
 
     @property
     def type(self) -> str:

@@ -25,7 +25,7 @@ class Endpoint:
 def features(environment: Environment) -> Mapping[str, str]:
     """The features in use, in words of the catalogue, and what each is used for here."""
     found = {"s3": "the hub's buckets"}
-    if environment.aws.pools:
+    if environment.aws.pools or environment.aws.services is not None:
         found |= {
             "ec2": "instances that read their tags and renew their lease",
             "sts": "the credentials of the nodes' role",
@@ -38,12 +38,19 @@ def features(environment: Environment) -> Mapping[str, str]:
     for kind, feature in (("fsx_lustre", "fsx"), ("fsx_openzfs", "fsx"), ("efs", "efs")):
         if kind in kinds:
             found.setdefault(feature, f"the file system {kinds[kind]}")
+    built = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
+    if built is not None:
+        found["image_builder"] = f"builds of the image {built}"
     if environment.aws.kubernetes is not None:
         found |= {
             "eks": "nodes that join the Kubernetes cluster",
             "ecr": "the cluster's own images",
             "load_balancing": "load balancers made from the cluster",
         }
+    if environment.mlops.sagemaker is not None:
+        jobs = "training jobs of SageMaker"
+        found |= {"sagemaker": f"{jobs} and the model registry"}
+        found |= {feature: jobs for feature in ("ecr", "kms", "logs", "metrics", "sts") if feature not in found}
     return found
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from landbridge.catalog.limits import limits
+from landbridge.catalog.storage import Ports
 from landbridge.catalog.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, FindingsError
@@ -15,6 +17,9 @@ from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
 NFS_OPTIONS = "hard,timeo=600,retrans=2,rsize=1048576,wsize=1048576,noresvport,_netdev"
 #: Source: FSx for Lustre User Guide, "Mounting from an Amazon EC2 instance".
 LUSTRE_OPTIONS = "noatime,flock,_netdev"
+_NFS = 2049
+#: Controller and login nodes in AWS mount too.
+_SERVICES = 2
 
 
 class FileFlow(Args):
@@ -123,17 +128,33 @@ def imported_classes(environment: Environment) -> frozenset[str]:
     return frozenset(own.data_class for share in lustre for own in share.repositories if own.data_class is not None)
 
 
+def share_flows(environment: Environment, share: Share) -> tuple[FileFlow, ...]:
+    """What the security groups of a file system and its clients let through."""
+    return tuple(_flows(share, share_clients(environment, share), room_for_rules(environment)))
+
+
+def share_clients(environment: Environment, share: Share) -> int:
+    """How many security groups there are whose machines mount a file system: a pool's each; services mount what is NFS."""
+    services = environment.aws.services is not None and not isinstance(share, FsxLustre)
+    return len(environment.aws.pools) + (_SERVICES if services else 0)
+
+
+def room_for_rules(environment: Environment) -> int:
+    """How many rules a security group takes each way in this account."""
+    return environment.aws.quotas.get("L-0EA8095F", limits().security_groups.rules)
+
+
 def _planned(environment: Environment, path: DataPath, share: Share) -> FileSystemArgs:
-    # The two kinds of path never share a name: a word of the file has no underscore.
+    # A word of the file has no underscore, and a rule keeps `home` for the homes.
     name = str(path[-1])
-    label = "cloud-scratch" if path == ("cloud_scratch",) else f"share-{name}"
+    label = f"share-{name}" if len(path) > 1 else name.replace("_", "-")
     return FileSystemArgs(
         cluster=environment.name,
         share=name,
         name=f"{environment.name}-{label}",
         settings=_settings(environment, share),
         zones=_zones(environment, path, share),
-        flows=tuple(_flows(share)),
+        flows=share_flows(environment, share),
         own_key=not (isinstance(share, FsxLustre) and share.deployment in facts().fsx_lustre.own_key_not_on),
         backup_days=_backup_days(share),
         maintenance=share.maintenance if not isinstance(share, Efs) else None,
@@ -212,11 +233,12 @@ def _repository(own: DataRepository) -> RepositoryPlan:
     return RepositoryPlan(key=key, folder=own.folder, data_class=own.data_class, url=own.bucket, export=own.export)
 
 
-def _flows(share: Share) -> Iterator[FileFlow]:
+def _flows(share: Share, clients: int, most: int) -> Iterator[FileFlow]:
     """What its servers and its clients say to each other.
 
     Lustre's servers talk among themselves and call their clients back; NFS only answers. EFA passes between groups that
-    name each other for every protocol, and no range of addresses will do.
+    name each other for every protocol, and no range of addresses will do. Where the rules for every client would be more
+    than a group has room for, Lustre's ports are opened as one range.
     Source: FSx for Lustre User Guide, "File system access control with Amazon VPC"; FSx for OpenZFS and EFS User Guides.
     """
     if isinstance(share, FsxLustre) and share.efa:
@@ -225,12 +247,27 @@ def _flows(share: Share) -> Iterator[FileFlow]:
                 yield _flow(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
         return
     lustre = isinstance(share, FsxLustre)
-    for own in ports(share):
+    wanted = _ports(share)
+    if (clients + lustre) * len(wanted) > most:
+        first, last = min(own.first for own in wanted), max(own.last for own in wanted)
+        wanted = (wanted[0].model_copy(update={"first": first, "last": last}),)
+    for own in wanted:
         span, both = (own.first, own.last), ("in", "out") if lustre else ("in",)
         for peer in ("self", "client") if lustre else ("client",):
             for direction in both:
                 key = f"{peer}-{direction}-{own.protocol}-{own.first}"
                 yield _flow(key, direction, peer, own.protocol, span, "Lustre" if lustre else "NFS")
+
+
+def _ports(share: Share) -> tuple[Ports, ...]:
+    """The ports that are opened: OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
+
+    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/filesystems/openzfs.py mounts 4.2.
+    """
+    every = ports(share)
+    if isinstance(share, FsxOpenZfs):
+        return tuple(own for own in every if (own.protocol, own.first) == ("tcp", _NFS))
+    return every
 
 
 def _flow(key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str) -> FileFlow:

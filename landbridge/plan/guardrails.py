@@ -65,6 +65,15 @@ class GuardrailsArgs(Args):
     tags: dict[str, str]
 
 
+def anomalies_of(cluster: str) -> dict[str, Any]:
+    """What an anomaly monitor of one cluster looks at.
+
+    Source: Cost Explorer API Reference, Expression. A monitor by service is the account's, and there can be one only
+    (aws-cloudformation/cloudformation-coverage-roadmap, issue 2515).
+    """
+    return {"Tags": {"Key": "landbridge:cluster", "Values": [cluster], "MatchOptions": ["EQUALS"]}}
+
+
 def subscribers(environment: Environment) -> tuple[str, ...]:
     """Who is written to: as asked, else the owner, where that is an address."""
     own = environment.budget.subscribers

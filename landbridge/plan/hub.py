@@ -78,7 +78,7 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
         data_class=name,
         name_prefix=bucket_prefix(environment.name, name),
         replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
-        replica_role=_cut(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
+        replica_role=cut(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
         shown=name in imported_classes(environment),
         replica_region=wanted.replica_region,
         lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
@@ -90,10 +90,11 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
     """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
-    return _cut(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
+    return cut(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
 
 
-def _cut(wanted: str, limit: int) -> str:
+def cut(wanted: str, limit: int) -> str:
+    """A name of at most `limit` characters: a long one is cut, and stays unlike any other."""
     if len(wanted) <= limit:
         return wanted
     return f"{wanted[: limit - 9]}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
@@ -104,19 +105,28 @@ def bucket_policy(bucket_arn: str, key_arn: str) -> str:
     objects = f"{bucket_arn}/*"
     return document(
         [
-            {
-                "Sid": "TlsOnly",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:*",
-                "Resource": [bucket_arn, objects],
-                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-            },
+            _no_clear_text(bucket_arn),
             # A request that says nothing gets the bucket's own key; only one that asks for something else is refused.
             _deny_put("OwnKeyOnly", objects, f"{SSE}-aws-kms-key-id", key_arn),
             _deny_put("KmsOnly", objects, SSE, "aws:kms"),
         ]
     )
+
+
+def tls_only(bucket_arn: str) -> str:
+    """Deny clear text on the wire, and nothing else: for a bucket that holds no data."""
+    return document([_no_clear_text(bucket_arn)])
+
+
+def _no_clear_text(bucket_arn: str) -> dict[str, Any]:
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [bucket_arn, f"{bucket_arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
 
 
 def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:

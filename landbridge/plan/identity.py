@@ -6,6 +6,7 @@ from typing import Any, Literal
 from landbridge.environment import Environment, Statement
 from landbridge.plan import policies
 from landbridge.plan.args import Args, tags
+from landbridge.plan.hosts import service_hosts
 from landbridge.plan.hub import bucket_prefix, document
 from landbridge.plan.policies import Place
 
@@ -31,7 +32,8 @@ class ActivationPlan(Args):
 class IdentityArgs(Args):
     """Roles, and the secret that carries Slurm's key to the nodes (its value never passes through Pulumi).
 
-    `hosts` are the names in the certificates that may take each role. `restricted` are the classes no role may touch.
+    `hosts` are the names in the certificates that may take each role; without any there are no such roles.
+    `restricted` are the classes no role may touch.
     """
 
     cluster: str
@@ -62,19 +64,22 @@ class Documents(Args):
 
 def identity_args(environment: Environment) -> IdentityArgs:
     """Plan the roles of an environment."""
-    iam, services = environment.aws.iam, environment.onprem.services
-    controllers = tuple(services.controller)
+    iam, served = environment.aws.iam, service_hosts(environment)
+    controllers = served.controllers
     kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
     anywhere, activation = iam.anywhere, iam.ssm_activation
     return IdentityArgs(
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
-        hosts={
+        # A controller in AWS has its rights by being it: nobody has a certificate to take a role with.
+        hosts={}
+        if environment.onprem is None
+        else {
             "launch": controllers,
             "terminate": controllers,
-            "read": tuple(dict.fromkeys((*controllers, services.mlops))),
-            "hub": (services.mlops,),
-            "mover": (services.storage,),
+            "read": tuple(dict.fromkeys((*controllers, served.mlops))),
+            "hub": (served.mlops,),
+            "mover": (served.storage or served.mlops,),
         },
         restricted=kept,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),

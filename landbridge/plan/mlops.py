@@ -1,6 +1,7 @@
 """Where MLflow is, and where it keeps artifacts."""
 
 from landbridge.environment import Environment
+from landbridge.plan.hosts import service_hosts
 
 
 def artifact_class(environment: Environment) -> str | None:
@@ -14,4 +15,4 @@ def artifact_class(environment: Environment) -> str | None:
 
 def tracking_uri(environment: Environment) -> str:
     """Where training jobs and people reach MLflow."""
-    return f"http://{environment.onprem.services.mlops}:{environment.mlops.mlflow.port}"
+    return f"http://{service_hosts(environment).mlops}:{environment.mlops.mlflow.port}"

@@ -5,6 +5,7 @@ from typing import Literal
 from landbridge.catalog.endpoints import endpoint_name
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
+from landbridge.plan.cloud_hosts import cloud_hosts
 from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
 
@@ -21,10 +22,14 @@ __all__ = [
 
 
 class SubnetPlan(Args):
-    """A subnet, known by the id of its zone (names of zones differ between accounts, ids do not)."""
+    """A subnet, known by the id of its zone (names of zones differ between accounts, ids do not).
+
+    From `reserved` nothing gets an address that does not ask for a certain one: it is kept for hosts with planned addresses.
+    """
 
     zone: str
     cidr: str
+    reserved: str | None = None
 
 
 class EndpointPlan(Args):
@@ -44,7 +49,10 @@ class ExistingPlan(Args):
 
 
 class NetworkArgs(Args):
-    """A VPC with private subnets; public ones only where a NAT gateway stands in them. `existing`: none of it is made."""
+    """A VPC with private subnets; public ones only where a NAT gateway stands in them. `existing`: none of it is made.
+
+    `onprem_cidr` is None where there is no site behind a link.
+    """
 
     cluster: str
     region: str
@@ -55,17 +63,23 @@ class NetworkArgs(Args):
     nat: Literal["none", "single", "per_zone"]
     gateway_endpoints: tuple[EndpointPlan, ...]
     interface_endpoints: tuple[EndpointPlan, ...]
-    onprem_cidr: str
+    onprem_cidr: str | None
     existing: ExistingPlan | None = None
     tags: dict[str, str]
 
 
 def network_args(environment: Environment) -> NetworkArgs:
     """Plan the network of every zone that something is in. Raises ValueError for a zone that gets no subnet."""
-    planned = subnets(environment)
+    planned, reserved = subnets(environment), _reserved(environment)
 
     def tier(wanted: Tier) -> tuple[SubnetPlan, ...]:
-        return tuple(SubnetPlan(zone=own.zone, cidr=str(own.cidr)) for own in planned if own.tier == wanted)
+        return tuple(
+            SubnetPlan(
+                zone=own.zone, cidr=str(own.cidr), reserved=reserved.get(own.zone) if wanted == "private" else None
+            )
+            for own in planned
+            if own.tier == wanted
+        )
 
     private = tier("private")
     missing = set(used_zones(environment)) - {plan.zone for plan in private}
@@ -81,10 +95,17 @@ def network_args(environment: Environment) -> NetworkArgs:
         nat=environment.aws.nat,
         gateway_endpoints=_endpoints(environment, "gateway"),
         interface_endpoints=_endpoints(environment, "interface"),
-        onprem_cidr=str(environment.onprem.cidr),
+        onprem_cidr=str(environment.onprem.cidr) if environment.onprem is not None else None,
         existing=_existing(environment, private),
         tags=tags(environment),
     )
+
+
+def _reserved(environment: Environment) -> dict[str, str]:
+    """Ranges that are kept for the services' hosts, by zone."""
+    services = environment.aws.services
+    kept = cloud_hosts(environment, services) if services is not None else None
+    return {kept.zone: str(kept.reserved)} if kept is not None and kept.reserved is not None else {}
 
 
 def _existing(environment: Environment, private: tuple[SubnetPlan, ...]) -> ExistingPlan | None:

@@ -72,8 +72,11 @@ def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -
     return sum(nic.ip for nic in nic_layout(instance_type, policy))
 
 
-def layout_faults(instance: InstanceType, nics: Sequence[Nic]) -> tuple[LayoutFault, ...]:
-    """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives."""
+def layout_faults(instance: InstanceType | None, nics: Sequence[Nic]) -> tuple[LayoutFault, ...]:
+    """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives.
+
+    Where the type is not known: what EC2 refuses on every type.
+    """
     return (*_primary(nics), *_places(instance, nics), *_cards(instance, nics))
 
 
@@ -124,15 +127,17 @@ def _primary(nics: Sequence[Nic]) -> Iterator[LayoutFault]:
         yield LayoutFault(first, message, "type: interface, and efa-only as device 1 of the same card")
 
 
-def _places(instance: InstanceType, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+def _places(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
     seen: set[tuple[int, int]] = set()
-    last = len(instance.cards) - 1
     for index, nic in enumerate(nics):
         place = (nic.network_card, nic.device)
         if place in seen:
             message = f"card {nic.network_card} has device {nic.device} twice"
             yield LayoutFault(index, message, "give every interface of a card a device of its own")
         seen.add(place)
+        if instance is None:
+            continue
+        last = len(instance.cards) - 1
         if not 0 <= nic.network_card <= last:
             message = f"{instance.name} has no network card {nic.network_card}"
             yield LayoutFault(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
@@ -144,18 +149,20 @@ def _places(instance: InstanceType, nics: Sequence[Nic]) -> Iterator[LayoutFault
             )
 
 
-def _cards(instance: InstanceType, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+def _cards(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
     efa: Counter[int] = Counter()
     for index, nic in enumerate(nics):
-        if not 0 <= nic.network_card < len(instance.cards):
-            continue
-        card = instance.cards[nic.network_card]
-        if nic.type not in card.types:
+        card = None
+        if instance is not None:
+            if not 0 <= nic.network_card < len(instance.cards):
+                continue
+            card = instance.cards[nic.network_card]
+        if instance is not None and card is not None and nic.type not in card.types:
             allowed = sorted(card.types)
             message = f"card {card.index} of {instance.name} takes no interface of type {nic.type}"
             yield LayoutFault(index, message, f"it takes {', '.join(allowed)}")
         elif nic.type != "interface":
-            efa[card.index] += 1
-            if efa[card.index] > 1:
-                message = f"card {card.index} has more than one EFA interface"
+            efa[nic.network_card] += 1
+            if efa[nic.network_card] > 1:
+                message = f"card {nic.network_card} has more than one EFA interface"
                 yield LayoutFault(index, message, "one for each card, on other cards the next ones")

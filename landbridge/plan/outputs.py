@@ -7,7 +7,7 @@ from landbridge.plan.args import Args
 from landbridge.plan.pool import MarketKind
 
 #: Output keys that Pulumi keeps encrypted; they are written apart from the others.
-SECRET_OUTPUTS = ("link_pre_shared_keys", "ssm_activation_code")
+SECRET_OUTPUTS = ("link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key", "ssm_activation_code")
 
 
 class SubnetOutput(Args):
@@ -33,14 +33,36 @@ class TunnelOutput(Args):
     inside_cidr: str
     aws_inside_address: str
     customer_inside_address: str
+    over: Literal["internet", "line"] = "internet"
+
+
+class LineOutput(Args):
+    """What our router is told of a leased line; the session's key is in `link_bgp_auth_key`."""
+
+    gateway_id: str
+    interface_id: str
+    vlan: int
+    mtu: int
+    customer_address: str
+    aws_address: str
+    aws_asn: int
+
+
+class SiteLinkOutput(Args):
+    """Another site's tunnels; their keys are in `link_site_keys` under its name, in the same order."""
+
+    customer_gateway_address: str
+    tunnels: tuple[TunnelOutput, ...]
 
 
 class LinkOutput(Args):
-    """Both tunnels; their keys are in `link_pre_shared_keys`, in the same order."""
+    """Our own tunnels, those inside the line first; their keys are in `link_pre_shared_keys`, in the same order."""
 
     aws_asn: int
-    customer_gateway_address: str
-    tunnels: tuple[TunnelOutput, ...]
+    customer_gateway_address: str | None = None
+    tunnels: tuple[TunnelOutput, ...] = ()
+    line: LineOutput | None = None
+    sites: Mapping[str, SiteLinkOutput] = {}
 
 
 class BucketOutput(Args):
@@ -61,8 +83,8 @@ class IdentityOutput(Args):
 
     node_instance_profile: str
     node_role_arn: str
-    launch_role_arn: str
-    hub_role_arn: str
+    launch_role_arn: str | None = None
+    hub_role_arn: str | None = None
     terminate_role_arn: str | None = None
     read_role_arn: str | None = None
     mover_role_arn: str | None = None
@@ -86,7 +108,8 @@ class PoolSubnetOutput(Args):
 
 
 class PoolOutput(Args):
-    """What launching needs. `placement_group` is set where the pool has one zone: then the template names it too."""
+    """What launching needs. `placement_group` is set where the pool has one capacity in one zone: then the template names
+    it too. Type and market are the first capacity's; of several, each launch names its own (plan/burst.py)."""
 
     launch_template_id: str
     launch_template_name: str
@@ -115,20 +138,77 @@ class FileSystemOutput(Args):
     security_group_id: str
 
 
+class ServiceHostOutput(Args):
+    """An instance that serves the cluster."""
+
+    instance_id: str
+    address: str
+
+
+class DatabaseOutput(Args):
+    """RDS under slurmdbd. `secret_arn` names the master password's secret, which RDS keeps and turns over itself."""
+
+    address: str
+    port: int
+    user: str
+    secret_arn: str
+
+
+class ServicesOutput(Args):
+    """The services in AWS, hosts by name. The volume is the one that the controller's state is on."""
+
+    hosts: Mapping[str, ServiceHostOutput]
+    database: DatabaseOutput
+    security_group_id: str
+    state_volume_id: str
+
+
+class DnsOutput(Args):
+    """The cluster's zone, and where the site asks for it: nowhere, without a site."""
+
+    zone: str
+    zone_id: str
+    inbound_addresses: tuple[str, ...] = ()
+
+
+class ImageOutput(Args):
+    """The pipeline that builds an image, and the digest of the roles that it builds it with."""
+
+    pipeline_arn: str
+    source: str
+
+
+class SageMakerOutput(Args):
+    """What starting a training job takes: its role, where it runs, the prefix it writes below; the registry's groups."""
+
+    role_arn: str
+    policy_arn: str
+    security_group_id: str
+    subnet_ids: tuple[str, ...]
+    prefix: str
+    model_groups: Mapping[str, str] = {}
+
+
 class StackOutputs(Args):
-    """Every output of an environment's stack."""
+    """Every output of an environment's stack. `link` is there where there is a site, `services` where they are in AWS."""
 
     cluster: str
     region: str
     network: NetworkOutput
-    link: LinkOutput
+    link: LinkOutput | None = None
     link_pre_shared_keys: tuple[str, ...] | None = None
+    link_site_keys: Mapping[str, tuple[str, ...]] | None = None
+    link_bgp_auth_key: str | None = None
     ssm_activation_code: str | None = None
     hub: HubOutput
     identity: IdentityOutput
     secrets: SecretsOutput
     pools: Mapping[str, PoolOutput]
     filesystems: Mapping[str, FileSystemOutput] = {}
+    dns: DnsOutput | None = None
+    sagemaker: SageMakerOutput | None = None
+    services: ServicesOutput | None = None
+    images: Mapping[str, ImageOutput] = {}
 
     def public(self) -> dict[str, Any]:
         """Return everything that is no secret, as plain data."""

@@ -19,20 +19,9 @@ READ_WRITE = [
 ]
 LIST = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
 USE_KEY = ["kms:Decrypt", "kms:GenerateDataKey"]
-#: What a launch looks at: CreateFleet refuses a template whose parts its caller may not see.
-SEE_LAUNCH = [
-    "ec2:DescribeCapacityReservations",
-    "ec2:DescribeImages",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeInstances",
-    "ec2:DescribeLaunchTemplateVersions",
-    "ec2:DescribeLaunchTemplates",
-    "ec2:DescribePlacementGroups",
-    "ec2:DescribeSubnets",
-]
 #: What reports and watchers read: states and numbers, never data, user data or secrets.
 SEE_ALL = [
-    *SEE_LAUNCH[:1],
+    "ec2:DescribeCapacityReservations",
     "ec2:DescribeInstanceStatus",
     "ec2:DescribeInstances",
     "ec2:DescribeSubnets",
@@ -41,8 +30,8 @@ SEE_ALL = [
     "fsx:DescribeFileSystems",
     "tag:GetResources",
 ]
-#: Tags that the burst controller sets after the launch; `landbridge:cluster` is not among them, so nothing can be adopted.
-LATER_TAGS = ["Name", "landbridge:node", "landbridge:lease-expires"]
+#: What the burst controller changes after the launch, which gives all other tags: until when a node may run.
+LATER_TAGS = ["landbridge:lease-expires"]
 _CLASS = "landbridge:data-class"
 
 
@@ -58,6 +47,11 @@ class Place:
     def ec2(self, kind: str, account: str | None = None) -> str:
         """Everything of one kind in EC2."""
         return f"arn:{self.partition}:ec2:{self.region}:{self.account if account is None else account}:{kind}/*"
+
+    @property
+    def suffix(self) -> str:
+        """What addresses of AWS's services end with."""
+        return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
 
     @property
     def owned(self) -> Mapping[str, Any]:
@@ -143,31 +137,34 @@ def node(bucket_arns: Sequence[str], key_arns: Sequence[str], secret_arn: str) -
 
 
 def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]:
-    """What the burst controller starts nodes with: launch and tag instances of its own cluster, and publish Slurm's key."""
+    """What the burst controller starts nodes with: launch and tag instances of its own cluster, and publish Slurm's key.
+
+    Source: Service Authorization Reference, "Actions defined by Amazon EC2", RunInstances; EC2 User Guide, "Use a Systems Manager
+    parameter instead of an AMI ID in launch templates", for the parameters.
+    """
     requested = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
-    start = ["ec2:RunInstances", "ec2:CreateFleet"]
+    start = ["ec2:RunInstances"]
+    new_parts = [place.ec2(kind) for kind in ("instance", "volume", "network-interface")]
     owned_parts = ("launch-template", "subnet", "security-group", "placement-group")
-    new_parts = ("network-interface", "volume", "capacity-reservation")
+    used_parts = [
+        place.ec2("capacity-reservation"),
+        place.ec2("image", ""),
+        place.ec2("image"),
+        place.ec2("snapshot", ""),
+    ]
+    groups = f"arn:{place.partition}:resource-groups:{place.region}:{place.account}:group/*"
+    parameters = f"arn:{place.partition}:ssm:{place.region}"
+    images = [
+        f"{parameters}:{place.account}:parameter/landbridge/{place.cluster}/*",
+        f"{parameters}::parameter/aws/service/*",
+    ]
     return [
-        allow("See", SEE_LAUNCH, "*"),
-        allow("LaunchTagged", start, [place.ec2("instance"), place.ec2("fleet")], requested),
+        allow("See", ["ec2:DescribeInstances"], "*"),
+        allow("LaunchTagged", start, new_parts, requested),
         allow("LaunchInto", start, [place.ec2(kind) for kind in owned_parts], place.owned),
-        allow(
-            "LaunchWith",
-            start,
-            [
-                *(place.ec2(kind) for kind in new_parts),
-                place.ec2("image", ""),
-                place.ec2("image"),
-                place.ec2("snapshot", ""),
-            ],
-        ),
-        allow(
-            "TagAtLaunch",
-            ["ec2:CreateTags"],
-            [place.ec2(kind) for kind in ("instance", "fleet", "volume", "network-interface")],
-            {"StringEquals": {"ec2:CreateAction": ["RunInstances", "CreateFleet"]}},
-        ),
+        allow("LaunchWith", start, [*used_parts, groups]),
+        allow("FindImage", ["ssm:GetParameters"], images),
+        allow("TagAtLaunch", ["ec2:CreateTags"], new_parts, {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}}),
         allow(
             "TagLater",
             ["ec2:CreateTags"],
@@ -193,10 +190,13 @@ def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]
 
 
 def terminate(place: Place) -> list[Statement]:
-    """End instances of this cluster, and find them."""
+    """End instances of this cluster, and what a launch made for them and nothing uses any more; and find both."""
+    of_a_launch = {**place.owned, "StringLike": {"aws:ResourceTag/landbridge:launch": "lb-*"}}
     return [
-        allow("See", ["ec2:DescribeInstances"], "*"),
+        allow("See", ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"], "*"),
         allow("End", ["ec2:TerminateInstances"], place.ec2("instance"), place.owned),
+        allow("EndVolumes", ["ec2:DeleteVolume"], place.ec2("volume"), of_a_launch),
+        allow("EndInterfaces", ["ec2:DeleteNetworkInterface"], place.ec2("network-interface"), of_a_launch),
     ]
 
 
@@ -209,4 +209,27 @@ def read(place: Place) -> list[Statement]:
         allow("SeeNumbers", ["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"], "*"),
         allow("SeeShares", ["elasticfilesystem:DescribeFileSystems"], shares),
         allow("SeeBudgets", ["budgets:ViewBudget"], budgets),
+    ]
+
+
+def secret(place: Place, secret_arn: str, key_arn: str) -> list[Statement]:
+    """Read one secret, and use its key for nothing but secrets."""
+    via = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}
+    return [
+        allow("ReadSecret", ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"], secret_arn),
+        allow("OpenSecret", ["kms:Decrypt"], key_arn, via),
+    ]
+
+
+def session(place: Place) -> list[Statement]:
+    """What Systems Manager's agent needs for sessions and for ssh through them; it runs no commands and reads no parameters.
+
+    Source: Systems Manager User Guide, "Create a custom IAM role for Session Manager".
+    """
+    here = {"StringEquals": {"aws:RequestedRegion": place.region}}
+    channels = ("CreateControlChannel", "CreateDataChannel", "OpenControlChannel", "OpenDataChannel")
+    return [
+        allow("KnowTheHost", ["ssm:UpdateInstanceInformation"], place.ec2("instance")),
+        # Channels have no ARN that could be named.
+        allow("HoldSessions", [f"ssmmessages:{name}" for name in channels], "*", here),
     ]

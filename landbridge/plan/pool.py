@@ -2,17 +2,20 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from landbridge.environment import Environment, Ingress, Pool
 from landbridge.plan.args import Args, tags
 from landbridge.plan.capacity import Market, MarketKind, Strategy, fallbacks, terms
+from landbridge.plan.hosts import service_hosts
 from landbridge.plan.images import pool_image
 from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.storage import cloud_mounts
 from landbridge.plan.zones import pool_zones
 
 __all__ = [
+    "POOL_FILE",
     "SLURMD_PORT",
     "SRUN_PORTS",
     "Fallback",
@@ -28,6 +31,8 @@ __all__ = [
     "rule_description",
 ]
 SLURMD_PORT = 6818
+#: On a node, what its pool has: roles cloud_identity (which writes it, too) and cloud_storage.
+POOL_FILE = "/etc/landbridge/pool.json"
 #: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
 SRUN_PORTS = (60001, 63000)
 
@@ -70,11 +75,13 @@ class PoolArgs(Args):
     max_nodes: int
     image: str
     market: Market
-    #: The strategy of the groups that launches go into; None for capacity that must not be launched into one.
+    #: The strategy of the pool's groups; None where no launch goes into one of them.
     placement: Strategy | None
     #: One that exists; None: each zone gets one of its own.
     own_placement_group: str | None = None
+    #: Where any of its capacities may be, and where launches go into a group.
     zones: tuple[str, ...]
+    placement_zones: tuple[str, ...]
     interfaces: tuple[Interface, ...]
     public_ip: bool = False
     #: Groups that exist, on every interface besides the pool's own.
@@ -88,6 +95,8 @@ class PoolArgs(Args):
     fallbacks: tuple[Fallback, ...] = ()
     flows: tuple[Flow, ...]
     node_config: dict[str, str | None]
+    #: File systems that its nodes mount, by their keys in the stack's outputs: where they are is known once they are built.
+    mounts: tuple[str, ...] = ()
     tags: dict[str, str]
 
     @property
@@ -96,24 +105,39 @@ class PoolArgs(Args):
         return f"{self.cluster}-{self.pool}"
 
     @property
-    def placement_groups(self) -> bool:
-        """Whether the pool needs groups of its own."""
-        return self.placement is not None and self.own_placement_group is None
+    def one_way(self) -> bool:
+        """Whether there is one capacity alone: then the template says how it is bought, else each launch does.
+
+        A launch overwrites what a template says and cannot unsay it: an on-demand launch from a spot template is spot.
+        """
+        return not self.fallbacks
+
+    @property
+    def template_interfaces(self) -> tuple[Interface, ...]:
+        """The template's interfaces; none where its types want different ones, which each launch then names."""
+        alike = all(other.interfaces == self.interfaces for other in self.fallbacks)
+        return self.interfaces if alike else ()
 
     def placement_group(self, zone: str) -> str:
         """A cluster placement group lives in one zone, so each zone has its own."""
         return self.name if len(self.zones) == 1 else f"{self.name}-{zone}"
 
-    def user_data(self) -> str:
-        """What a node reads at boot (cloud-init's format, in JSON, which is YAML): where its cluster is, nothing secret."""
-        content = json.dumps(self.node_config, sort_keys=True)
-        written = {"path": "/etc/landbridge/node.json", "permissions": "0644", "content": content}
+    def user_data(self, mounts: Sequence[Mapping[str, str]] = ()) -> str:
+        """What a node reads at boot (cloud-init's format, in JSON, which is YAML): where its cluster is, its disks and mounts.
+
+        Nothing secret. `mounts` have source, type, options and mount each; the role cloud_storage reads the file.
+        """
+        content = json.dumps({**self.node_config, "mounts": [dict(one) for one in mounts]}, sort_keys=True)
+        written = {"path": POOL_FILE, "permissions": "0644", "content": content}
         return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
 
 
 def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | None = None) -> PoolArgs:
-    """Plan one pool. Its launch template is of the first capacity; `locked` are image ids by name, from the lock."""
-    first, *others = fallbacks(pool, environment.region)
+    """Plan one pool. Its launch template names the first capacity's type; `locked` are image ids by name, from the lock."""
+    decided = fallbacks(pool, environment.region)
+    first, *others = decided
+    # A reservation's own group is that launch's alone, and exists.
+    free = [one for one in decided if one.placement is not None and (not others or one.placement_group is None)]
     return PoolArgs(
         cluster=environment.name,
         pool=pool.name,
@@ -121,10 +145,10 @@ def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | 
         max_nodes=pool.max_nodes,
         image=pool_image(environment, pool, locked).reference,
         market=first.market,
-        placement=first.placement,
-        own_placement_group=first.placement_group,
-        # Not the other capacities' zones: this template's way of buying is good in its own alone.
-        zones=first.zones,
+        placement=free[0].placement if free else None,
+        own_placement_group=None if others else first.placement_group,
+        zones=pool_zones(pool, environment.region),
+        placement_zones=tuple(dict.fromkeys(zone for one in free for zone in one.zones)),
         interfaces=_interfaces(pool, first.instance),
         public_ip=pool.public_ip,
         security_groups=pool.security_groups,
@@ -151,7 +175,9 @@ def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | 
             "pool": pool.name,
             "slurm_key_secret": f"{environment.name}/slurm-key",
             "endpoint": environment.aws.endpoints.cloud,
+            "scratch": pool.local_scratch,
         },
+        mounts=cloud_mounts(environment),
         # Landbridge's own stay: the burst controller finds its instances by them.
         tags={**pool.tags, **tags(environment, pool=pool.name)},
     )
@@ -177,7 +203,8 @@ def rule_description(text: str) -> str:
 
 def pool_flows(environment: Environment) -> tuple[Flow, ...]:
     """Return what the pool's security group lets through; everything else is refused, both ways."""
-    onprem = str(environment.onprem.cidr)
+    served = service_hosts(environment)
+    theirs, on_site = str(served.cidr), served.site == "onprem"
 
     def flow(
         key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
@@ -189,11 +216,13 @@ def pool_flows(environment: Environment) -> tuple[Flow, ...]:
     return (
         flow("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
         flow("self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"),
-        flow("slurmd", "in", onprem, "tcp", slurmd, "slurmctld and on-prem steps reach slurmd"),
-        flow("ssh", "in", onprem, "tcp", (22, 22), "operators, through the link only"),
-        flow("srun", "in", onprem, "tcp", SRUN_PORTS, "srun and its tasks"),
-        flow("icmp", "in", onprem, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
-        flow("onprem", "out", onprem, "-1", None, "the controller, storage, MLflow and name service on-prem"),
+        flow("slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"),
+        flow("ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"),
+        flow("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
+        flow("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
+        flow("onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem")
+        if on_site
+        else flow("services", "out", theirs, "-1", None, "the controller and MLflow"),
         flow("https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"),
         *{flow.key: flow for flow in map(_ingress, environment.aws.ingress)}.values(),
     )

@@ -5,6 +5,7 @@ from datetime import date
 
 from landbridge.catalog import Price, PriceRange, instances, limits, price_of
 from landbridge.catalog.prices import What
+from landbridge.environment import Environment
 from landbridge.plan.capacity import Terms
 
 _PURCHASE: dict[str, What] = {
@@ -62,6 +63,25 @@ def instance_rate(terms: Terms, region: str) -> InstanceRate | None:
         low, high = min(low, ceiling), ceiling
         note = f"at most ${high:,.2f}, as this environment pays no more"
     return InstanceRate(low, high, _HOW[what], price.as_of, price.source, price.confidence, note)
+
+
+def worst_rate(terms: Terms, environment: Environment) -> float | None:
+    """The most that one instance can cost an hour: what a budget holds before a launch. None where no price is known.
+
+    Where the catalogue knows none, it is what the environment says itself.
+
+    A spot instance costs what its market asks, up to the most that is bid: the environment's own, else the on-demand price.
+    Source: EC2 API Reference, SpotMarketOptions (MaxPrice): the default is the on-demand price.
+    """
+    region = environment.region
+    if terms.kind == "spot":
+        bid = terms.market.max_price_usd
+        most = _price("on_demand", terms.instance, region)
+        known = [price for price in (bid, most.high if most is not None else None) if price is not None]
+        if known:
+            return min(known)
+    found = instance_rate(terms, region)
+    return found.high if found is not None else environment.burst.prices.get(terms.instance)
 
 
 def _price(what: What, name: str, region: str) -> PriceRange | None:

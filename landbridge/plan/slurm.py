@@ -6,6 +6,9 @@ from landbridge import hostlist
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
+from landbridge.plan.containers import plugstack
+from landbridge.plan.job_submit import has_job_submit, job_submit_lua
+from landbridge.plan.mig import instance_files
 from landbridge.plan.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.partitions import partition_lines
 from landbridge.plan.settings import merged, written
@@ -30,7 +33,12 @@ def slurm_files(environment: Environment) -> dict[str, str]:
         "cgroup.conf": cgroup_conf(environment),
         topology_name: topology,
     }
-    return {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
+    found = {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
+    if has_job_submit(environment):
+        found["job_submit.lua"] = job_submit_lua(environment, nodes)
+    if plugins := plugstack(environment):
+        found["plugstack.conf"] = HEADER.format(name=environment.name) + plugins
+    return found
 
 
 def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
@@ -50,10 +58,11 @@ def gres_conf(nodes: Iterable[Nodes]) -> str:
         found = group.accelerators
         if found is None:
             continue
-        last = found.count - 1
-        device = DEVICES[found.kind]
-        files = f"{device}0" if last == 0 else f"{device}[0-{last}]"
-        lines.append(f"NodeName={group.hostlist} Name={found.kind} Type={found.type} File={files}")
+        device, own = DEVICES[found.kind], f"NodeName={group.hostlist} Name={found.kind}"
+        for numbers, cores in group.gpus_and_cores:
+            files = hostlist.compress(tuple(f"{device}{number}" for number in numbers))
+            lines.append(f"{own} Type={found.type} File={files}{f' Cores={cores}' if cores else ''}")
+        lines += [f"{own} {part}" for part in instance_files(found.type, group.parts)]
     return "\n".join(lines) + "\n"
 
 
@@ -83,6 +92,7 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
         "CoresPerSocket": nodes.cores_per_socket,
         "ThreadsPerCore": nodes.threads_per_core,
         "RealMemory": nodes.memory_mib,
+        **_reserved(environment, nodes),
         **({"Gres": nodes.gres} if nodes.gres else {}),
         "Feature": ",".join(nodes.features),
         "Weight": nodes.weight,
@@ -91,6 +101,17 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
         fields["SuspendTime"] = nodes.suspend_after
     fields["State"] = "CLOUD" if nodes.site == "aws" else "UNKNOWN"
     return " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
+    """What jobs do not get; a key that would say 0 is left out."""
+    release = slurm_releases()[environment.scheduler.slurm.version]
+    found = {
+        "CoreSpecCount": nodes.reserved_cores,
+        "MemSpecLimit": nodes.reserved_memory_mib,
+        "RestrictedCoresPerGPU": nodes.cores_kept_for_gpus if release.restricted_cores else 0,
+    }
+    return {key: value for key, value in found.items() if value}
 
 
 def _has_node_suspend_time(environment: Environment) -> bool:

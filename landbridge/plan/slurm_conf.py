@@ -6,30 +6,41 @@ from landbridge import hostlist
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
-from landbridge.plan.nodes import Nodes
+from landbridge.plan.capacity import kept_nodes
+from landbridge.plan.controller_pair import pair_settings, state_folder
+from landbridge.plan.health import health_settings
+from landbridge.plan.hosts import service_hosts
+from landbridge.plan.job_submit import has_job_submit
+from landbridge.plan.jobs import job_settings
+from landbridge.plan.nodes import Nodes, pool_node_names
 from landbridge.plan.pool import SRUN_PORTS
 from landbridge.plan.settings import merged, written
+from landbridge.plan.slurm_rest import rest_settings
+from landbridge.plan.topology import topology_plugin
 
 BIN = "/opt/landbridge/bin"
 
 
 def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, tuple[str, ...]]:
     """Key to lines, in the file's order. Only SlurmctldHost can have more than one line."""
-    hosts = environment.onprem.services.controller
-    addresses = environment.onprem.addresses
+    served = service_hosts(environment)
     settings: dict[str, Scalar] = {
         "ClusterName": environment.name,
         "SlurmUser": "slurm",
         **_authentication(environment),
-        **_files(),
+        **rest_settings(environment),
+        **_files(environment),
         **_selection(environment, nodes),
-        **_accounting(environment, nodes),
+        **_accounting(environment, served.database, nodes),
         **_scheduling(environment),
+        **({"JobSubmitPlugins": "lua"} if has_job_submit(environment) else {}),
         **_robustness(),
+        **pair_settings(environment),
+        **job_settings(),
+        **health_settings(environment),
         **_power_saving(environment, nodes),
     }
-    # An address, because nodes in AWS know no names of this site when they boot.
-    controllers = tuple(f"{host}({addresses[host]})" if host in addresses else host for host in hosts)
+    controllers = tuple(map(served.where, served.controllers))
     found = merged(settings, environment.scheduler.overrides.slurm_conf)
     return {"SlurmctldHost": controllers, **{key: (written(value),) for key, value in found.items()}}
 
@@ -40,9 +51,9 @@ def _authentication(environment: Environment) -> dict[str, Scalar]:
     return {"AuthType": "auth/slurm", "CredType": "cred/slurm", "AuthInfo": "use_client_ids"}
 
 
-def _files() -> dict[str, Scalar]:
+def _files(environment: Environment) -> dict[str, Scalar]:
     return {
-        "StateSaveLocation": "/var/lib/slurm/slurmctld",
+        "StateSaveLocation": state_folder(environment),
         "SlurmdSpoolDir": "/var/lib/slurm/slurmd",
         "SlurmctldPidFile": "/run/slurmctld.pid",
         "SlurmdPidFile": "/run/slurmd.pid",
@@ -52,6 +63,7 @@ def _files() -> dict[str, Scalar]:
 
 
 def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
+    topology = topology_plugin(environment, nodes)
     return {
         "ProctrackType": "proctrack/cgroup",
         "TaskPlugin": "task/cgroup,task/affinity",
@@ -63,18 +75,17 @@ def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Sc
         "LaunchParameters": "use_interactive_step",
         # The submitting host's memory lock limit would otherwise keep RDMA from registering memory.
         "PropagateResourceLimitsExcept": "MEMLOCK",
-        **({"TopologyPlugin": "topology/tree"} if not _release(environment, "topology_yaml") else {}),
+        **({"TopologyPlugin": topology} if topology else {}),
     }
 
 
-def _accounting(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
-    found_types = (group.accelerators for group in nodes if group.accelerators)
-    typed = dict.fromkeys(f"gres/{one.kind}:{one.type}" for one in found_types)
+def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
+    typed = dict.fromkeys(f"gres/{one}" for group in nodes for one in group.gres_types)
     found: dict[str, Scalar] = {
         "JobAcctGatherType": f"jobacct_gather/{'cgroup' if environment.scheduler.cgroup == 'v2' else 'linux'}",
         "JobAcctGatherFrequency": 30,
         "AccountingStorageType": "accounting_storage/slurmdbd",
-        "AccountingStorageHost": environment.onprem.services.database,
+        "AccountingStorageHost": database,
         "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _kinds(nodes)), *typed]),
     }
     if environment.scheduler.accounts:
@@ -89,7 +100,15 @@ def _kinds(nodes: Sequence[Nodes]) -> list[str]:
 
 
 def _scheduling(environment: Environment) -> dict[str, Scalar]:
-    parameters = ["bf_continue", "bf_window=10080", "bf_resolution=300", "nohold_on_prolog_fail", "pack_serial_at_end"]
+    # A batch job is looked at within a second, not three: GPU queues are short, and a node to be launched waits for it.
+    parameters = [
+        "batch_sched_delay=1",
+        "bf_continue",
+        "bf_window=10080",
+        "bf_resolution=300",
+        "nohold_on_prolog_fail",
+        "pack_serial_at_end",
+    ]
     if environment.aws.pools and _release(environment, "requeue_on_resume_failure"):
         parameters.append("requeue_on_resume_failure")
     if _release(environment, "expedited_requeue"):
@@ -145,11 +164,22 @@ def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str,
         "SuspendTime": max(pool.suspend_after for pool in pools),
         "SuspendTimeout": 30,
         "SuspendRate": 0,
-        **({"SuspendExcNodes": hostlist.compress(onprem)} if onprem else {}),
+        **_never_suspended(environment, onprem),
         "ReconfigFlags": "KeepPowerSaveSettings",
         # Powered-down nodes are shown: a user sees what there could be.
         "PrivateData": "cloud",
     }
+
+
+def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[str, Scalar]:
+    """The site's nodes, and as many of each pool's as are kept running: `p5-[1-8]:2` are any two of the eight.
+
+    Slurm keeps those that run; the burst controller starts them.
+    """
+    kept = [(pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools]
+    counted = [f"{hostlist.compress(names)}:{count}" for names, count in kept if count]
+    found = [*([hostlist.compress(list(onprem))] if onprem else []), *counted]
+    return {"SuspendExcNodes": ",".join(found)} if found else {}
 
 
 def _release(environment: Environment, feature: str) -> bool:

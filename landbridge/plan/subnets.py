@@ -9,7 +9,7 @@ from typing import Literal
 from landbridge.catalog import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.zones import environment_zones, storage_zone
+from landbridge.plan.zones import environment_zones, services_zones, storage_zone
 
 Tier = Literal["private", "public", "pods"]
 
@@ -46,8 +46,8 @@ def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
-    """The zones that need subnets, sorted: the pools', and those of file systems."""
-    zones = set(environment_zones(environment))
+    """The zones that need subnets, sorted: the pools', those of services in AWS, and those of file systems."""
+    zones = {*environment_zones(environment), *services_zones(environment)}
     for share in environment.storage.in_aws().values():
         if share.kind == "efs":
             zones.update(share.zones)

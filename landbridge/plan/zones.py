@@ -55,6 +55,21 @@ def environment_zones(environment: Environment) -> tuple[str, ...]:
     return tuple(sorted({zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)}))
 
 
+def services_zones(environment: Environment) -> tuple[str, ...]:
+    """The zone of the services in AWS, and the second one that their database needs; none where a site serves.
+
+    The second follows from the region alone: were it the pools', another pool would move a database.
+    """
+    services = environment.aws.services
+    if services is None:
+        return ()
+    known = catalog.zones(environment.region)
+    at = known.index(services.zone) if services.zone in known else -1
+    others = (zone for zone in (*known[at + 1 :], *known[: at + 1]) if zone != services.zone)
+    second = services.standby_zone or next(others, None)
+    return (services.zone,) if second is None else (services.zone, second)
+
+
 def storage_zone(environment: Environment, wanted: str | None = None) -> str | None:
     """The one zone of a file system: as named, else the first where all pools can be, else the first pool's first.
 

@@ -2,10 +2,13 @@
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from landbridge.catalog import instances
 from landbridge.clear_text import secrets_in
+from landbridge.plan.nics import Nic, layout_faults
+from landbridge.plan.refused import block_faults, hop_faults
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_map, maps, on
 from landbridge.policy.settings import Settings
@@ -25,8 +28,9 @@ def imds_v2(resource: Resource, settings: Settings) -> Iterator[str]:
     if options.get("httpTokens") != "required" and options.get("httpEndpoint") != "disabled":
         yield "metadataOptions.httpTokens is not required"
     hops = options.get("httpPutResponseHopLimit")
-    if isinstance(hops, int | float) and hops > settings.hop_limit:
-        yield f"metadataOptions.httpPutResponseHopLimit is {hops:g}, at most {settings.hop_limit} may be"
+    if isinstance(hops, int | float):
+        for fault in hop_faults(hops, settings.hop_limit):
+            yield f"metadataOptions.httpPutResponseHopLimit: {fault.message}"
 
 
 @policy(TEMPLATE, INSTANCE)
@@ -57,8 +61,10 @@ def no_group_with_block(resource: Resource, settings: Settings) -> Iterator[str]
     PlacementGroupCapacityTypeValidator.
     """
     market = as_map(resource.props.get("instanceMarketOptions")).get("marketType")
-    if market == "capacity-block" and as_map(resource.props.get("placement")).get("groupName"):
-        yield "placement.groupName together with marketType capacity-block"
+    if market == "capacity-block":
+        group = as_map(resource.props.get("placement")).get("groupName")
+        for fault in block_faults(str(group) if group else None, None):
+            yield f"placement.groupName: {fault.message}"
 
 
 @policy(TEMPLATE, INSTANCE, FUNCTION)
@@ -80,21 +86,17 @@ def no_secret_in_user_data(resource: Resource, settings: Settings) -> Iterator[s
 def efa_interfaces(resource: Resource, settings: Settings) -> Iterator[str]:
     """One interface at card 0, device 0 that carries IP, no two at one place, at most one with EFA on a card.
 
+    Where the template names an instance type, also whether its cards have those places, and carry EFA.
     Source: EC2 User Guide, "Elastic Fabric Adapter": an efa-only interface has no address, and is never the primary one.
     """
-    places, fabric = list[tuple[Any, Any]](), list[Any]()
-    for nic in maps(resource.props.get("networkInterfaces")):
-        card, device, kind = nic.get("networkCardIndex", 0), nic.get("deviceIndex", 0), nic.get("interfaceType")
-        places.append((card, device))
-        if kind in ("efa", "efa-only"):
-            fabric.append(card)
-        if (card, device) == (0, 0) and kind == "efa-only":
-            yield "the primary interface is efa-only, and so has no address"
-    if places and (0, 0) not in places:
-        yield "no interface at card 0, device 0"
-    for what, seen in (("interfaces at card and device", places), ("EFA interfaces on card", fabric)):
-        for one in sorted({str(one) for one in seen if seen.count(one) > 1}):
-            yield f"two {what} {one}"
+    given = list(maps(resource.props.get("networkInterfaces")))
+    nics = [_nic(one) for one in given]
+    if not nics or None in nics:
+        return
+    kind = resource.props.get("instanceType")
+    for fault in layout_faults(instances().get(kind) if isinstance(kind, str) else None, [one for one in nics if one]):
+        where = "networkInterfaces" if fault.index is None else f"networkInterfaces[{fault.index}]"
+        yield f"{where}: {fault.message}"
 
 
 @policy(TEMPLATE)
@@ -131,6 +133,15 @@ def tags_at_launch(resource: Resource, settings: Settings) -> Iterator[str]:
         missing = [tag for tag in settings.required_tags if tag not in mine]
         if missing:
             yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"
+
+
+def _nic(given: Mapping[str, Any]) -> Nic | None:
+    """An interface as planned ones are; None where something of it is not known yet, or nothing that it could be."""
+    card, device = given.get("networkCardIndex", 0), given.get("deviceIndex", 0)
+    kind: Any = given.get("interfaceType", "interface")
+    if not isinstance(card, int | float) or not isinstance(device, int | float):
+        return None
+    return Nic(int(card), int(device), kind, kind != "efa-only") if kind in ("interface", "efa", "efa-only") else None
 
 
 def _text(value: Any) -> str:

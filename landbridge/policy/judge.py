@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from landbridge.policy import compute, data, identity, network, stack  # noqa: F401  (they register themselves)
+from landbridge.policy import compute, data, identity, network, possible, stack  # noqa: F401  (they register themselves)
 from landbridge.policy.registry import POLICIES, Level
 from landbridge.policy.resource import Resource
 from landbridge.policy.settings import Settings

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.plan.refused import internet
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on
 from landbridge.policy.settings import Settings
@@ -11,7 +12,6 @@ INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 GROUP, RULE = "aws:ec2/securityGroup:SecurityGroup", "aws:ec2/securityGroupRule:SecurityGroupRule"
 DEFAULT, ACL = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "aws:ec2/networkAclRule:NetworkAclRule"
 VPN, EKS, SUBNET = "aws:ec2/vpnConnection:VpnConnection", "aws:eks/cluster:Cluster", "aws:ec2/subnet:Subnet"
-_WORLD = ("0.0.0.0/0", "::/0")
 
 
 @policy(INGRESS, GROUP, RULE, DEFAULT, ACL, config=("world_ports",))
@@ -40,7 +40,7 @@ def _open(ranges: list[Any], rule: Any, settings: Settings, place: str) -> Itera
     if len(ports) == 1 and ports <= set(settings.world_ports):
         return
     for cidr in ranges:
-        if cidr in _WORLD:
+        if isinstance(cidr, str) and internet(cidr):
             yield f"{place}open to {cidr}"
 
 
@@ -84,7 +84,7 @@ def closed_kubernetes(resource: Resource, settings: Settings) -> Iterator[str]:
     """
     config = as_map(resource.props.get("vpcConfig"))
     ranges = as_list(config.get("publicAccessCidrs"))
-    if config.get("endpointPublicAccess") is not False and (not ranges or any(cidr in _WORLD for cidr in ranges)):
+    if config.get("endpointPublicAccess") is not False and (not ranges or any(internet(str(cidr)) for cidr in ranges)):
         yield "vpcConfig.endpointPublicAccess is on for everybody"
     if not resource.props.get("encryptionConfig"):
         yield "encryptionConfig is not given: secrets are not encrypted with your key"

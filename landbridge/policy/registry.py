@@ -58,11 +58,11 @@ def policy(*types: str, level: Level = Level.MANDATORY, config: tuple[str, ...] 
     return put
 
 
-def stack_policy(level: Level = Level.MANDATORY) -> Callable[[AllCheck], AllCheck]:
+def stack_policy(level: Level = Level.MANDATORY, config: tuple[str, ...] = ()) -> Callable[[AllCheck], AllCheck]:
     """As `policy`, for a check that needs the others too."""
 
     def put(function: AllCheck) -> AllCheck:
-        _add(function.__name__, level, frozenset(), None, function, inspect.getdoc(function) or "")
+        _add(function.__name__, level, frozenset(), None, function, inspect.getdoc(function) or "", config)
         return function
 
     return put

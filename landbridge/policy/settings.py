@@ -16,6 +16,7 @@ class Settings(BaseModel):
     world_ports: tuple[int, ...] = Field((), description="Ports that the whole internet may reach.")
     hop_limit: int = Field(2, description="How far the metadata service may answer: 1 for hosts, 2 where pods need it.")
     instance_types: tuple[str, ...] = Field((), description="Types that may be started; empty: any.")
+    group_rules: int = Field(60, description="Rules of a security group each way: the account's quota L-0EA8095F.")
     least_dh_group: int = Field(
         19, description="The weakest Diffie-Hellman group of a tunnel; 14 where strongSwan has no kernel to encrypt in."
     )

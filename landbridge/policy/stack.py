@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog.policy import policy_facts
+from landbridge.plan.refused import rule_faults
 from landbridge.policy.compute import TEMPLATE
 from landbridge.policy.data import BLOCK, BUCKET, POLICY
 from landbridge.policy.network import INGRESS
@@ -76,6 +77,22 @@ def buckets_are_closed(resources: tuple[Resource, ...], settings: Settings) -> F
         for bucket in (one for one in resources if one.type == BUCKET):
             if bucket.id is not None and not closed & {bucket.id, bucket.props.get("bucket")}:
                 yield bucket, f"has no {what}"
+
+
+@stack_policy(config=("group_rules",))
+def rules_fit(resources: tuple[Resource, ...], settings: Settings) -> Found:
+    """A security group has room for its rules, in and out. A group whose id is not known yet is judged by the update.
+
+    Source: VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
+    """
+    for kind, way in ((INGRESS, "in"), (EGRESS, "out")):
+        groups: dict[str, list[Resource]] = {}
+        for one in resources:
+            if one.type == kind and isinstance(one.props.get("securityGroupId"), str):
+                groups.setdefault(one.props["securityGroupId"], []).append(one)
+        for group, rules in groups.items():
+            for fault in rule_faults(len(rules), settings.group_rules):
+                yield rules[-1], f"{group}: {fault.message} ({way})"
 
 
 @stack_policy(level=Level.ADVISORY)

@@ -103,10 +103,17 @@ def hourly(what: str, name: str, region: str, count: float, kind: What = "networ
 
 
 def monthly(
-    what: str, name: str, region: str, units: float, *, data_class: str | None = None, note: str | None = None
+    what: str,
+    name: str,
+    region: str,
+    units: float,
+    *,
+    kind: What = "storage",
+    data_class: str | None = None,
+    note: str | None = None,
 ) -> Iterator[Item]:
-    """A line for something stored: `units` of what the price is for, by the month."""
-    price = price_of("storage", name, region)
+    """A line for something billed by the month, as what is stored is: `units` of what the price is for."""
+    price = price_of(kind, name, region)
     if not isinstance(price, Price):
         yield no_price(what, name, region, data_class)
         return

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from landbridge.environment import Environment, Vpn
+from landbridge.environment import DirectConnect, Environment, Vpn
 from landbridge.plan.endpoints import endpoint_services
+from landbridge.plan.link import connections
 from landbridge.plan.spend.lines import Item, Unpriced, by_volume, hourly
 from landbridge.plan.subnets import subnets
 
@@ -30,14 +31,23 @@ def network_spend(environment: Environment) -> Iterator[Item]:
 
 
 def _link(environment: Environment) -> Iterator[Item]:
-    region = environment.region
-    if isinstance(environment.link, Vpn):
-        yield from hourly("VPN connection", "vpn_connection", region, 1)
-        yield from hourly("2 x transit gateway attachment", "transit_gateway_attachment", region, 2)
-        yield by_volume("traffic from AWS to on-prem", "network", "internet_out_first_10_tb", region)
-    else:
-        what = f"Direct Connect {environment.link.connection}"
-        yield Unpriced(what, None, None, "the bandwidth of its port is not in the file")
-        yield from hourly("2 x transit gateway attachment", "transit_gateway_attachment", region, 2)
+    link, region = environment.link, environment.region
+    if link is None:
+        return
+    vpns = len(connections(environment))
+    if vpns:
+        yield from hourly("VPN connection" if vpns == 1 else f"{vpns} x VPN connection", "vpn_connection", region, vpns)
+    # The VPC's, each VPN's and the line's.
+    attached = 1 + vpns + isinstance(link, DirectConnect)
+    yield from hourly(f"{attached} x transit gateway attachment", "transit_gateway_attachment", region, attached)
+    if isinstance(link, DirectConnect):
+        what = f"Direct Connect {link.connection}"
+        if link.port is None:
+            yield Unpriced(what, None, None, "the bandwidth of its port is not in the file")
+        else:
+            yield from hourly(what, f"direct_connect_{link.port}", region, 1)
         yield by_volume("traffic from AWS to on-prem", "network", "direct_connect_out", region)
+    if isinstance(link, Vpn) or link.sites:
+        what = "traffic from AWS to on-prem" if isinstance(link, Vpn) else "traffic from AWS to other sites"
+        yield by_volume(what, "network", "internet_out_first_10_tb", region)
     yield by_volume("traffic through the transit gateway", "network", "transit_gateway_gb", region)

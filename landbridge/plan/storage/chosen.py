@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from landbridge.catalog.storage import LustreRow, Ports
 from landbridge.catalog.storage import storage as facts
-from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
-from landbridge.plan.zones import environment_zones, pool_zones, storage_zone
+from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs, OpenZfsHome
+from landbridge.plan.zones import environment_zones, pool_zones, services_zones, storage_zone
 
 Share = FsxLustre | FsxOpenZfs | Efs
 
@@ -25,6 +25,13 @@ class Resolved:
     capacity_gib: int | None
     throughput: int | None
     servers: int
+
+
+def cloud_mounts(environment: Environment) -> tuple[str, ...]:
+    """The file systems in AWS that cloud nodes mount, by their keys in the stack's outputs, in the file's order."""
+    storage = environment.storage
+    found = storage.in_aws().items()
+    return tuple(path[-1] for path, share in found if share is not storage.home or storage.home.on_cloud_nodes)
 
 
 def resolve(share: Share) -> Resolved:
@@ -62,13 +69,17 @@ def ports(share: Share) -> tuple[Ports, ...]:
 
 def zone(environment: Environment, share: Share) -> str | None:
     """The one zone a file system is in; None for one that is in every zone, or where no zone is known."""
-    return None if share.kind == "efs" else storage_zone(environment, share.zone)
+    services = environment.aws.services
+    # People wait for homes at the login hosts; and another pool must not move them.
+    beside = services.zone if services is not None and isinstance(share, OpenZfsHome) else None
+    return None if share.kind == "efs" else storage_zone(environment, share.zone or beside)
 
 
 def zones(environment: Environment, share: Share) -> tuple[str, ...]:
     """Every zone in which a file system has an address; the first is where it is, a second where its standby is."""
     if share.kind == "efs":
-        return share.zones or environment_zones(environment)
+        beside = services_zones(environment)[:1]
+        return share.zones or tuple(sorted({*environment_zones(environment), *beside}))
     one = zone(environment, share)
     if one is None:
         return ()

@@ -1,0 +1,61 @@
+"""File systems of the site that its nodes and login hosts mount: what the roles nfs_client and lustre_client are told."""
+
+from typing import Any
+
+from landbridge.environment import Environment, FsxLustre, SiteLustre, SiteNfs
+
+
+def site_nfs_mounts(environment: Environment) -> list[dict[str, Any]]:
+    """Mounts of filers, as the role nfs_client takes them; none without a site."""
+    return [
+        {"server": share.host, "export": share.export, "mount": share.mount, "options": share.options}
+        for share in environment.storage.site_shares.values()
+        if isinstance(share, SiteNfs) and environment.onprem is not None
+    ]
+
+
+def site_lustre(environment: Environment) -> tuple[SiteLustre, ...]:
+    """The Lustre file systems of the site; none without one."""
+    shares = environment.storage.site_shares.values() if environment.onprem is not None else ()
+    return tuple(share for share in shares if isinstance(share, SiteLustre))
+
+
+def site_mount_points(environment: Environment) -> list[str]:
+    """Where a node of the site has them."""
+    return [share.mount for share in environment.storage.site_shares.values() if environment.onprem is not None]
+
+
+def lustre_variables(environment: Environment) -> dict[str, Any]:
+    """Variables of the role lustre_client; empty where the site has no Lustre. LNet has one list of networks for all of them."""
+    shares = site_lustre(environment)
+    if not shares:
+        return {}
+    return {
+        **client_variables(environment),
+        "lustre_client_mounts": [
+            {"source": share.source, "mount": share.mount, "options": share.options} for share in shares
+        ],
+        "lustre_client_networks": ",".join(dict.fromkeys(share.networks for share in shares if share.networks)),
+    }
+
+
+def image_variables(environment: Environment) -> dict[str, Any]:
+    """What the image of cloud nodes is told of Lustre's client: nothing unless they mount Lustre and somebody has the client."""
+    wanted = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
+    if not wanted or not environment.storage.lustre_client.known:
+        return {}
+    return {"landbridge_cloud_lustre": client_variables(environment)}
+
+
+def client_variables(environment: Environment) -> dict[str, Any]:
+    """The client's packages, and where they come from."""
+    client = environment.storage.lustre_client
+    found: dict[str, Any] = {"lustre_client_packages": list(client.packages)}
+    if client.mirror is not None:
+        found["lustre_client_repository"] = {
+            "uris": client.mirror,
+            "suites": client.suites,
+            "components": client.components or "",
+            "signed_by": client.key or "",
+        }
+    return found

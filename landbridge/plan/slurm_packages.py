@@ -1,0 +1,35 @@
+"""Where hosts get Slurm's packages from, and what they are called there."""
+
+from typing import Any
+
+from landbridge.catalog import slurm_archive, slurm_releases, slurm_sources
+from landbridge.environment import Environment
+
+
+def slurm_packages(environment: Environment) -> dict[str, Any]:
+    """Which release Slurm's packages come from, and where it is; nothing where hosts of Debian have this Slurm anyway."""
+    slurm, archive = environment.scheduler.slurm, slurm_archive()
+    own = slurm.packaging == "schedmd"
+    release = slurm.packages_release or (built_release(slurm.version) if own else _debians(slurm.version))
+    found: dict[str, Any] = {"slurm_common_release": release}
+    if release:
+        found["slurm_common_sources"] = [slurm_sources().package] if own else list(archive.packages)
+    if release and slurm.packages_mirror:
+        signed_by = slurm.packages_key or archive.keyring
+        found["slurm_common_repository"] = {
+            "uris": slurm.packages_mirror,
+            "components": archive.components,
+            "signed_by": signed_by,
+        }
+    if own:
+        found["slurm_common_names"] = {name: list(packages) for name, packages in slurm_sources().names.items()}
+    return found
+
+
+def built_release(version: str) -> str:
+    """What apt calls the repository that `landbridge packages slurm` builds."""
+    return f"slurm-{version.replace('.', '-')}"
+
+
+def _debians(version: str) -> str:
+    return slurm_releases()[version].debian_release or ""

@@ -1,0 +1,67 @@
+"""Which Pulumi stacks an environment is made of, and which layers each registers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.environment.stacks import LAYERS, Layer
+from landbridge.findings import Finding, FindingsError
+
+#: The output through which a layer in a stack of its own tells the ones above what it has made.
+HANDOVER = "handover"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStack:
+    """A stack: its name in Pulumi, and its layers from the bottom up."""
+
+    name: str
+    layers: tuple[Layer, ...]
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one of several: what it makes, others read."""
+        return self.layers != LAYERS
+
+
+def planned_stacks(environment: Environment) -> tuple[PlannedStack, ...]:
+    """The environment's stacks, in the order in which they come up; they go down in the other."""
+    return _stacks(environment.name, environment.stacks)
+
+
+def stacks_of_another_shape(environment: Environment) -> tuple[PlannedStack, ...]:
+    """The stacks that the environment would have if its file said otherwise: there must be none of them."""
+    return _stacks(environment.name, "one" if environment.stacks == "three" else "three")
+
+
+def stack_name(environment: Environment, layer: Layer) -> str:
+    """The name of the stack that registers a layer."""
+    return next(one.name for one in planned_stacks(environment) if layer in one.layers)
+
+
+def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
+    """The environment's name, from a stack's name and the plain data of the environment that it is to build.
+
+    Raises FindingsError for a stack that the environment does not have.
+    """
+    if raw.get("stacks") != "three":
+        return stack
+    name, _, layer = stack.rpartition("-")
+    if name and layer in LAYERS:
+        return name
+    names = [one.name for one in _stacks(stack, "three")]
+    message = f'"{stack}" is built as three stacks, and this is none of them'
+    fix = f"landbridge up -s {stack}, or with pulumi, in this order: {', '.join(names)}"
+    raise FindingsError([Finding("no-such-stack", message, ("stacks",), fix)])
+
+
+def stack_called(environment: Environment, name: str) -> PlannedStack:
+    """The stack of that name, which the environment has."""
+    return next(one for one in planned_stacks(environment) if one.name == name)
+
+
+def _stacks(name: str, shape: str) -> tuple[PlannedStack, ...]:
+    if shape == "one":
+        return (PlannedStack(name, LAYERS),)
+    return tuple(PlannedStack(f"{name}-{layer}", (layer,)) for layer in LAYERS)

@@ -1,0 +1,29 @@
+"""What an environment file says of policies: the pack's settings for it, and its configuration as CrossGuard takes it."""
+
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.plan.filesystem import room_for_rules
+from landbridge.plan.link import cipher_of, connections
+from landbridge.policy.registry import POLICIES
+from landbridge.policy.settings import Settings
+
+
+def settings_of(environment: Environment) -> Settings:
+    """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
+    classes = environment.storage.hub.classes.values()
+    replicas = {own.replica_region for own in classes if own.replica_region is not None}
+    groups = [cipher_of(one.tunnels).dh_group for one in connections(environment)]
+    strict = Settings()
+    return Settings(
+        regions=(environment.region, *sorted(replicas)),
+        protect=environment.aws.protect,
+        group_rules=room_for_rules(environment),
+        least_dh_group=min([strict.least_dh_group, *groups]),
+    )
+
+
+def pack_config(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The file for `--policy-pack-config`: what each policy heeds."""
+    values = settings.model_dump(mode="json")
+    return {policy.name: {key: values[key] for key in policy.config} for policy in POLICIES.values() if policy.config}

@@ -1,0 +1,158 @@
+"""Policies of what AWS itself refuses: told by the preview, and not by the hundredth resource of an update.
+
+What is refused is written in landbridge/plan, once, for the environment's check too; here a resource is put into its words.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
+from landbridge.plan.refused import port_faults, tag_faults, volume_faults
+from landbridge.plan.storage import faults
+from landbridge.policy.compute import INSTANCE, TEMPLATE
+from landbridge.policy.network import ACL, INGRESS
+from landbridge.policy.registry import policy
+from landbridge.policy.resource import Resource, as_map, maps
+from landbridge.policy.settings import Settings
+
+VOLUME, EGRESS = "aws:ebs/volume:Volume", "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+LUSTRE, ZFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
+EFS = "aws:efs/fileSystem:FileSystem"
+#: What a share's keys are called on the wire.
+_LUSTRE = {
+    "deployment": "deploymentType",
+    "storage_type": "storageType",
+    "capacity_gib": "storageCapacity",
+    "throughput": "perUnitStorageThroughput",
+    "efa": "efaEnabled",
+    "import_path": "importPath",
+    "export_path": "exportPath",
+    "backup_days": "automaticBackupRetentionDays",
+}
+_ZFS = {
+    "deployment": "deploymentType",
+    "capacity_gib": "storageCapacity",
+    "throughput": "throughputCapacity",
+    "backup_days": "automaticBackupRetentionDays",
+}
+_EFS = {
+    "performance": "performanceMode",
+    "throughput": "throughputMode",
+    "provisioned_mibps": "provisionedThroughputInMibps",
+}
+_WORDS = {"generalPurpose": "general_purpose", "maxIO": "max_io"}
+Told = Iterator[tuple[tuple[str | int, ...], str]]
+
+
+@policy(TEMPLATE, INSTANCE, VOLUME)
+def possible_disks(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A disk is one that its type has: size, IOPS, throughput and their ratios.
+
+    Source: EBS User Guide, "Amazon EBS volume types" (landbridge/catalog/limits.yaml).
+    """
+    for path, message in disk_problems(resource.type, resource.props):
+        yield f"{'.'.join(map(str, path))}: {message}"
+
+
+@policy(INGRESS, EGRESS, ACL)
+def possible_ports(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A rule of tcp or udp names its ports, the lower one first.
+
+    Source: EC2 API Reference, IpPermission and CreateNetworkAclEntry.
+    """
+    for key, message in port_problems(resource.props):
+        yield f"{key}: {message}"
+
+
+@policy()
+def possible_tags(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A resource's tags, with those of its provider, are as many, as long and of such letters as AWS takes.
+
+    Source: AWS Tagging, "Tag naming limits and requirements".
+    """
+    for fault in tag_faults(texts(resource.tags)):
+        yield f"tags: {fault.message}"
+
+
+@policy(LUSTRE, ZFS, EFS)
+def possible_file_systems(resource: Resource, settings: Settings) -> Iterator[str]:
+    """A file system has a size and a throughput that its kind is sold with, and nothing that its kind has not.
+
+    Source: User Guides of FSx for Lustre, FSx for OpenZFS and EFS (landbridge/catalog/storage.yaml).
+    """
+    for key, message in file_system_problems(resource.type, resource.props):
+        yield f"{key}: {message}"
+
+
+def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
+    """What is wrong with the disks of a template, a machine, or a volume by itself, with paths in `props`."""
+    for path, disk, size, type_ in _disks(kind, props):
+        if not isinstance(disk.get(type_), str):
+            continue
+        found = volume_faults(
+            disk[type_], gib=_int(disk.get(size)), iops=_int(disk.get("iops")), throughput=_int(disk.get("throughput"))
+        )
+        for fault in found:
+            yield (*path, size if fault.key == "gib" else fault.key), fault.message
+
+
+def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a rule's ports, by property. A port that is not known yet is not judged."""
+    protocol = props.get("ipProtocol", props.get("protocol"))
+    unknown = [key for key in ("fromPort", "toPort") if key in props and not isinstance(props[key], int | float)]
+    if isinstance(protocol, str) and not unknown:
+        for fault in port_faults(protocol, _int(props.get("fromPort")), _int(props.get("toPort"))):
+            yield "toPort" if fault.key == "last" else "fromPort", fault.message
+
+
+def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What FSx or EFS would refuse, by property; nothing while something of it is not known, or no word of theirs."""
+    names = {LUSTRE: _LUSTRE, ZFS: _ZFS}.get(kind, _EFS)
+    if any(name in props and props[name] is None for name in names.values()) or "backupId" in props:
+        return
+    given = {key: _word(props[name]) for key, name in names.items() if name in props}
+    try:
+        share = _share(kind, given)
+    except ValidationError:
+        return
+    for fault in faults(share):
+        yield names.get(fault.key, fault.key), fault.message
+
+
+def texts(tags: Mapping[str, Any]) -> dict[str, str | None]:
+    """Tags whose values are not known yet, or no text, have None."""
+    return {key: value if isinstance(value, str) else None for key, value in tags.items()}
+
+
+def _share(kind: str, given: dict[str, Any]) -> FsxLustre | FsxOpenZfs | Efs:
+    if kind == EFS:
+        return Efs.model_validate({"kind": "efs", "throughput": "bursting", **given})
+    # What the provider is not given is not asked of FSx: no backups, and no size.
+    if kind == ZFS:
+        return FsxOpenZfs.model_validate({"kind": "fsx_openzfs", "backup_days": 0, **given})
+    tiering = given.get("storage_type") == "intelligent_tiering"
+    size: dict[str, Any] = {} if tiering else {"capacity_gib": None}
+    return FsxLustre.model_validate({"kind": "fsx_lustre", "deployment": "scratch_1", **size, **given})
+
+
+def _word(value: Any) -> Any:
+    # Numbers come as floats from Pulumi, and the environment's models are strict.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return _WORDS.get(value, value.lower()) if isinstance(value, str) and "/" not in value else value
+
+
+def _disks(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any], str, str]]:
+    if kind == VOLUME:
+        yield (), props, "size", "type"
+    for index, mapping in enumerate(maps(props.get("blockDeviceMappings")) if kind == TEMPLATE else ()):
+        yield ("blockDeviceMappings", index, "ebs"), as_map(mapping.get("ebs")), "volumeSize", "volumeType"
+    for key in ("rootBlockDevice", "ebsBlockDevices") if kind == INSTANCE else ():
+        for disk in maps(props.get(key)):
+            yield (key,), disk, "volumeSize", "volumeType"
+
+
+def _int(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
