@@ -2,7 +2,7 @@
 
 from pulumi.provider.experimental import component_provider_host
 
-from components.package import DataHub, GpuPool, Network, SiteLink
+from components import package
 
 if __name__ == "__main__":
-    component_provider_host([DataHub, GpuPool, Network, SiteLink], "landbridge", version="0.1.0")
+    component_provider_host([getattr(package, name) for name in package.__all__], "landbridge", version="0.1.0")

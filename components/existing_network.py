@@ -5,6 +5,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.reserved import reserved
 from components.vpc_endpoints import vpc_endpoints
 from landbridge.plan.network import NetworkArgs
 
@@ -19,6 +20,7 @@ class ExistingNetwork(pulumi.ComponentResource):
     vpc_id: pulumi.Output[str]
     subnet_ids: dict[str, pulumi.Input[str]]
     route_table_ids: dict[str, pulumi.Input[str]]
+    zone_names: dict[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         if args.existing is None:
@@ -26,10 +28,13 @@ class ExistingNetwork(pulumi.ComponentResource):
         super().__init__("landbridge:index:ExistingNetwork", name, {"vpcId": args.existing.vpc_id}, opts)
         self._args = args
         self.vpc_id = pulumi.Output.from_input(args.existing.vpc_id)
-        self.subnet_ids = dict(args.existing.subnet_ids)
+        own = pulumi.ResourceOptions(parent=self)
+        self.subnet_ids = {
+            plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], own) for plan in args.private
+        }
         # By its id: one table may be several zones', and a zone that comes later must not rename its routes.
         self.route_table_ids = {table: table for table in args.existing.route_table_ids}
-        self._zones = {
+        self.zone_names = {
             zone: aws.ec2.get_subnet_output(id=subnet, opts=pulumi.InvokeOutputOptions(parent=self)).availability_zone
             for zone, subnet in args.existing.subnet_ids.items()
         }
@@ -39,7 +44,7 @@ class ExistingNetwork(pulumi.ComponentResource):
             vpc_id=self.vpc_id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            own=pulumi.ResourceOptions(parent=self),
+            own=own,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 
@@ -49,7 +54,7 @@ class ExistingNetwork(pulumi.ComponentResource):
             plan.zone: {
                 "id": self.subnet_ids[plan.zone],
                 "cidr": plan.cidr,
-                "availability_zone": self._zones[plan.zone],
+                "availability_zone": self.zone_names[plan.zone],
             }
             for plan in self._args.private
         }

@@ -1,7 +1,7 @@
 """Equal GPU instances that come and go."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -15,7 +15,8 @@ class GpuPool(pulumi.ComponentResource):
     """A launch template, with the placement groups and the security group that it needs. It starts no instance.
 
     Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
-    not past the first hop and without a public address; encrypted disks. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
+    not past the first hop and without a public address; encrypted disks. `mounts` (source, type, options, mount) are what
+    its nodes mount at boot. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
     only what Slurm and operators use.
     """
 
@@ -30,6 +31,7 @@ class GpuPool(pulumi.ComponentResource):
         *,
         vpc_id: pulumi.Input[str],
         profile_arn: pulumi.Input[str],
+        mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("landbridge:index:GpuPool", name, {"instanceType": args.instance_type}, opts)
@@ -47,7 +49,7 @@ class GpuPool(pulumi.ComponentResource):
         for flow in args.flows:
             self._rule(flow, group.id)
         self.placement_groups = self._placement_groups()
-        self.template = self._template(group.id, profile_arn)
+        self.template = self._template(group.id, profile_arn, _encoded(args, mounts))
         self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
 
     def exports(self, subnet_ids: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
@@ -60,7 +62,7 @@ class GpuPool(pulumi.ComponentResource):
             "instance_type": args.instance_type,
             "max_nodes": args.max_nodes,
             "market": args.market.kind,
-            "placement_group": next(iter(groups.values())) if len(groups) == 1 else None,
+            "placement_group": next(iter(groups.values())) if args.one_way and len(groups) == 1 else None,
             "security_group_id": self.security_group_id,
             "subnets": [
                 {"id": subnet_ids[zone], "zone": zone, "placement_group": groups.get(zone)} for zone in args.zones
@@ -86,8 +88,8 @@ class GpuPool(pulumi.ComponentResource):
         """The group of launches in each zone: one that exists, or one of the pool's own."""
         args, groups = self._args, dict[str, pulumi.Input[str]]()
         if args.own_placement_group is not None:
-            return dict.fromkeys(args.zones, args.own_placement_group)
-        for zone in args.zones if args.placement is not None else ():
+            return dict.fromkeys(args.placement_zones, args.own_placement_group)
+        for zone in args.placement_zones:
             label = args.placement_group(zone)
             group = aws.ec2.PlacementGroup(
                 f"{self._name}-{zone}",
@@ -99,7 +101,9 @@ class GpuPool(pulumi.ComponentResource):
             groups[zone] = group.name
         return groups
 
-    def _template(self, group: pulumi.Output[str], profile_arn: pulumi.Input[str]) -> aws.ec2.LaunchTemplate:
+    def _template(
+        self, group: pulumi.Output[str], profile_arn: pulumi.Input[str], user_data: pulumi.Input[str]
+    ) -> aws.ec2.LaunchTemplate:
         args = self._args
         disk = {
             "volume_size": args.root_volume_gib,
@@ -127,32 +131,46 @@ class GpuPool(pulumi.ComponentResource):
             },
             monitoring={"enabled": args.detailed_monitoring},
             block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
-            network_interfaces=[
-                {
-                    "network_card_index": nic.card,
-                    "device_index": nic.device,
-                    "interface_type": nic.kind,
-                    "security_groups": [group, *args.security_groups],
-                    "delete_on_termination": "true",
-                    **({"associate_public_ip_address": "true"} if args.public_ip and nic is args.interfaces[0] else {}),
-                }
-                for nic in args.interfaces
-            ],
-            user_data=base64.b64encode(args.user_data().encode()).decode(),
+            user_data=user_data,
             tag_specifications=[
                 {"resource_type": kind, "tags": named(args.tags, args.name)} for kind in ("instance", "volume")
             ],
             tags=named(args.tags, args.name),
             opts=self._own,
+            **self._interfaces(group),
             **self._placement(),
-            **_market(args),
+            **(_market(args) if args.one_way else {}),
         )
 
+    def _interfaces(self, group: pulumi.Output[str]) -> dict[str, Any]:
+        args, found = self._args, self._args.template_interfaces
+        interfaces = [
+            {
+                "network_card_index": nic.card,
+                "device_index": nic.device,
+                "interface_type": nic.kind,
+                "security_groups": [group, *args.security_groups],
+                "delete_on_termination": "true",
+                **({"associate_public_ip_address": "true"} if args.public_ip and nic is found[0] else {}),
+            }
+            for nic in found
+        ]
+        return {"network_interfaces": interfaces} if interfaces else {}
+
     def _placement(self) -> dict[str, Any]:
-        """With one zone the template names its group; with several the launch does, for each zone its own."""
-        if len(self.placement_groups) != 1:
+        """With one capacity in one zone the template names its group; else the launch does, for each zone its own."""
+        if not self._args.one_way or len(self.placement_groups) != 1:
             return {}
         return {"placement": {"group_name": next(iter(self.placement_groups.values()))}}
+
+
+def _encoded(args: PoolArgs, mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None) -> pulumi.Input[str]:
+    """The user data, as EC2 takes it. Where a file system is, is known once it is built."""
+
+    def encode(known: Sequence[Mapping[str, str]]) -> str:
+        return base64.b64encode(args.user_data(known).encode()).decode()
+
+    return encode(()) if mounts is None else pulumi.Output.from_input(mounts).apply(encode)
 
 
 def _market(args: PoolArgs) -> Mapping[str, Any]:

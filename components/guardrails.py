@@ -1,5 +1,7 @@
 """What keeps cost and rights in bounds while nobody looks."""
 
+import json
+
 import pulumi
 import pulumi_aws as aws
 
@@ -136,11 +138,14 @@ class Guardrails(pulumi.ComponentResource):
         )
 
     def _anomalies(self, usd: str) -> None:
+        """Where billing knows the cluster's tag, its costs alone are watched; else the account's, of which it has one watch only."""
+        own = plan.anomalies_of(self._args.cluster) if self._args.cost_tags else None
         monitor = aws.costexplorer.AnomalyMonitor(
             self._name,
             name=self._args.cluster,
-            monitor_type="DIMENSIONAL",
-            monitor_dimension="SERVICE",
+            monitor_type="CUSTOM" if own else "DIMENSIONAL",
+            monitor_dimension=None if own else "SERVICE",
+            monitor_specification=json.dumps(own) if own else None,
             tags=self._args.tags,
             opts=self._own,
         )

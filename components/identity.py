@@ -14,7 +14,7 @@ from landbridge.plan.policies import Place
 
 
 class Identity(pulumi.ComponentResource):
-    """Roles without users or static keys: one for the nodes; five for on-prem services, each for one thing.
+    """Roles without users or static keys: one for the nodes; five for on-prem services, where there are any, each for one thing.
 
     Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has only what its
     bearer calls, launching and ending are apart and bound to this cluster's tag, data that must stay on-prem is refused to
@@ -25,8 +25,9 @@ class Identity(pulumi.ComponentResource):
     node_role_arn: pulumi.Output[str]
     node_profile: aws.iam.InstanceProfile
     role_arns: dict[str, pulumi.Output[str]]
-    launch_role: aws.iam.Role
+    launch_role: aws.iam.Role | None
     secret_name: pulumi.Output[str]
+    secret_arn: pulumi.Output[str]
 
     def __init__(
         self,
@@ -59,7 +60,8 @@ class Identity(pulumi.ComponentResource):
             policy = arn.rsplit("/", 1)[1]
             aws.iam.RolePolicyAttachment(f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._own)
         roles: dict[str, aws.iam.Role] = {"node": node}
-        for key in ONPREM_ROLES:
+        onprem = [key for key in ONPREM_ROLES if key in args.hosts]
+        for key in onprem:
             roles[key] = self._role(key, self._trust(key, account, anchor))
         documents = pulumi.Output.all(
             account.partition,
@@ -71,11 +73,11 @@ class Identity(pulumi.ComponentResource):
         ).apply(lambda f: plan.documents(args, Place(args.cluster, f[0], region, f[1]), *f[2:]).model_dump())
         for name_of, role in roles.items():
             self._allow(name_of, role, documents[name_of])
-        self.node_role_arn, self.launch_role = node.arn, roles["launch"]
+        self.node_role_arn, self.launch_role = node.arn, roles.get("launch")
         self.role_arns = {key: role.arn for key, role in roles.items()}
-        self.secret_name = secret.name
+        self.secret_name, self.secret_arn = secret.name, secret.arn
         self._anchor_arn = anchor.arn if anchor else None
-        self._profiles = {key: self._profile(key, roles[key]).arn for key in ONPREM_ROLES} if anchor else {}
+        self._profiles = {key: self._profile(key, roles[key]).arn for key in onprem} if anchor else {}
         self.activation = self._activation(account)
         self.register_outputs({f"{key}RoleArn": role.arn for key, role in roles.items()})
 

@@ -5,6 +5,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.reserved import reserved
 from components.vpc_endpoints import vpc_endpoints
 from landbridge.plan.args import named
 from landbridge.plan.network import NetworkArgs, SubnetPlan
@@ -24,6 +25,7 @@ class Network(pulumi.ComponentResource):
     route_tables: dict[str, aws.ec2.RouteTable]
     subnet_ids: dict[str, pulumi.Input[str]]
     route_table_ids: dict[str, pulumi.Input[str]]
+    zone_names: dict[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:index:Network", name, {"cidr": args.cidr}, opts)
@@ -49,7 +51,10 @@ class Network(pulumi.ComponentResource):
         for plan in args.private:
             self.subnets[plan.zone] = self._subnet(plan, "private")
             self.route_tables[plan.zone] = self._routes(plan.zone, nats)
-        self.subnet_ids = {zone: subnet.id for zone, subnet in self.subnets.items()}
+        self.subnet_ids = {
+            plan.zone: reserved(name, plan, self.subnets[plan.zone].id, self._own) for plan in args.private
+        }
+        self.zone_names = {zone: subnet.availability_zone for zone, subnet in self.subnets.items()}
         self.route_table_ids = {zone: table.id for zone, table in self.route_tables.items()}
         vpc_endpoints(
             name,

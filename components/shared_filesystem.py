@@ -70,6 +70,12 @@ class SharedFilesystem(pulumi.ComponentResource):
             self.made = openzfs(name, args, args.settings, site)
         self.register_outputs({"id": self.made.id, "source": self.made.source})
 
+    def mounted(self) -> dict[str, pulumi.Input[str]]:
+        """What a cloud node is told of it; whatever is on it gives nobody rights that they do not have."""
+        made = self.made
+        options = pulumi.Output.concat(made.options, ",nosuid,nodev")
+        return {"source": made.source, "type": made.type, "options": options, "mount": self._args.mount}
+
     def exports(self) -> dict[str, Any]:
         """The stack's output for this file system: what mounting it takes."""
         made = self.made

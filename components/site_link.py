@@ -1,137 +1,197 @@
 """The way between the sites."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
+from components.direct_connect import DirectConnect
+from components.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
-from landbridge.plan.link import LinkArgs
+from landbridge.plan.link import LINE, OWN, LinkArgs
 
 
 class SiteLink(pulumi.ComponentResource):
-    """A Site-to-Site VPN with two tunnels and BGP, on a transit gateway that the VPC is attached to.
+    """A transit gateway that the VPC is attached to, and every site's way to it: a VPN of two tunnels with BGP, a leased line.
 
-    Costs about 0.05 USD an hour for each of the two attachments and 0.05 for the VPN, and 0.02 a GB towards AWS.
-    Protects everything between the sites: IKEv2 with one strong suite; AWS chooses the pre-shared keys, which are secret
-    outputs. Opens the VPC to the on-prem range and to nothing else.
+    Costs about 0.05 USD an hour for each attachment (the VPC's, each VPN's, the line's) and as much for each VPN, 0.02 a GB
+    towards AWS, and what the tunnels' logs come to (about 0.50 a GB). Protects everything between the sites: IKEv2 with one
+    strong suite; AWS chooses the pre-shared keys, which are secret outputs. Sites reach the VPC and not one another, unless
+    asked: neither of the two route tables has the other's routes. Opens the VPC to the sites' ranges and to nothing else.
     """
 
     tunnels: pulumi.Output[list[dict[str, str]]]
     pre_shared_keys: pulumi.Output[list[str]]
+    site_keys: pulumi.Output[dict[str, list[str]]]
+    line: DirectConnect | None
 
     def __init__(
         self,
         name: str,
         args: LinkArgs,
         *,
-        onprem_cidr: str,
         vpc_id: pulumi.Input[str],
         subnet_ids: list[pulumi.Input[str]],
         route_table_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:SiteLink", name, {"gatewayAddress": args.gateway_address}, opts)
-        own = pulumi.ResourceOptions(parent=self)
-        tags = named(args.tags, args.cluster)
-        hub = aws.ec2transitgateway.TransitGateway(
+        super().__init__("landbridge:index:SiteLink", name, {"asn": args.aws_asn}, opts)
+        self._name, self._args = name, args
+        self._own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.cluster)
+        self._hub = aws.ec2transitgateway.TransitGateway(
             name,
             description=f"Landbridge {args.cluster}: between the VPC and on-prem",
             amazon_side_asn=args.aws_asn,
             vpn_ecmp_support="enable",
             dns_support="enable",
             auto_accept_shared_attachments="disable",
+            # Whatever is attached later, by whomever, reaches nothing until somebody says what.
+            default_route_table_association="disable",
+            default_route_table_propagation="disable",
+            transit_gateway_cidr_blocks=[args.private_cidr] if args.private_cidr else None,
             tags=tags,
-            opts=own,
+            opts=self._own,
         )
         attachment = aws.ec2transitgateway.VpcAttachment(
-            name, transit_gateway_id=hub.id, vpc_id=vpc_id, subnet_ids=subnet_ids, tags=tags, opts=own
-        )
-        gateway = aws.ec2.CustomerGateway(
             name,
-            type="ipsec.1",
-            ip_address=args.gateway_address,
-            bgp_asn=str(args.onprem_asn),
-            device_name=f"{args.cluster}-gateway",
+            transit_gateway_id=self._hub.id,
+            vpc_id=vpc_id,
+            subnet_ids=subnet_ids,
+            transit_gateway_default_route_table_association=False,
+            transit_gateway_default_route_table_propagation=False,
             tags=tags,
-            opts=own,
+            opts=self._own,
         )
-        vpn = self._vpn(name, args, hub, gateway, tags)
-        for zone, table in route_table_ids.items():
-            aws.ec2.Route(
-                f"{name}-{zone}",
-                route_table_id=table,
-                destination_cidr_block=onprem_cidr,
-                transit_gateway_id=hub.id,
-                # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[attachment]),
-            )
-        self.tunnels = pulumi.Output.all(
-            _tunnel(
-                vpn.tunnel1_address,
-                args.inside_cidrs[0],
-                vpn.tunnel1_vgw_inside_address,
-                vpn.tunnel1_cgw_inside_address,
-            ),
-            _tunnel(
-                vpn.tunnel2_address,
-                args.inside_cidrs[1],
-                vpn.tunnel2_vgw_inside_address,
-                vpn.tunnel2_cgw_inside_address,
-            ),
-        )
-        self.pre_shared_keys = pulumi.Output.secret(
-            pulumi.Output.all(vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)
-        )
+        self.line = None
+        if args.line is not None:
+            self.line = DirectConnect(name, args.line, transit_gateway_id=self._hub.id, opts=self._own)
+        self._vpns = self._connections()
+        self._tables(attachment.id)
+        for site, cidr in args.networks.items():
+            for zone, table in route_table_ids.items():
+                aws.ec2.Route(
+                    f"{name}-{zone}" if site == OWN else f"{name}-{site}-{zone}",
+                    route_table_id=table,
+                    destination_cidr_block=cidr,
+                    transit_gateway_id=self._hub.id,
+                    # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
+                    opts=pulumi.ResourceOptions(parent=self, depends_on=[attachment]),
+                )
+        ours = [key for key in (LINE, OWN) if key in self._vpns]
+        self.tunnels = pulumi.Output.all(*(tunnel for key in ours for tunnel in self._tunnels(key)))
+        self.pre_shared_keys = self._keys(*ours)
+        self._sites = [key for key in self._vpns if key not in (LINE, OWN)]
+        self.site_keys = pulumi.Output.secret(pulumi.Output.all(**{key: self._keys(key) for key in self._sites}))
         self.register_outputs({"tunnels": self.tunnels})
 
-    def _vpn(
-        self,
-        name: str,
-        args: LinkArgs,
-        hub: aws.ec2transitgateway.TransitGateway,
-        gateway: aws.ec2.CustomerGateway,
-        tags: dict[str, str],
-    ) -> aws.ec2.VpnConnection:
-        cipher, options = args.cipher, {}
-        for number, inside in enumerate(args.inside_cidrs, start=1):
-            options |= {
-                f"tunnel{number}_inside_cidr": inside,
-                f"tunnel{number}_ike_versions": ["ikev2"],
-                f"tunnel{number}_startup_action": "add",
-                f"tunnel{number}_dpd_timeout_action": "restart",
-                f"tunnel{number}_dpd_timeout_seconds": args.dpd_seconds,
-                f"tunnel{number}_replay_window_size": 1024,
-            }
-            for phase, seconds in (("phase1", args.phase1_seconds), ("phase2", args.phase2_seconds)):
-                options |= {
-                    f"tunnel{number}_{phase}_encryption_algorithms": [cipher.encryption],
-                    f"tunnel{number}_{phase}_integrity_algorithms": [cipher.integrity],
-                    f"tunnel{number}_{phase}_dh_group_numbers": [cipher.dh_group],
-                    f"tunnel{number}_{phase}_lifetime_seconds": seconds,
+    def exports(self) -> dict[str, Any]:
+        """The stack's `link` output."""
+        own = self._args.vpns.get(OWN)
+        found: dict[str, Any] = {"aws_asn": self._args.aws_asn, "tunnels": self.tunnels}
+        if own is not None:
+            found["customer_gateway_address"] = own.gateway_address
+        if self.line is not None:
+            found["line"] = self.line.exports()
+        if self._sites:
+            found["sites"] = {
+                key: {
+                    "customer_gateway_address": self._args.vpns[key].gateway_address,
+                    "tunnels": pulumi.Output.all(*self._tunnels(key)),
                 }
-        if args.bandwidth != "standard":
-            options["tunnel_bandwidth"] = args.bandwidth
-        return aws.ec2.VpnConnection(
-            name,
-            customer_gateway_id=gateway.id,
-            transit_gateway_id=hub.id,
-            type="ipsec.1",
-            static_routes_only=False,
-            tags=tags,
-            opts=pulumi.ResourceOptions(parent=self),
-            **options,
+                for key in self._sites
+            }
+        return found
+
+    def secrets(self) -> dict[str, pulumi.Output[Any]]:
+        """What the stack exports as secrets, by the names of StackOutputs: what there is of it."""
+        found: dict[str, pulumi.Output[Any]] = {}
+        if any(key in self._vpns for key in (LINE, OWN)):
+            found["link_pre_shared_keys"] = self.pre_shared_keys
+        if self._sites:
+            found["link_site_keys"] = self.site_keys
+        if self.line is not None:
+            found["link_bgp_auth_key"] = self.line.bgp_auth_key
+        return found
+
+    def _connections(self) -> dict[str, aws.ec2.VpnConnection]:
+        """Every VPN by its way. Ours over the internet has no word after its name, whether it is the link or a backup."""
+        args, group = self._args, self._log_group()
+        made = {}
+        for key, plan in args.vpns.items():
+            made[key] = vpn_connection(
+                self._name if key == OWN else f"{self._name}-{key}",
+                plan,
+                label=args.cluster if key == OWN else f"{args.cluster}-{key}",
+                tags=args.tags,
+                transit_gateway_id=self._hub.id,
+                transport_id=self.line.attachment_id if self.line is not None else None,
+                log_group_arn=None if group is None else group.arn,
+                parent=self,
+            )
+        return made
+
+    def _log_group(self) -> aws.cloudwatch.LogGroup | None:
+        logs = self._args.logs
+        if logs is None:
+            return None
+        return aws.cloudwatch.LogGroup(
+            f"{self._name}-vpn",
+            name=logs.group,
+            retention_in_days=logs.retention_days,
+            tags=self._args.tags,
+            opts=self._own,
         )
 
+    def _tables(self, vpc: pulumi.Output[str]) -> None:
+        """What comes from a site knows the VPC; what comes from the VPC knows every site; a transport knows itself."""
+        ways = {key: vpn.transit_gateway_attachment_id for key, vpn in self._vpns.items()}
+        if self.line is not None and LINE in self._vpns:
+            # In clear text the line carries tunnels alone: what arrives on it finds no way to the VPC.
+            transport = self._table("line")
+            self._associate(transport, "line", self.line.attachment_id, "transport")
+            self._propagate(transport, "line", self.line.attachment_id, "transport")
+        elif self.line is not None:
+            ways[LINE] = self.line.attachment_id
+        sites, inside = self._table("sites"), self._table("vpc")
+        self._associate(inside, "vpc", vpc, "vpc")
+        self._propagate(sites, "sites", vpc, "vpc")
+        for key, attachment in ways.items():
+            self._associate(sites, "sites", attachment, key)
+            self._propagate(inside, "vpc", attachment, key)
+            if self._args.sites_meet:
+                self._propagate(sites, "sites", attachment, key)
 
-def _tunnel(
-    outside: pulumi.Output[str], inside_cidr: str, aws_inside: pulumi.Output[str], customer_inside: pulumi.Output[str]
-) -> pulumi.Output[dict[str, str]]:
-    return pulumi.Output.from_input(
-        {
-            "outside_address": outside,
-            "inside_cidr": inside_cidr,
-            "aws_inside_address": aws_inside,
-            "customer_inside_address": customer_inside,
-        }
-    )
+    def _table(self, what: str) -> aws.ec2transitgateway.RouteTable:
+        tags = named(self._args.tags, f"{self._args.cluster}-{what}")
+        return aws.ec2transitgateway.RouteTable(
+            f"{self._name}-{what}", transit_gateway_id=self._hub.id, tags=tags, opts=self._own
+        )
+
+    def _associate(
+        self, table: aws.ec2transitgateway.RouteTable, what: str, attachment: pulumi.Output[str], key: str
+    ) -> None:
+        aws.ec2transitgateway.RouteTableAssociation(
+            f"{self._name}-{what}-{key}",
+            transit_gateway_attachment_id=attachment,
+            transit_gateway_route_table_id=table.id,
+            opts=self._own,
+        )
+
+    def _propagate(
+        self, table: aws.ec2transitgateway.RouteTable, what: str, attachment: pulumi.Output[str], key: str
+    ) -> None:
+        aws.ec2transitgateway.RouteTablePropagation(
+            f"{self._name}-{what}-{key}",
+            transit_gateway_attachment_id=attachment,
+            transit_gateway_route_table_id=table.id,
+            opts=self._own,
+        )
+
+    def _tunnels(self, key: str) -> list[pulumi.Output[dict[str, str]]]:
+        return tunnels_of(self._vpns[key], "line" if self._args.vpns[key].private else "internet")
+
+    def _keys(self, *ways: str) -> pulumi.Output[list[str]]:
+        made = [self._vpns[key] for key in ways]
+        keys = [key for vpn in made for key in (vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)]
+        return pulumi.Output.secret(pulumi.Output.all(*keys))

@@ -45,7 +45,8 @@ def vpc_endpoints(
         tags=named(args.tags, label),
         opts=own,
     )
-    for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, args.onprem_cidr)):
+    behind = () if args.onprem_cidr is None else (args.onprem_cidr,)
+    for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, *behind)):
         aws.vpc.SecurityGroupIngressRule(
             f"{name}-endpoints-{index}",
             security_group_id=group.id,

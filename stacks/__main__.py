@@ -1,43 +1,32 @@
-"""What one `pulumi up -s ENV` builds: the AWS half of the environment in `Pulumi.ENV.yaml`."""
+"""What one `pulumi up` builds: the AWS half of the environment in `Pulumi.ENV.yaml`, or one layer of it.
+
+Where the environment says `stacks: three`, each layer is a stack of its own, named ENV-foundation and so on, with the
+environment's file for its configuration.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pulumi
-import pulumi_aws as aws
 
-from components import (
-    Account,
-    DataHub,
-    ExistingNetwork,
-    FlowLogs,
-    GpuPool,
-    Guardrails,
-    Identity,
-    Network,
-    SharedFilesystem,
-    SiteLink,
-)
 from landbridge.environment import Environment, environment_from_config
 from landbridge.environment.lock import read_lock
+from landbridge.environment.stacks import Layer
 from landbridge.findings import FindingsError
-from landbridge.plan.filesystem import filesystem_args
-from landbridge.plan.flow_logs import flow_log_args
-from landbridge.plan.guardrails import guardrails_args
-from landbridge.plan.hub import hub_args
-from landbridge.plan.identity import identity_args
-from landbridge.plan.link import link_args
-from landbridge.plan.network import network_args
-from landbridge.plan.pool import pool_args
-from landbridge.plan.provider import provider_args
+from landbridge.plan.stacks import HANDOVER, environment_name, stack_called
+from layers import ClusterPlan, Context, Foundation, FoundationPlan, PlatformPlan, cluster, foundation, platform, told
 
 
 def main() -> None:
     """Plan everything first, so that nothing is registered when something is wrong; then build from the bottom up."""
     try:
-        raw = pulumi.Config("landbridge").require_object("environment")
-        environment = environment_from_config(pulumi.get_stack(), pulumi.Config("aws").require("region"), raw)
-        build(environment, locked_images(environment))
+        stack, raw = pulumi.get_stack(), pulumi.Config("landbridge").get_object("environment")
+        if raw is None:
+            raise pulumi.RunError(f"stack {stack} has no environment yet: landbridge new {stack} --from hybrid")
+        region = pulumi.Config("aws").require("region")
+        environment = environment_from_config(environment_name(stack, raw), region, raw)
+        build(environment, locked_images(environment), stack_called(environment, stack).layers)
     except FindingsError as error:
         raise pulumi.RunError(str(error)) from None
 
@@ -54,87 +43,23 @@ def locked_images(environment: Environment) -> dict[str, str]:
     return {} if lock is None else lock.amis
 
 
-def build(environment: Environment, locked: Mapping[str, str]) -> None:
-    """Build an environment, with the images that `locked` names, and export its StackOutputs."""
-    net, link, hub, who = (
-        network_args(environment),
-        link_args(environment),
-        hub_args(environment),
-        identity_args(environment),
-    )
-    pools = [pool_args(environment, pool, locked) for pool in environment.aws.pools]
-    shares, logged = filesystem_args(environment), flow_log_args(environment)
-    name, provider = environment.name, aws.Provider("aws", **provider_args(environment))
-    options = pulumi.ResourceOptions(providers=[provider])
-    account = Account.of(provider)
-
-    network = (Network if net.existing is None else ExistingNetwork)(name, net, opts=options)
-    if logged is not None:
-        FlowLogs(name, logged, vpc_id=network.vpc_id, opts=options)
-    subnet_ids = network.subnet_ids
-    site_link = SiteLink(
-        name,
-        link,
-        onprem_cidr=net.onprem_cidr,
-        vpc_id=network.vpc_id,
-        subnet_ids=[subnet_ids[zone] for zone in sorted(subnet_ids)],
-        route_table_ids=network.route_table_ids,
-        opts=options,
-    )
-    data = DataHub(name, hub, account=account, opts=options)
-    identity = Identity(
-        name,
-        who,
-        account=account,
-        region=environment.region,
-        bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
-        key_arns={key: value.arn for key, value in data.keys.items()},
-        opts=options,
-    )
-    Guardrails(
-        name,
-        guardrails_args(environment),
-        account=account,
-        region=environment.region,
-        launch_role_name=identity.launch_role.name,
-        launch_role_arn=identity.launch_role.arn,
-        opts=options,
-    )
-    built = {
-        plan.pool: GpuPool(plan.name, plan, vpc_id=network.vpc_id, profile_arn=identity.node_profile.arn, opts=options)
-        for plan in pools
-    }
-    stored = {
-        plan.share: SharedFilesystem(
-            plan.name,
-            plan,
-            account=account,
-            vpc_id=network.vpc_id,
-            subnet_ids=subnet_ids,
-            route_table_ids=list(network.route_table_ids.values()),
-            clients={key: pool.security_group_id for key, pool in built.items()},
-            buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
-            opts=options,
-        )
-        for plan in shares
-    }
-
-    pulumi.export("cluster", name)
-    pulumi.export("region", environment.region)
-    pulumi.export("network", network.exports())
-    pulumi.export(
-        "link",
-        {"aws_asn": link.aws_asn, "customer_gateway_address": link.gateway_address, "tunnels": site_link.tunnels},
-    )
-    pulumi.export("link_pre_shared_keys", site_link.pre_shared_keys)
-    pulumi.export("hub", data.exports())
-    pulumi.export("identity", identity.exports())
-    if identity.activation is not None:
-        pulumi.export("ssm_activation_code", pulumi.Output.secret(identity.activation.activation_code))
-    pulumi.export("secrets", {"slurm_key": identity.secret_name})
-    pulumi.export("pools", {plan.pool: built[plan.pool].exports(subnet_ids) for plan in pools})
-    if stored:
-        pulumi.export("filesystems", {key: system.exports() for key, system in stored.items()})
+def build(environment: Environment, images: Mapping[str, str], layers: tuple[Layer, ...]) -> None:
+    """Build these layers of an environment, with the images that `images` names, and export their StackOutputs."""
+    plans = FoundationPlan.of(environment), ClusterPlan.of(environment, images), PlatformPlan.of(environment, images)
+    context = Context.of(environment)
+    exports: dict[str, Any] = {"cluster": environment.name, "region": environment.region}
+    if "foundation" in layers:
+        below, more = foundation.build(plans[0], context)
+        exports |= more if len(layers) > 1 else {**more, HANDOVER: told(below)}
+    else:
+        below = Foundation.heard(plans[0], environment)
+    if "cluster" in layers:
+        _, more = cluster.build(plans[1], below, context)
+        exports |= more
+    if "platform" in layers:
+        exports |= platform.build(plans[2], below, context)
+    for key, value in exports.items():
+        pulumi.export(key, value)
 
 
 main()

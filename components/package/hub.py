@@ -3,11 +3,9 @@
 from typing import NotRequired
 
 import pulumi
-import pulumi_aws as aws
 
 import components
-from components.package.inputs import OwnedInputs, planned
-from landbridge.plan.alone import alone
+from components.package.inputs import OwnedInputs, account_of, planned, site_of
 from landbridge.plan.hub import HubArgs, hub_args
 
 
@@ -30,12 +28,8 @@ class DataHub(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: DataHubInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         def plan() -> HubArgs:
-            site = alone(
-                args["cluster"],
-                args["region"],
-                owner=args["owner"],
-                cost_center=args["cost_center"],
-                onprem_cidr=args.get("onprem_cidr", "10.20.0.0/16"),
+            site = site_of(
+                args,
                 classes=args["classes"],
                 aws={"protect": args.get("protect", True)},
             )
@@ -43,12 +37,7 @@ class DataHub(pulumi.ComponentResource):
 
         wanted = planned(f"DataHub {name}", plan)
         super().__init__("landbridge:index:DataHub", name, dict(args), opts)
-        asked = pulumi.InvokeOutputOptions(parent=self)
-        account = components.Account(
-            id=aws.get_caller_identity_output(opts=asked).account_id,
-            partition=aws.get_partition_output(opts=asked).partition,
-        )
-        made = components.DataHub(name, wanted, account=account, opts=pulumi.ResourceOptions(parent=self))
+        made = components.DataHub(name, wanted, account=account_of(self), opts=pulumi.ResourceOptions(parent=self))
         self.buckets = pulumi.Output.from_input({key: bucket.bucket for key, bucket in made.buckets.items()})
         self.key_arns = pulumi.Output.from_input({key: value.arn for key, value in made.keys.items()})
         self.register_outputs({"buckets": self.buckets, "keyArns": self.key_arns})

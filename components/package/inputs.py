@@ -1,11 +1,15 @@
 """What every hosted component needs to know, and how wrong values are told."""
 
 from collections.abc import Callable
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import pulumi
+import pulumi_aws as aws
 
+from components.account import Account
+from landbridge.environment import Environment
 from landbridge.findings import FindingsError, path_text
+from landbridge.plan.alone import alone
 
 T = TypeVar("T")
 
@@ -36,4 +40,43 @@ def planned(what: str, plan: Callable[[], T]) -> T:
         ]
     except (KeyError, ValueError) as error:
         problems = [{"property_path": "args", "reason": str(error)}]
-    raise pulumi.InputPropertiesError(what, problems)  # type: ignore[arg-type]
+    # The host of components tells no more than the message of what a constructor raises (SDK 3.272).
+    reasons = "; ".join(f"{one['property_path']}: {one['reason']}" for one in problems)
+    raise pulumi.InputPropertiesError(f"{what}: {reasons}", problems)  # type: ignore[arg-type]
+
+
+def site_of(args: OwnedInputs, **more: Any) -> Environment:
+    """An environment of nothing but what the component was given; `more` is as landbridge.plan.alone has it."""
+    return alone(
+        args["cluster"],
+        args["region"],
+        owner=args["owner"],
+        cost_center=args["cost_center"],
+        onprem_cidr=args.get("onprem_cidr", "10.20.0.0/16"),
+        **more,
+    )
+
+
+def wanted_plan(plan: T | None, what: str) -> T:
+    """A plan that the given values must lead to. Raises ValueError where they ask for nothing."""
+    if plan is None:
+        raise ValueError(f"nothing is asked for: {what}")
+    return plan
+
+
+def whole(value: Any) -> Any:
+    """Values as an environment file has them: the wire knows no whole numbers, and the models are strict."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: whole(item) for key, item in value.items()}
+    return [whole(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def account_of(component: pulumi.ComponentResource) -> Account:
+    """The account that a component is made in, by the provider that it was given."""
+    asked = pulumi.InvokeOutputOptions(parent=component)
+    return Account(
+        id=aws.get_caller_identity_output(opts=asked).account_id,
+        partition=aws.get_partition_output(opts=asked).partition,
+    )

@@ -1,11 +1,11 @@
 """`landbridge:index:SiteLink`."""
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 import pulumi
 
 import components
-from components.package.inputs import OwnedInputs, planned
+from components.package.inputs import OwnedInputs, planned, whole
 from landbridge.plan.alone import alone
 from landbridge.plan.link import LinkArgs, link_args
 
@@ -25,21 +25,30 @@ class SiteLinkInputs(OwnedInputs):
     """One subnet in each zone that is to be reached."""
     route_table_ids: dict[str, pulumi.Input[str]]
     """Route tables that learn the way, by a name that stays."""
+    link: NotRequired[dict[str, Any]]
+    """More of the link, as in an environment file: sites, sites_meet, logs, or kind: direct_connect and what a line needs."""
 
 
 class SiteLink(pulumi.ComponentResource):
-    """A Site-to-Site VPN with two tunnels and BGP on a transit gateway, IKEv2 with one strong suite."""
+    """A transit gateway and each site's way to it: a VPN with two tunnels and BGP, IKEv2 with one strong suite; a leased line."""
 
     tunnels: pulumi.Output[list[dict[str, str]]]
     """Both tunnels' addresses."""
     pre_shared_keys: pulumi.Output[list[str]]
     """Their keys, secret."""
+    site_keys: pulumi.Output[dict[str, list[str]]]
+    """The keys of other sites' tunnels by site, secret."""
 
     def __init__(self, name: str, args: SiteLinkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         onprem = args.get("onprem_cidr", "10.20.0.0/16")
 
         def plan() -> LinkArgs:
-            link = {"kind": "vpn", "gateway_address": args["gateway_address"], "onprem_asn": int(args["onprem_asn"])}
+            link: dict[str, Any] = {
+                "kind": "vpn",
+                "gateway_address": args["gateway_address"],
+                "onprem_asn": int(args["onprem_asn"]),
+                **whole(args.get("link", {})),
+            }
             if "aws_asn" in args:
                 link["aws_asn"] = int(args["aws_asn"])
             site = alone(
@@ -57,11 +66,11 @@ class SiteLink(pulumi.ComponentResource):
         made = components.SiteLink(
             name,
             wanted,
-            onprem_cidr=onprem,
             vpc_id=args["vpc_id"],
             subnet_ids=list(args["subnet_ids"]),
             route_table_ids=args["route_table_ids"],
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.tunnels, self.pre_shared_keys = made.tunnels, made.pre_shared_keys
-        self.register_outputs({"tunnels": self.tunnels, "preSharedKeys": self.pre_shared_keys})
+        self.tunnels, self.pre_shared_keys, self.site_keys = made.tunnels, made.pre_shared_keys, made.site_keys
+        given = {"tunnels": self.tunnels, "preSharedKeys": self.pre_shared_keys, "siteKeys": self.site_keys}
+        self.register_outputs(given)

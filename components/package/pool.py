@@ -5,10 +5,9 @@ from typing import NotRequired, TypedDict
 import pulumi
 
 import components
-from components.package.inputs import OwnedInputs, planned
+from components.package.inputs import OwnedInputs, planned, site_of
 from landbridge.catalog import instances
 from landbridge.findings import did_you_mean
-from landbridge.plan.alone import alone
 from landbridge.plan.pool import PoolArgs, pool_args
 
 
@@ -69,12 +68,8 @@ class GpuPool(pulumi.ComponentResource):
                 "max_nodes": int(args["max_nodes"]),
                 "capacity": [dict(one) for one in args["capacity"]],
             }
-            site = alone(
-                args["cluster"],
-                args["region"],
-                owner=args["owner"],
-                cost_center=args["cost_center"],
-                onprem_cidr=args.get("onprem_cidr", "10.20.0.0/16"),
+            site = site_of(
+                args,
                 pools=[pool],
             )
             return pool_args(site, site.aws.pools[0])

@@ -79,7 +79,9 @@ def _of_all(policy: Policy) -> crossguard.StackValidationPolicy:
         for resource, message in check(tuple(_resource(one) for one in args.resources), _settings(args)):
             report(f"{resource.name}: {message}", resource.urn)
 
-    return crossguard.StackValidationPolicy(policy.name, policy.description, validate, _LEVELS[policy.level])
+    return crossguard.StackValidationPolicy(
+        policy.name, policy.description, validate, _LEVELS[policy.level], config_schema=_schema(policy)
+    )
 
 
 def _schema(policy: Policy) -> crossguard.PolicyConfigSchema | None:

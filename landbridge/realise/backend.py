@@ -34,6 +34,21 @@ def drop_dead_locks(environment: str) -> None:
             lock.unlink(missing_ok=True)
 
 
+def drop_torn_attributes(environment: str) -> None:
+    """Remove attributes of state files that a killed Pulumi had half written: beside them it reads no state (`EOF`).
+
+    Pulumi replaces a state file at once, but writes NAME.json.attrs (its type and checksum) in place before; without one a file is
+    read all the same. Source: gocloud.dev/blob/fileblob, setAttrs and getAttrs, as Pulumi 3.259 has it.
+    """
+    for path in (state_dir(environment) / "pulumi" / ".pulumi").rglob("*.attrs"):
+        try:
+            json.loads(path.read_text())
+        except FileNotFoundError:
+            continue
+        except ValueError:
+            path.unlink(missing_ok=True)
+
+
 def backend_variables(environment: str) -> Mapping[str, str]:
     """Return Pulumi's variables for the state of an environment; what the caller's own environment says goes first.
 

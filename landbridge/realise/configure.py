@@ -10,7 +10,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
-from landbridge.paths import state_dir
+from landbridge.paths import outputs_file, state_dir
+from landbridge.plan.reach import through_sessions
 
 SITE = Path("ansible/site.yml")
 #: Runs whose artifacts are kept.
@@ -113,11 +114,17 @@ def configure(
     limit: str | None = None,
     tags: str | None = None,
     check: bool = False,
+    variables: Mapping[str, str] | None = None,
 ) -> Result:
-    """Run `playbook` on the hosts of the environment in `path`.
+    """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra ones.
 
-    Raises FindingsError when there is no such playbook above the file, or no ansible-playbook beside this Python.
+    Raises FindingsError when there is no such playbook above the file, no ansible-playbook beside this Python, or nothing yet
+    through which hosts in AWS are reached.
     """
+    if through_sessions(environment) and not outputs_file(environment.name).exists():
+        message = "the services are in AWS, and their instances are not known here"
+        fix = f"landbridge up -s {environment.name} builds them, and writes down how they are reached"
+        raise FindingsError([Finding("no-outputs", message, ("aws", "services"), fix)])
     import ansible_runner
 
     root = _project(path, playbook)
@@ -134,6 +141,7 @@ def configure(
         tags=tags,
         cmdline="--check --diff" if check else None,
         envvars=_variables(root),
+        extravars=dict(variables) if variables else None,
         event_handler=listener,
         quiet=True,
         rotate_artifacts=KEPT,

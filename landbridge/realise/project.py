@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from landbridge import yaml_text
 from landbridge.environment import lock_path
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import state_dir
@@ -33,19 +34,23 @@ def project_root(environment_file: Path) -> Path:
     )
 
 
-def write_project(environment: str, environment_file: Path) -> Path:
-    """Make the project's folder for one environment, or bring it up to date, and return it."""
+def write_project(environment: str, environment_file: Path, stack: str | None = None) -> Path:
+    """Make the project's folder for one environment, or bring it up to date, and return it.
+
+    It is ready for one of the environment's stacks, by default the one of its own name: each has a copy of the file.
+    """
     root = project_root(environment_file)
     folder = state_dir(environment) / "project"
     folder.mkdir(mode=0o700, exist_ok=True)
     (folder / "Pulumi.yaml").write_text(
-        "name: landbridge\n"
+        # A fork's own name: `pulumi` run in it by hand sees the same stacks.
+        f"name: {_quoted(_name(root))}\n"
         f"main: {_quoted(root / 'stacks')}\n"
         "runtime:\n"
         "  name: python\n"
         f"  options: {{toolchain: pip, virtualenv: {_quoted(Path(sys.prefix))}}}\n"
     )
-    copy = folder / f"Pulumi.{environment}.yaml"
+    copy = folder / f"Pulumi.{stack or environment}.yaml"
     kept = _appended(copy)
     shutil.copyfile(environment_file, copy)
     lock = lock_path(environment_file)
@@ -67,5 +72,10 @@ def _appended(file: Path) -> dict[str, str]:
     return {key: line for line in lines for key in _APPENDED if line.startswith(key)}
 
 
-def _quoted(path: Path) -> str:
+def _name(root: Path) -> str:
+    project = yaml_text.load((root / "Pulumi.yaml").read_text())
+    return str(project["name"]) if isinstance(project, dict) and "name" in project else "landbridge"
+
+
+def _quoted(path: Path | str) -> str:
     return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

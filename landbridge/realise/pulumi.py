@@ -1,45 +1,50 @@
 """Pulumi through its Automation API: build, look at, compare and remove the AWS half of an environment.
 
-Whatever `pulumi` is first on PATH does it, with whatever plugins are there: this module knows of no sandbox.
+An environment is one stack or three; every operation walks them from the bottom up, and `destroy` from the top down, or stays
+in one layer. Whatever `pulumi` is first on PATH does it, with whatever plugins are there: this module knows of no sandbox.
 """
 
 import json
 import os
-import shutil
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pulumi import automation as auto
 
 from landbridge.environment import Environment
-from landbridge.findings import Finding, FindingsError
+from landbridge.environment.stacks import Layer
 from landbridge.paths import outputs_file, secrets_dir
 from landbridge.plan.change import Change
+from landbridge.plan.gateway import keys_file
+from landbridge.plan.link import OWN
 from landbridge.plan.outputs import StackOutputs
-from landbridge.realise.backend import backend_variables, drop_dead_locks
-from landbridge.realise.project import write_project
-from landbridge.realise.steps import Event, Message, Step, Summary, translate
+from landbridge.plan.stacks import HANDOVER, PlannedStack, planned_stacks
+from landbridge.realise.backend import drop_dead_locks
+from landbridge.realise.settle import SETTLED_SECONDS, Find, Settled
+from landbridge.realise.settle import settle as settle_stack
+from landbridge.realise.stack import OnEvent, PulumiFailed, Run, Values, finding, opened, run, values
+from landbridge.realise.state import Deployment, known_ids, standing_on
+from landbridge.realise.state import remembered as remembered_in
+from landbridge.realise.steps import Event, Message, Step
 
-OnEvent = Callable[[Event], None]
+__all__ = [
+    "OnEvent",
+    "PulumiFailed",
+    "Result",
+    "destroy",
+    "outputs",
+    "preview",
+    "refresh",
+    "remembered",
+    "settle",
+    "up",
+]
 #: The file of the link's keys: a JSON list in the tunnels' order, in the environment's secrets folder.
-LINK_KEYS = "link_pre_shared_keys"
-
-
-class PulumiFailed(Exception):
-    """Pulumi did not do what it was asked; `messages` are its own words, each with its resource.
-
-    `ahead` is what it had said it would do until then.
-    """
-
-    def __init__(
-        self, operation: str, messages: tuple[Message, ...], detail: str, ahead: tuple[Change, ...] = ()
-    ) -> None:
-        self.operation, self.messages, self.ahead = operation, messages, ahead
-        lines = [f"{m.resource}: {m.text}" if m.resource else m.text for m in messages if m.severity == "error"]
-        super().__init__("\n".join(lines) or detail)
+LINK_KEYS = keys_file(OWN)
 
 
 @dataclass(frozen=True)
@@ -60,81 +65,122 @@ class Result:
         return sum(count for operation, count in self.changes.items() if operation not in ("same", "read"))
 
 
-@dataclass
-class _Log:
-    """Passes events on, and keeps what the result and an error need."""
-
-    tell: OnEvent
-    steps: list[Step] = field(default_factory=list)
-    ahead: list[Change] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
-    changes: dict[str, int] = field(default_factory=dict)
-
-    def __call__(self, raw: auto.EngineEvent) -> None:
-        event = translate(raw)
-        match event:
-            case Step(phase="done" | "failed"):
-                self.steps.append(event)
-            case Step(phase="started", change=Change() as change):
-                self.ahead.append(change)
-            case Message():
-                self.messages.append(event)
-            case Summary(changes=changes):
-                self.changes = changes
-        if event is not None:
-            self.tell(event)
-
-
 def _ignore(event: Event) -> None:
     """Show nothing."""
 
 
-def up(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, refresh: bool = False) -> Result:
+def up(
+    environment: Environment,
+    file: Path,
+    on_event: OnEvent = _ignore,
+    *,
+    refresh: bool = False,
+    layer: Layer | None = None,
+) -> Result:
     """Build what the environment says, and write its outputs for Ansible and the burst controller.
 
     With `refresh` what Pulumi remembers is compared with AWS first: what has disappeared is built again.
     """
-    result = _run("up", environment, file, on_event, refresh=refresh)
-    if result.outputs is not None:
-        write_outputs(environment.name, result.outputs)
-    return result
+    runs = _walk("up", environment, file, on_event, layer, refresh=refresh)
+    built = _outputs(environment, file, runs)
+    if built is not None:
+        write_outputs(environment.name, built)
+    return _together("up", environment, runs, built)
 
 
-def preview(environment: Environment, file: Path, on_event: OnEvent = _ignore) -> Result:
-    """Say what `up` would do; touches nothing."""
-    return _run("preview", environment, file, on_event)
+def preview(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
+    """Say what `up` would do; touches nothing. What a stack has yet to hear from another is unknown, as are AWS's own values."""
+    return _together("preview", environment, _walk("preview", environment, file, on_event, layer), None)
 
 
-def refresh(environment: Environment, file: Path, on_event: OnEvent = _ignore) -> Result:
+def refresh(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
     """Compare Pulumi's memory with AWS, and correct the memory."""
-    return _run("refresh", environment, file, on_event)
+    runs = _walk("refresh", environment, file, on_event, layer)
+    return _together("refresh", environment, runs, _outputs(environment, file, runs))
 
 
-def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore) -> Result:
-    """Remove everything, and the outputs with it; what the environment protects (data, keys, secrets) stays as it is."""
+def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
+    """Remove everything, and the outputs with it; what the environment protects (data, keys, secrets) stays as it is.
+
+    So does a stack that something protected in a stack above it stands on; a warning says what that is.
+    """
     options = {"exclude_protected": True} if environment.aws.protect else {}
-    result = _run("destroy", environment, file, on_event, **options)
-    for path in (outputs_file(environment.name), secrets_dir(environment.name) / LINK_KEYS):
+    runs, above = list[Run](), list[Deployment]()
+    for planned in reversed(planned_stacks(environment)):
+        wanted = layer is None or layer in planned.layers
+        if wanted and above:
+            own = _deployment(environment, file, planned)
+            if held := sorted(name for one in above for name in standing_on(one, own)):
+                if layer is not None:
+                    fix = "destroy the layers above it first"
+                    raise finding("in-use", f"{planned.name}: {', '.join(held)} in another stack stand on it", fix)
+                on_event(Message("warning", f"{planned.name} stays: {', '.join(held)} stand on it", ""))
+                break
+        if wanted:
+            runs.append(run("destroy", environment, file, planned, on_event, **options))
+        if planned.alone:
+            above.append(_deployment(environment, file, planned))
+    result = _together("destroy", environment, runs, None)
+    for path in (outputs_file(environment.name), *secrets_dir(environment.name).glob("link_*")):
         path.unlink(missing_ok=True)
     return result
 
 
 def remembered(environment: Environment, file: Path) -> frozenset[str]:
     """The ids, names and ARNs of what Pulumi remembers in AWS; empty where nothing has been built."""
-    deployment = _stack(environment, file).export_stack().deployment or {}
-    found = set[str]()
-    for resource in deployment.get("resources") or ():
-        if str(resource.get("type", "")).startswith("aws:"):
-            outputs = resource.get("outputs") or {}
-            words = (resource.get("id"), *(outputs.get(key) for key in ("arn", "name", "allocationId")))
-            found |= {word for word in words if isinstance(word, str) and word}
-    return frozenset(found)
+    stacks = planned_stacks(environment)
+    return frozenset(word for one in stacks for word in remembered_in(_deployment(environment, file, one)))
+
+
+def settle(
+    environment: Environment,
+    file: Path,
+    find: Find,
+    on_event: OnEvent = _ignore,
+    *,
+    wait: float = SETTLED_SECONDS,
+    layer: Layer | None = None,
+) -> Settled:
+    """Take into Pulumi's memory what an earlier operation made in AWS and never heard of again; nothing is made or removed.
+
+    `find` looks in AWS, for at most `wait` seconds after the earlier operation. Cheap where none was cut short or failed.
+    """
+    found = [_settle(environment, file, find, on_event, wait, one) for one in _chosen(environment, layer)]
+    return Settled(
+        {urn: id_ for one in found for urn, id_ in one.taken_in.items()},
+        tuple(urn for one in found for urn in one.absent),
+    )
+
+
+def _settle(
+    environment: Environment, file: Path, find: Find, on_event: OnEvent, wait: float, planned: PlannedStack
+) -> Settled:
+    stack = opened(environment, file, planned)
+    drop_dead_locks(environment.name)
+
+    def ahead() -> tuple[Change, ...]:
+        try:
+            return tuple(run("preview", environment, file, planned, on_event).log.ahead)
+        except PulumiFailed as error:
+            return error.ahead
+
+    try:
+        others = partial(_known_elsewhere, environment, file, planned)
+        return settle_stack(stack, find, ahead, wait, others, lambda text: on_event(Message("warning", text, "")))
+    except auto.CommandError as error:
+        raise PulumiFailed("settle", (), str(error)) from None
+
+
+def _known_elsewhere(environment: Environment, file: Path, planned: PlannedStack) -> dict[str, frozenset[str]]:
+    """The ids, by type, that the environment's other stacks remember."""
+    others = [_deployment(environment, file, one) for one in planned_stacks(environment) if one != planned]
+    tokens = [known_ids(one) for one in others]
+    return {key: frozenset().union(*(one.get(key, ()) for one in tokens)) for one in tokens for key in one}
 
 
 def outputs(environment: Environment, file: Path) -> StackOutputs | None:
-    """Return the stack's outputs, secrets among them; None where nothing has been built."""
-    found = _stack(environment, file).outputs()
-    return _outputs_of_values(found) if found else None
+    """Return the environment's outputs, secrets among them; None until every stack of it has been built."""
+    return _outputs(environment, file, ())
 
 
 def write_outputs(environment: str, found: StackOutputs) -> None:
@@ -142,52 +188,78 @@ def write_outputs(environment: str, found: StackOutputs) -> None:
     _write(outputs_file(environment), found.public(), 0o644)
     if found.link_pre_shared_keys is not None:
         _write(secrets_dir(environment) / LINK_KEYS, list(found.link_pre_shared_keys), 0o600)
+    for site, keys in (found.link_site_keys or {}).items():
+        _write(secrets_dir(environment) / keys_file(site), list(keys), 0o600)
+    if found.link_bgp_auth_key is not None:
+        _write(secrets_dir(environment) / "link_bgp_auth_key", found.link_bgp_auth_key, 0o600)
 
 
-def _run(operation: str, environment: Environment, file: Path, on_event: OnEvent, **options: Any) -> Result:
-    stack, log, started = _stack(environment, file), _Log(on_event), time.monotonic()
-    drop_dead_locks(environment.name)
-    try:
-        getattr(stack, operation)(on_event=log, on_output=_swallow, color="never", **options)
-    except auto.ConcurrentUpdateError as error:
-        folder = stack.workspace.work_dir
-        fix = f"wait for it; if it is gone: pulumi -C {folder} cancel -s {environment.name}"
-        raise _finding("stack-locked", "another update of this stack is running", fix) from error
-    except auto.CommandError as error:
-        raise PulumiFailed(operation, tuple(log.messages), str(error), tuple(log.ahead)) from None
-    seconds, steps = time.monotonic() - started, tuple(log.steps)
-    found = stack.outputs() if operation in ("up", "refresh") else {}
-    built = _outputs_of_values(found) if found else None
-    return Result(operation, environment.name, log.changes, seconds, steps, built, tuple(log.ahead))
+def _chosen(environment: Environment, layer: Layer | None) -> tuple[PlannedStack, ...]:
+    """The stacks that an operation is about, from the bottom up."""
+    stacks = planned_stacks(environment)
+    if layer is None:
+        return stacks
+    if len(stacks) == 1:
+        fix = "leave --layer out, or write `stacks: three` before the first up"
+        raise finding("one-stack", f"{environment.name} is one stack: its layers come and go together", fix)
+    return tuple(one for one in stacks if layer in one.layers)
 
 
-def _swallow(line: str) -> None:
-    """The events say the same; Pulumi's own text is not shown."""
+def _walk(
+    operation: str, environment: Environment, file: Path, on_event: OnEvent, layer: Layer | None, **options: Any
+) -> list[Run]:
+    chosen, runs = _chosen(environment, layer), list[Run]()
+    if layer is not None and operation in ("up", "preview"):
+        _require_what_is_below(environment, file, chosen[0])
+    for planned in chosen:
+        try:
+            runs.append(run(operation, environment, file, planned, on_event, **options))
+        except PulumiFailed as error:
+            raise error.after(tuple(change for one in runs for change in one.log.ahead)) from None
+    return runs
 
 
-def _stack(environment: Environment, file: Path) -> auto.Stack:
-    if shutil.which("pulumi") is None:
-        raise _finding(
-            "no-pulumi",
-            "there is no `pulumi` on PATH",
-            'install it (https://www.pulumi.com/docs/install/), or, for the sandbox: eval "$(python -m sandbox.engine env)"',
-        )
-    folder = write_project(environment.name, file)
-    variables = {
-        **backend_variables(environment.name),
-        "PULUMI_SKIP_UPDATE_CHECK": os.environ.get("PULUMI_SKIP_UPDATE_CHECK", "true"),
-        # An Output in an f-string would otherwise become a resource's property, silently.
-        "PULUMI_ERROR_OUTPUT_STRING": "true",
-    }
-    options = auto.LocalWorkspaceOptions(env_vars=variables)
-    try:
-        return auto.create_or_select_stack(environment.name, work_dir=str(folder), opts=options)
-    except auto.CommandError as error:
-        raise PulumiFailed("select", (), str(error)) from None
+def _require_what_is_below(environment: Environment, file: Path, planned: PlannedStack) -> None:
+    below = planned_stacks(environment)[:1]
+    if planned in below or HANDOVER in values(opened(environment, file, below[0])):
+        return
+    first = below[0].layers[0]
+    raise finding(
+        "stack-missing",
+        f"{planned.name} stands on {below[0].name}, which has made nothing yet",
+        f"landbridge up -s {environment.name} --layer {first}, or without --layer all of them in order",
+    )
 
 
-def _outputs_of_values(found: Mapping[str, auto.OutputValue]) -> StackOutputs:
-    return StackOutputs.model_validate({key: output.value for key, output in found.items()})
+def _deployment(environment: Environment, file: Path, planned: PlannedStack) -> Deployment:
+    return dict(opened(environment, file, planned).export_stack().deployment or {})
+
+
+def _outputs(environment: Environment, file: Path, runs: Sequence[Run]) -> StackOutputs | None:
+    """Every stack's outputs together: from the runs, and of the other stacks from Pulumi's memory."""
+    known, found = {one.stack: one.values for one in runs}, dict[str, Any]()
+    for planned in planned_stacks(environment):
+        own: Values = known.get(planned.name) or values(opened(environment, file, planned))
+        if not own:
+            return None
+        found |= own
+    found.pop(HANDOVER, None)
+    return StackOutputs.model_validate(found)
+
+
+def _together(operation: str, environment: Environment, runs: Sequence[Run], built: StackOutputs | None) -> Result:
+    changes = Counter[str]()
+    for run_ in runs:
+        changes.update(run_.log.changes)
+    return Result(
+        operation,
+        environment.name,
+        dict(changes),
+        sum(run_.seconds for run_ in runs),
+        tuple(step for run_ in runs for step in run_.log.steps),
+        built,
+        tuple(change for run_ in runs for change in run_.log.ahead),
+    )
 
 
 def _write(path: Path, data: Any, mode: int) -> None:
@@ -198,7 +270,3 @@ def _write(path: Path, data: Any, mode: int) -> None:
         json.dump(data, out, indent=2)
         out.write("\n")
     scratch.replace(path)
-
-
-def _finding(rule: str, message: str, fix: str) -> FindingsError:
-    return FindingsError([Finding(rule=rule, message=message, fix=fix)])

@@ -85,6 +85,8 @@ def change_of(metadata: StepEventMetadata) -> Change:
         causes=tuple(causes) or tuple(metadata.keys or ()),
         protected=bool(state and state.protect),
         retained=bool(state and state.retain_on_delete),
+        parent=str(state.parent or "") if state else "",
+        provider=str(metadata.provider or ""),
     )
 
 

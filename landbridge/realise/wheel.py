@@ -5,6 +5,7 @@ The same content gives the same file name and the same bytes, so that a second r
 """
 
 import hashlib
+import os
 import zipfile
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -25,7 +26,8 @@ def build(folder: Path) -> Path:
     version = f"{landbridge_version()}+{digest[:12]}"
     path = folder / f"landbridge-{version}-py3-none-any.whl"
     if not path.exists():
-        temporary = path.with_suffix(".new")
+        # Two controllers ask for it at the same time.
+        temporary = path.with_suffix(f".{os.getpid()}")
         _write(temporary, {**files, **_metadata(version)}, version)
         temporary.replace(path)
     return path

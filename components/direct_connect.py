@@ -1,0 +1,71 @@
+"""A leased line to AWS."""
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.direct_connect import LineArgs
+
+
+class DirectConnect(pulumi.ComponentResource):
+    """A transit virtual interface on a Direct Connect connection that is there, and its gateway in front of a transit gateway.
+
+    Costs about 0.05 USD an hour for the gateway's attachment and 0.02 a GB towards on-prem; the connection's port is billed
+    whether this stands or not. Protects nothing by itself: MACsec is the connection's, and where that has none the ranges
+    told on it should be those of a VPN inside it. Opens `allowed_prefixes` to whoever is behind the connection.
+    """
+
+    attachment_id: pulumi.Output[str]
+    bgp_auth_key: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: LineArgs,
+        *,
+        transit_gateway_id: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:DirectConnect", name, {"connection": args.connection}, opts)
+        self._args = args
+        own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, f"{args.cluster}-line")
+        self._gateway = aws.directconnect.Gateway(
+            name, name=f"{args.cluster}-line", amazon_side_asn=str(args.asn), tags=tags, opts=own
+        )
+        self._interface = aws.directconnect.TransitVirtualInterface(
+            name,
+            name=f"{args.cluster}-line",
+            connection_id=args.connection,
+            dx_gateway_id=self._gateway.id,
+            vlan=args.vlan,
+            mtu=args.mtu,
+            address_family="ipv4",
+            customer_address=args.customer_address,
+            amazon_address=args.aws_address,
+            bgp_asn_long=str(args.onprem_asn),
+            tags=tags,
+            # AWS makes a key for the session where it is given none.
+            opts=pulumi.ResourceOptions(parent=self, additional_secret_outputs=["bgpAuthKey"]),
+        )
+        association = aws.directconnect.GatewayAssociation(
+            name,
+            dx_gateway_id=self._gateway.id,
+            associated_gateway_id=transit_gateway_id,
+            allowed_prefixes=list(args.allowed_prefixes),
+            opts=own,
+        )
+        self.attachment_id = association.transit_gateway_attachment_id
+        self.bgp_auth_key = pulumi.Output.secret(self._interface.bgp_auth_key)
+        self.register_outputs({"gatewayId": self._gateway.id, "interfaceId": self._interface.id})
+
+    def exports(self) -> dict[str, pulumi.Input[str | int]]:
+        """What our router's configuration needs, without its key."""
+        return {
+            "gateway_id": self._gateway.id,
+            "interface_id": self._interface.id,
+            "vlan": self._args.vlan,
+            "mtu": self._args.mtu,
+            "customer_address": self._args.customer_address,
+            "aws_address": self._args.aws_address,
+            "aws_asn": self._args.asn,
+        }

@@ -1,0 +1,38 @@
+"""Short names for what AWS gives long ones."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.dns import RecordsArgs
+
+
+class DnsRecords(pulumi.ComponentResource):
+    """A name in the cluster's zone for each host with a fixed address, and for each alias given: `scratch` for a file system.
+
+    Costs and protects nothing, and opens nothing: a zone that is private to a VPC answers there, and to the site behind it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: RecordsArgs,
+        *,
+        zone_id: pulumi.Input[str],
+        aliases: Mapping[str, pulumi.Input[str]] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:DnsRecords", name, {"zone": args.zone}, opts)
+        found = [("A", key, address) for key, address in args.hosts.items()]
+        for kind, key, target in [*found, *(("CNAME", key, target) for key, target in (aliases or {}).items())]:
+            aws.route53.Record(
+                f"{name}-{key}",
+                zone_id=zone_id,
+                name=f"{key}.{args.zone}",
+                type=kind,
+                ttl=args.ttl,
+                records=[target],
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        self.register_outputs({"zoneId": zone_id})

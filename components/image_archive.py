@@ -1,0 +1,59 @@
+"""The bucket from which a build fetches the cluster's roles."""
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.node_image import Bundle
+from landbridge.paths import cache_dir
+from landbridge.plan.args import named
+from landbridge.plan.hub import tls_only
+from landbridge.plan.node_image import NodeImageArgs
+
+
+class ImageArchive:
+    """A closed bucket with one archive, made under `component`. What is in it can be made again; the bucket stays while data does."""
+
+    bucket: pulumi.Output[str]
+    archive_arn: pulumi.Output[str]
+
+    def __init__(
+        self, child: str, args: NodeImageArgs, archive: Bundle, *, account: Account, component: pulumi.Resource
+    ) -> None:
+        own = pulumi.ResourceOptions(parent=component, protect=args.protect)
+        bucket = aws.s3.Bucket(
+            child,
+            bucket=account.id.apply(lambda known: f"{args.bucket_prefix}-{known}"),
+            force_destroy=not args.protect,
+            tags=named(args.tags, args.bucket_prefix),
+            opts=own,
+        )
+        closed = aws.s3.BucketPublicAccessBlock(
+            child,
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=own,
+        )
+        rule = {"object_ownership": "BucketOwnerEnforced"}
+        aws.s3.BucketOwnershipControls(child, bucket=bucket.id, rule=rule, opts=own)
+        aws.s3.BucketPolicy(
+            child,
+            bucket=bucket.id,
+            policy=bucket.arn.apply(tls_only),
+            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            opts=pulumi.ResourceOptions(parent=component, protect=args.protect, depends_on=[closed]),
+        )
+        stored = aws.s3.BucketObject(
+            child,
+            bucket=bucket.id,
+            key=archive.key,
+            source=pulumi.FileAsset(str(archive.file(cache_dir("bundles")))),
+            content_type="application/x-tar",
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions(parent=component),
+        )
+        self.bucket = bucket.bucket
+        self.archive_arn = pulumi.Output.all(bucket.arn, stored.key).apply("/".join)

@@ -1,0 +1,104 @@
+"""What an image is built on: an instance that nobody can reach, with rights for one build."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.plan.args import named
+from landbridge.plan.node_image import NodeImageArgs
+from landbridge.plan.node_image_roles import Parts, builder_policy, builder_trust
+from landbridge.plan.policies import Place
+
+
+class ImageBuilder:
+    """Role, security group, log group and Image Builder's settings of the instance, made under `component`."""
+
+    configuration: aws.imagebuilder.InfrastructureConfiguration
+
+    def __init__(
+        self,
+        child: str,
+        args: NodeImageArgs,
+        *,
+        account: Account,
+        vpc_id: pulumi.Input[str],
+        subnet_id: pulumi.Input[str],
+        archive_arn: pulumi.Output[str],
+        component_arn: pulumi.Output[str],
+        component: pulumi.Resource,
+    ) -> None:
+        self._child, self._args, self._label = f"{child}-build", args, f"{args.name}-build"
+        self._own = pulumi.ResourceOptions(parent=component)
+        logs = aws.cloudwatch.LogGroup(
+            child, name=args.log_group, retention_in_days=args.log_days, tags=args.tags, opts=self._own
+        )
+        # The last number of a component's ARN is its build.
+        builds = component_arn.apply(lambda arn: f"{arn.rpartition('/')[0]}/*")
+        where = {"partition": account.partition, "account": account.id}
+        profile = self._profile({"archive": archive_arn, "log_group": logs.arn, "component": builds}, where)
+        self.configuration = aws.imagebuilder.InfrastructureConfiguration(
+            child,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: what image {args.image} is built on",
+            instance_profile_name=profile.name,
+            instance_types=list(args.instance_types),
+            instance_metadata_options={"http_tokens": "required", "http_put_response_hop_limit": 1},
+            security_group_ids=[self._group(vpc_id)],
+            subnet_id=subnet_id,
+            terminate_instance_on_failure=True,
+            resource_tags=dict(args.tags),
+            tags=named(args.tags, args.name),
+            opts=self._own,
+        )
+
+    def _profile(
+        self, parts: Mapping[str, pulumi.Input[str]], where: Mapping[str, pulumi.Input[str]]
+    ) -> aws.iam.InstanceProfile:
+        args = self._args
+        role = aws.iam.Role(
+            self._child,
+            name=self._label,
+            path=args.path,
+            permissions_boundary=args.permissions_boundary,
+            assume_role_policy=builder_trust(),
+            tags=args.tags,
+            opts=self._own,
+        )
+        aws.iam.RolePolicy(
+            self._child,
+            name="landbridge",
+            role=role.id,
+            policy=pulumi.Output.all(pulumi.Output.all(**where), pulumi.Output.all(**parts)).apply(
+                lambda known: builder_policy(Place(args.cluster, region=args.region, **known[0]), Parts(**known[1]))
+            ),
+            opts=self._own,
+        )
+        return aws.iam.InstanceProfile(
+            self._child, name=self._label, path=args.path, role=role.name, tags=args.tags, opts=self._own
+        )
+
+    def _group(self, vpc_id: pulumi.Input[str]) -> pulumi.Output[str]:
+        args = self._args
+        group = aws.ec2.SecurityGroup(
+            self._child,
+            name=self._label,
+            description=f"Landbridge {args.cluster}: builds of image {args.image}",
+            vpc_id=vpc_id,
+            tags=named(args.tags, self._label),
+            opts=self._own,
+        )
+        for way in args.egress:
+            aws.vpc.SecurityGroupEgressRule(
+                f"{self._child}-{way.key}",
+                security_group_id=group.id,
+                ip_protocol="tcp",
+                cidr_ipv4="0.0.0.0/0",
+                from_port=way.port,
+                to_port=way.port,
+                description=way.why,
+                tags=args.tags,
+                opts=self._own,
+            )
+        return group.id

@@ -1,0 +1,76 @@
+"""Where people log in, where there is no site that has such hosts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components import machine
+from components.account import Account
+from landbridge.plan.login import LoginArgs, login_documents
+from landbridge.plan.policies import Place
+
+
+class Login(pulumi.ComponentResource):
+    """Equal instances at fixed addresses, with one security group and one role.
+
+    Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: nothing is kept on them, homes are
+    on a file system; whoever logs in can have the rights of the host, and those are for sessions alone. Opens: `srun`'s ports
+    to the VPC's own ranges; no ssh, for people come through Systems Manager.
+    """
+
+    security_group_id: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: LoginArgs,
+        *,
+        account: Account,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:Login", name, {"cluster": args.cluster}, opts)
+        name, own = f"{name}-login", pulumi.ResourceOptions(parent=self)
+        group = machine.group(
+            name,
+            args.name,
+            f"Landbridge {args.cluster}: login hosts",
+            args.flows,
+            vpc_id=vpc_id,
+            tags=args.tags,
+            own=own,
+        )
+        self.security_group_id = group.id
+        role, profile = machine.role(
+            name, args.name, path=args.path, boundary=args.permissions_boundary, tags=args.tags, own=own
+        )
+        written = pulumi.Output.all(account.partition, account.id).apply(
+            lambda known: login_documents(Place(args.cluster, known[0], args.region, known[1]))
+        )
+        session = aws.iam.RolePolicy(
+            f"{name}-session", name="session", role=role.id, policy=written["session"], opts=own
+        )
+        self._hosts = {
+            plan.host: (
+                plan,
+                machine.instance(
+                    f"{name}-{plan.host}",
+                    plan,
+                    group_id=group.id,
+                    subnet_id=subnet_ids[plan.zone],
+                    profile=profile,
+                    tags=args.tags,
+                    parent=self,
+                    needs=[session],
+                ),
+            )
+            for plan in args.machines
+        }
+        self.register_outputs({"securityGroupId": group.id})
+
+    def exports(self) -> dict[str, Any]:
+        """Their part of the stack's `services.hosts` output."""
+        return {host: {"instance_id": made.id, "address": plan.address} for host, (plan, made) in self._hosts.items()}

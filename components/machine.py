@@ -1,0 +1,119 @@
+"""What a host of the services is made of, whichever it is: a group, a role that it is born with, the instance."""
+
+import base64
+from collections.abc import Iterable, Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.identity import instance_trust
+from landbridge.plan.machine import MachinePlan
+from landbridge.plan.pool import Flow
+
+
+def group(
+    name: str,
+    label: str,
+    what: str,
+    flows: Iterable[Flow],
+    *,
+    vpc_id: pulumi.Input[str],
+    tags: Mapping[str, str],
+    own: pulumi.ResourceOptions,
+) -> aws.ec2.SecurityGroup:
+    """A security group with its rules; everything else is refused, both ways."""
+    made = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
+    for flow in flows:
+        kind = aws.vpc.SecurityGroupIngressRule if flow.direction == "in" else aws.vpc.SecurityGroupEgressRule
+        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+        kind(
+            f"{name}-{flow.key}",
+            security_group_id=made.id,
+            ip_protocol=flow.protocol,
+            cidr_ipv4=flow.peer,
+            description=flow.why,
+            tags=dict(tags),
+            opts=own,
+            **ports,
+        )
+    return made
+
+
+def role(
+    name: str,
+    label: str,
+    *,
+    path: str,
+    boundary: str | None,
+    tags: Mapping[str, str],
+    own: pulumi.ResourceOptions,
+) -> tuple[aws.iam.Role, aws.iam.InstanceProfile]:
+    """A role that only EC2 hands out, and the profile by which it does."""
+    made = aws.iam.Role(
+        name,
+        name=label,
+        path=path,
+        permissions_boundary=boundary,
+        assume_role_policy=instance_trust(),
+        tags=dict(tags),
+        opts=own,
+    )
+    return made, aws.iam.InstanceProfile(name, name=label, path=path, role=made.name, tags=dict(tags), opts=own)
+
+
+def instance(
+    name: str,
+    plan: MachinePlan,
+    *,
+    group_id: pulumi.Input[str],
+    subnet_id: pulumi.Input[str],
+    profile: aws.iam.InstanceProfile,
+    tags: Mapping[str, str],
+    parent: pulumi.Resource,
+    protect: bool = False,
+    needs: Iterable[pulumi.Resource] = (),
+) -> aws.ec2.Instance:
+    """The instance, at its address; the one that replaces it can have that only once it is gone.
+
+    An image or user data that change later leave it alone: both are read once, when it first boots.
+    """
+    image: pulumi.Input[str] = plan.image
+    if not plan.image.startswith("ami-"):
+        asked = pulumi.InvokeOutputOptions(parent=parent)
+        image = aws.ssm.get_parameter_output(name=plan.image, opts=asked).value
+    label = {**named(tags, plan.name), "landbridge:host": plan.host}
+    return aws.ec2.Instance(
+        name,
+        ami=image,
+        instance_type=plan.instance_type,
+        subnet_id=subnet_id,
+        private_ip=plan.address,
+        vpc_security_group_ids=[group_id],
+        iam_instance_profile=profile.name,
+        # Against a slip in the console; what Pulumi may end, Pulumi's own protection says.
+        disable_api_termination=protect,
+        force_destroy=True,
+        metadata_options={
+            "http_endpoint": "enabled",
+            "http_tokens": "required",
+            "http_put_response_hop_limit": 1,
+            "instance_metadata_tags": "enabled",
+        },
+        root_block_device={
+            "volume_size": plan.root_gib,
+            "volume_type": "gp3",
+            "encrypted": True,
+            "delete_on_termination": True,
+        },
+        user_data_base64=base64.b64encode(plan.user_data.encode()).decode(),
+        volume_tags=label,
+        tags=label,
+        opts=pulumi.ResourceOptions(
+            parent=parent,
+            protect=protect,
+            delete_before_replace=True,
+            ignore_changes=["ami", "userDataBase64"],
+            depends_on=list(needs),
+        ),
+    )

@@ -1,0 +1,173 @@
+"""Images of nodes, built in AWS by the roles that configure nodes on-prem."""
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from components.image_archive import ImageArchive
+from components.image_builder import ImageBuilder
+from landbridge.node_image import Bundle, ingredients, steps
+from landbridge.plan.args import named
+from landbridge.plan.images import SOURCE
+from landbridge.plan.node_image import NodeImageArgs
+from landbridge.plan.node_image_roles import prune_policy, prune_trust
+from landbridge.plan.policies import Place
+
+
+class NodeImage(pulumi.ComponentResource):
+    """A pipeline of EC2 Image Builder that runs the cluster's own roles, so that metal and cloud nodes are the same.
+
+    Costs nothing until it is started; then the instances of a build (two, for an hour at most each) and the snapshots of the images
+    that are kept. Protects: the roles are known by their digest, a second run of them must change nothing, and an instance started
+    from the image is asked what it is before the image counts; disks are encrypted. Opens: no way in; the builder may fetch its
+    archive and packages, and Image Builder may remove this image's old versions.
+    """
+
+    pipeline_arn: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: NodeImageArgs,
+        archive: Bundle,
+        *,
+        account: Account,
+        vpc_id: pulumi.Input[str],
+        subnet_id: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:NodeImage", name, {"image": args.image, "source": archive.sha256}, opts)
+        self._name, self._args, self._archive, self._account = name, args, archive, account
+        self._own, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
+        # A version has to be there before the pipeline can name it, and stays as long as the pipeline names it.
+        self._version = pulumi.ResourceOptions(parent=self, delete_before_replace=False)
+        self._number = args.version(ingredients(archive, args.timeout_minutes))
+        stored = ImageArchive(name, args, archive, account=account, component=self)
+        component = self._component(stored.bucket)
+        builder = ImageBuilder(
+            name,
+            args,
+            account=account,
+            vpc_id=vpc_id,
+            subnet_id=subnet_id,
+            archive_arn=stored.archive_arn,
+            component_arn=component.arn,
+            component=self,
+        )
+        pipeline = aws.imagebuilder.ImagePipeline(
+            name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: image {args.image}",
+            image_recipe_arn=self._recipe(component.arn).arn,
+            infrastructure_configuration_arn=builder.configuration.arn,
+            distribution_configuration_arn=self._distribution().arn,
+            enhanced_image_metadata_enabled=True,
+            image_tests_configuration={"image_tests_enabled": True, "timeout_minutes": 60},
+            schedule=None if args.schedule is None else {"schedule_expression": args.schedule, "timezone": "UTC"},
+            status="ENABLED",
+            tags=self._tags,
+            opts=self._own,
+        )
+        self._prune()
+        self.pipeline_arn = pipeline.arn
+        self.register_outputs({"pipelineArn": pipeline.arn})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's output for this image."""
+        return {"pipeline_arn": self.pipeline_arn, "source": self._archive.sha256}
+
+    def _component(self, bucket: pulumi.Output[str]) -> aws.imagebuilder.Component:
+        args, archive = self._args, self._archive
+        return aws.imagebuilder.Component(
+            self._name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: the roles of a node",
+            platform="Linux",
+            version=self._number,
+            data=pulumi.Output.all(bucket, self._account.id).apply(
+                lambda known: steps(
+                    args.name, archive, bucket=known[0], account=known[1], timeout_minutes=args.timeout_minutes
+                )
+            ),
+            tags=self._tags,
+            opts=self._version,
+        )
+
+    def _recipe(self, component: pulumi.Output[str]) -> aws.imagebuilder.ImageRecipe:
+        args = self._args
+        disk = {
+            "volume_size": args.disk_gib,
+            "volume_type": "gp3",
+            "encrypted": "true",
+            "delete_on_termination": "true",
+        }
+        return aws.imagebuilder.ImageRecipe(
+            self._name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: image {args.image}",
+            version=self._number,
+            parent_image=args.parent,
+            components=[{"component_arn": component}],
+            block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
+            tags=self._tags,
+            opts=self._version,
+        )
+
+    def _distribution(self) -> aws.imagebuilder.DistributionConfiguration:
+        args = self._args
+        image = {
+            # Image Builder puts the time in, so that no two images have one name.
+            "name": f"{args.name}-{{{{ imagebuilder:buildDate }}}}",
+            "description": f"Landbridge {args.cluster}: image {args.image}",
+            "ami_tags": {**self._tags, SOURCE: self._archive.sha256},
+        }
+        return aws.imagebuilder.DistributionConfiguration(
+            self._name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: where image {args.image} goes",
+            distributions=[{"region": args.region, "ami_distribution_configuration": image}],
+            tags=self._tags,
+            opts=self._own,
+        )
+
+    def _prune(self) -> None:
+        """Versions that are too many go, unless one was launched lately."""
+        args, child, account = self._args, f"{self._name}-prune", self._account
+        role = aws.iam.Role(
+            child,
+            name=f"{args.name}-prune",
+            path=args.path,
+            permissions_boundary=args.permissions_boundary,
+            assume_role_policy=account.id.apply(prune_trust),
+            tags=args.tags,
+            opts=self._own,
+        )
+        where = pulumi.Output.all(account.partition, account.id)
+        allowed = aws.iam.RolePolicy(
+            child,
+            name="landbridge",
+            role=role.id,
+            policy=where.apply(
+                lambda known: prune_policy(Place(args.cluster, known[0], args.region, known[1]), args.name)
+            ),
+            opts=self._own,
+        )
+        detail = {
+            "action": {"type": "DELETE", "include_resources": {"amis": True, "snapshots": True}},
+            "filter": {"type": "COUNT", "value": args.keep},
+            "exclusion_rules": {"amis": {"last_launched": {"unit": "DAYS", "value": args.keep_days}}},
+        }
+        aws.imagebuilder.LifecyclePolicy(
+            self._name,
+            name=args.name,
+            description=f"Landbridge {args.cluster}: keeps {args.keep} of image {args.image}",
+            execution_role=role.arn,
+            resource_type="AMI_IMAGE",
+            policy_details=[detail],
+            resource_selection={"recipes": [{"name": args.name, "semantic_version": "x.x.x"}]},
+            status="ENABLED",
+            tags=self._tags,
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
+        )

@@ -1,0 +1,26 @@
+"""Addresses of a subnet that are kept for those who ask for them."""
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.network import SubnetPlan
+
+
+def reserved(
+    name: str, plan: SubnetPlan, subnet_id: pulumi.Input[str], own: pulumi.ResourceOptions
+) -> pulumi.Input[str]:
+    """The subnet's id, for whoever puts something in it: known once the plan's range is kept, where it has one.
+
+    Otherwise an endpoint that is made at the same time could have the address of a host that is made after it.
+    """
+    if plan.reserved is None:
+        return subnet_id
+    kept = aws.ec2.SubnetCidrReservation(
+        f"{name}-{plan.zone}-hosts",
+        subnet_id=subnet_id,
+        cidr_block=plan.reserved,
+        reservation_type="explicit",
+        description="hosts with planned addresses",
+        opts=own,
+    )
+    return pulumi.Output.all(subnet_id, kept.id).apply(lambda known: str(known[0]))

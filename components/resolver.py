@@ -1,0 +1,167 @@
+"""Names across the link."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from landbridge.plan.args import named
+from landbridge.plan.dns import PORT, ForwardPlan, QueryLogPlan, ResolverArgs, SitePlan
+
+
+class Resolver(pulumi.ComponentResource):
+    """A private zone, and where there is a site Route 53 Resolver endpoints in both directions.
+
+    Costs 0.50 USD a month for the zone, about 0.125 USD an hour for each address of an endpoint (two of each direction) and
+    0.40 USD for a million of the questions that pass them; with query logs, what is written.
+    Protects: each side answers the other only about its own domains; with `protect` the zone stays, which others may have
+    put names into. Opens: port 53 of the inbound endpoint to the site's ranges, and of the site's name servers to the outbound
+    endpoint; nothing to the internet.
+    """
+
+    zone_id: pulumi.Output[str]
+    inbound_addresses: pulumi.Output[list[str]] | None
+
+    def __init__(
+        self,
+        name: str,
+        args: ResolverArgs,
+        *,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:Resolver", name, {"zone": args.zone}, opts)
+        self._name, self._args, self._vpc_id = name, args, vpc_id
+        self._subnets = [subnet_ids[zone] for zone in args.zones]
+        self._own = pulumi.ResourceOptions(parent=self)
+        self._zone = aws.route53.Zone(
+            name,
+            name=args.zone,
+            comment=f"Landbridge {args.cluster}: names in AWS",
+            vpcs=[{"vpc_id": vpc_id}],
+            force_destroy=not args.protect,
+            tags=named(args.tags, args.zone),
+            opts=pulumi.ResourceOptions(parent=self, protect=args.protect),
+        )
+        self.zone_id, self.inbound_addresses = self._zone.zone_id, None
+        if args.site is not None:
+            self.inbound_addresses = self._inbound(args.site)
+            self._outbound(args.site)
+        if args.logs is not None:
+            self._log(args.logs)
+        self.register_outputs({"zoneId": self.zone_id})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's `dns` output."""
+        return {"zone": self._args.zone, "zone_id": self.zone_id, "inbound_addresses": self.inbound_addresses or []}
+
+    def _inbound(self, site: SitePlan) -> pulumi.Output[list[str]]:
+        """Where the site asks."""
+        group = self._group("inbound", "the site asks here")
+        for cidr in site.cidrs:
+            for protocol in ("tcp", "udp"):
+                aws.vpc.SecurityGroupIngressRule(
+                    f"{self._name}-inbound-{cidr}-{protocol}",
+                    security_group_id=group.id,
+                    cidr_ipv4=cidr,
+                    description="name servers of the site",
+                    **self._port(protocol),
+                )
+        endpoint = self._endpoint("inbound", group)
+        # AWS keeps the addresses as a set: sorted, they are the same list every time.
+        found: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
+            lambda all_: sorted(str(one.ip) for one in all_ if one.ip)
+        )
+        return found
+
+    def _outbound(self, site: SitePlan) -> None:
+        """From where the VPC asks the site, and about what."""
+        group = self._group("outbound", "asks the site")
+        for server in site.servers:
+            for protocol in ("tcp", "udp"):
+                aws.vpc.SecurityGroupEgressRule(
+                    f"{self._name}-outbound-{server}-{protocol}",
+                    security_group_id=group.id,
+                    cidr_ipv4=f"{server}/32",
+                    description="a name server of the site",
+                    **self._port(protocol),
+                )
+        endpoint = self._endpoint("outbound", group)
+        for plan in site.forwards:
+            self._forward(plan, site, endpoint)
+
+    def _forward(self, plan: ForwardPlan, site: SitePlan, endpoint: aws.route53.ResolverEndpoint) -> None:
+        rule = aws.route53.ResolverRule(
+            f"{self._name}-{plan.domain}",
+            name=plan.name,
+            domain_name=plan.domain,
+            rule_type="FORWARD",
+            resolver_endpoint_id=endpoint.id,
+            target_ips=[{"ip": server, "port": PORT} for server in site.servers],
+            tags=named(self._args.tags, plan.name),
+            opts=self._own,
+        )
+        aws.route53.ResolverRuleAssociation(
+            f"{self._name}-{plan.domain}",
+            name=plan.name,
+            resolver_rule_id=rule.id,
+            vpc_id=self._vpc_id,
+            opts=self._own,
+        )
+
+    def _endpoint(self, direction: str, group: aws.ec2.SecurityGroup) -> aws.route53.ResolverEndpoint:
+        label = f"{self._args.cluster}-{direction}"
+        return aws.route53.ResolverEndpoint(
+            f"{self._name}-{direction}",
+            name=label,
+            direction=direction.upper(),
+            resolver_endpoint_type="IPV4",
+            protocols=["Do53"],
+            security_group_ids=[group.id],
+            ip_addresses=[{"subnet_id": subnet} for subnet in self._subnets],
+            tags=named(self._args.tags, label),
+            opts=self._own,
+        )
+
+    def _group(self, direction: str, what: str) -> aws.ec2.SecurityGroup:
+        label = f"{self._args.cluster}-dns-{direction}"
+        return aws.ec2.SecurityGroup(
+            f"{self._name}-{direction}",
+            name=label,
+            description=f"Landbridge {self._args.cluster}: {what}",
+            vpc_id=self._vpc_id,
+            tags=named(self._args.tags, label),
+            opts=self._own,
+        )
+
+    def _port(self, protocol: str) -> dict[str, Any]:
+        return {
+            "ip_protocol": protocol,
+            "from_port": PORT,
+            "to_port": PORT,
+            "tags": self._args.tags,
+            "opts": self._own,
+        }
+
+    def _log(self, plan: QueryLogPlan) -> None:
+        """Who in the VPC asked for which name, answered from wherever."""
+        kept = self._args.protect
+        group = aws.cloudwatch.LogGroup(
+            f"{self._name}-dns",
+            name=plan.group,
+            retention_in_days=plan.retention_days,
+            tags=self._args.tags,
+            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+        )
+        config = aws.route53.ResolverQueryLogConfig(
+            self._name,
+            name=f"{self._args.cluster}-dns",
+            destination_arn=group.arn,
+            tags=named(self._args.tags, f"{self._args.cluster}-dns"),
+            opts=self._own,
+        )
+        aws.route53.ResolverQueryLogConfigAssociation(
+            self._name, resolver_query_log_config_id=config.id, resource_id=self._vpc_id, opts=self._own
+        )

@@ -1,0 +1,147 @@
+"""SageMaker without a domain: a role for training jobs, who may start them, and a registry of models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components.account import Account
+from landbridge.plan import sagemaker as plan
+from landbridge.plan.args import named
+from landbridge.plan.policies import Place
+from landbridge.plan.sagemaker import Inside, SageMakerArgs
+
+
+class SageMaker(pulumi.ComponentResource):
+    """A role for training jobs inside the VPC, a policy for whoever starts them, and groups of model versions.
+
+    Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets alone, encrypted
+    between containers and at rest with the data class's own key; they read the hub and write below one prefix of it, and
+    classes that must stay on-prem are refused to them. With `protect` no group of models can be removed. Opens nothing: the
+    group lets its own members in and nobody else.
+    """
+
+    role: aws.iam.Role
+    policy: aws.iam.Policy
+    security_group: aws.ec2.SecurityGroup
+
+    def __init__(
+        self,
+        name: str,
+        args: SageMakerArgs,
+        *,
+        account: Account,
+        region: str,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        bucket_arns: Mapping[str, pulumi.Input[str]],
+        key_arns: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:SageMaker", name, {"cluster": args.cluster}, opts)
+        self._name, self._args, self._subnet_ids = name, args, subnet_ids
+        self._own = pulumi.ResourceOptions(parent=self)
+        self.security_group = self._group(vpc_id)
+        self.role = aws.iam.Role(
+            f"{name}-sagemaker",
+            name=args.role,
+            path=args.path,
+            permissions_boundary=args.permissions_boundary,
+            description=f"Landbridge {args.cluster}: training jobs of SageMaker",
+            assume_role_policy=account.id.apply(plan.job_trust),
+            tags=named(args.tags, args.role),
+            opts=self._own,
+        )
+        known = pulumi.Output.all(
+            place=pulumi.Output.all(account.partition, account.id),
+            vpc=vpc_id,
+            subnets=[subnet_ids[zone] for zone in sorted(subnet_ids)],
+            group=self.security_group.id,
+            buckets=[bucket_arns[key] for key in args.data_classes],
+            keys=[key_arns[key] for key in args.data_classes],
+            role=self.role.arn,
+        )
+        aws.iam.RolePolicy(
+            f"{name}-sagemaker",
+            name="landbridge",
+            role=self.role.id,
+            policy=known.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
+            opts=self._own,
+        )
+        self.policy = aws.iam.Policy(
+            f"{name}-train",
+            name=args.policy,
+            path=args.path,
+            description=f"Landbridge {args.cluster}: start training jobs of SageMaker, and register models",
+            policy=known.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
+            tags=named(args.tags, args.policy),
+            opts=self._own,
+        )
+        self.groups = {group.key: self._models(group) for group in args.groups}
+        self.register_outputs({"roleArn": self.role.arn, "policyArn": self.policy.arn})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's `sagemaker` output: what starting a job takes."""
+        return {
+            "role_arn": self.role.arn,
+            "policy_arn": self.policy.arn,
+            "security_group_id": self.security_group.id,
+            "subnet_ids": [self._subnet_ids[zone] for zone in sorted(self._subnet_ids)],
+            "prefix": plan.PREFIX,
+            "model_groups": {key: group.model_package_group_name for key, group in self.groups.items()},
+        }
+
+    def _models(self, group: plan.ModelGroup) -> aws.sagemaker.ModelPackageGroup:
+        kept = self._args.protect
+        return aws.sagemaker.ModelPackageGroup(
+            f"{self._name}-{group.key}",
+            model_package_group_name=group.name,
+            model_package_group_description=f"Landbridge {self._args.cluster}: versions of models",
+            tags=named(self._args.tags, group.name),
+            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+        )
+
+    def _group(self, vpc_id: pulumi.Input[str]) -> aws.ec2.SecurityGroup:
+        label = f"{self._args.cluster}-sagemaker"
+        group = aws.ec2.SecurityGroup(
+            f"{self._name}-sagemaker",
+            name=label,
+            description=f"Landbridge {self._args.cluster}: training jobs of SageMaker",
+            vpc_id=vpc_id,
+            tags=named(self._args.tags, label),
+            opts=self._own,
+        )
+        inside = {"ip_protocol": "-1", "referenced_security_group_id": group.id}
+        for kind, key, why, what in (
+            (aws.vpc.SecurityGroupIngressRule, "self-in", "containers of one job", inside),
+            (aws.vpc.SecurityGroupEgressRule, "self-out", "containers of one job", inside),
+            (
+                aws.vpc.SecurityGroupEgressRule,
+                "https",
+                "services of AWS: S3, KMS, ECR, logs",
+                {"ip_protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_ipv4": "0.0.0.0/0"},
+            ),
+        ):
+            kind(
+                f"{self._name}-sagemaker-{key}",
+                security_group_id=group.id,
+                description=why,
+                tags=self._args.tags,
+                opts=self._own,
+                **what,
+            )
+        return group
+
+
+def _facts(args: SageMakerArgs, region: str, known: Mapping[str, Any]) -> tuple[Place, Inside]:
+    partition, account = known["place"]
+    place = Place(args.cluster, partition, region, account)
+    inside = Inside(
+        vpc=known["vpc"],
+        subnets=tuple(known["subnets"]),
+        security_group=known["group"],
+        buckets=tuple(known["buckets"]),
+        keys=tuple(known["keys"]),
+    )
+    return place, inside

@@ -1,0 +1,177 @@
+"""Slurm's controller, where there is no site that has one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components import machine
+from components.account import Account
+from components.accounting_database import AccountingDatabase
+from landbridge.plan.args import named
+from landbridge.plan.controller import ControllerArgs, Reach, controller_documents
+from landbridge.plan.hub import key_policy
+from landbridge.plan.policies import Place
+
+
+class SlurmController(pulumi.ComponentResource):
+    """An instance at a fixed address, the volume that its state is on, the database under slurmdbd, and their key.
+
+    Costs the instance and the database by the hour, the volume by the month (`landbridge cost`), 1 USD a month for the key and
+    0.40 for the database's secret. Protects: Slurm's state is on a volume that outlives the instance and is put into the
+    next; with `protect` volume, key and database are neither deleted nor replaced, and the instance does not end by mistake.
+    Opens: Slurm's and MLflow's ports to the VPC's own ranges; no ssh, for the operator comes through Systems Manager. By being
+    it, the host may start and end this cluster's instances, write to the hub, and read one secret: the database's.
+    """
+
+    role: aws.iam.Role
+    database: AccountingDatabase
+    security_group_id: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: ControllerArgs,
+        *,
+        account: Account,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: Mapping[str, pulumi.Input[str]],
+        zone_name: pulumi.Input[str],
+        node_role_arn: pulumi.Input[str],
+        slurm_key_arn: pulumi.Input[str],
+        bucket_arns: Sequence[pulumi.Input[str]] = (),
+        bucket_key_arns: Sequence[pulumi.Input[str]] = (),
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:SlurmController", name, {"instanceType": args.machine.instance_type}, opts)
+        self._name, self._args = f"{name}-controller", args
+        self._own = pulumi.ResourceOptions(parent=self)
+        # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.
+        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
+        self._key = self._made_key(account)
+        group = machine.group(
+            self._name,
+            args.name,
+            f"Landbridge {args.cluster}: controller",
+            args.flows,
+            vpc_id=vpc_id,
+            tags=args.tags,
+            own=self._own,
+        )
+        self.security_group_id = group.id
+        self.database = AccountingDatabase(
+            f"{name}-accounting",
+            args.database,
+            vpc_id=vpc_id,
+            subnet_ids=subnet_ids,
+            clients={"controller": group.id},
+            key_arn=self._key.arn,
+            opts=self._own,
+        )
+        self.role, profile = machine.role(
+            self._name,
+            args.name,
+            path=args.path,
+            boundary=args.permissions_boundary,
+            tags=args.tags,
+            own=self._own,
+        )
+        rights = self._rights(account, [node_role_arn, slurm_key_arn], bucket_arns, bucket_key_arns)
+        self._state = self._made_state(zone_name)
+        self._host = machine.instance(
+            self._name,
+            args.machine,
+            group_id=group.id,
+            subnet_id=subnet_ids[args.machine.zone],
+            profile=profile,
+            tags=args.tags,
+            parent=self,
+            protect=args.protect,
+            needs=rights,
+        )
+        aws.ec2.VolumeAttachment(
+            f"{self._name}-state",
+            device_name=args.state.device,
+            instance_id=self._host.id,
+            volume_id=self._state.id,
+            # A file system that is written to is let go of by the machine that writes.
+            stop_instance_before_detaching=True,
+            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+        )
+        self.register_outputs({"instanceId": self._host.id})
+
+    def exports(self) -> dict[str, Any]:
+        """The stack's `services` output, as far as it is the controller's."""
+        host = self._args.machine
+        return {
+            "hosts": {host.host: {"instance_id": self._host.id, "address": host.address}},
+            "database": self.database.exports(),
+            "security_group_id": self.security_group_id,
+            "state_volume_id": self._state.id,
+        }
+
+    def _made_key(self, account: Account) -> aws.kms.Key:
+        args, label = self._args, f"{self._args.cluster}-services"
+        key = aws.kms.Key(
+            self._name,
+            description=f"Landbridge {args.cluster}: state and accounting",
+            enable_key_rotation=True,
+            deletion_window_in_days=30 if args.protect else 7,
+            policy=pulumi.Output.all(account.partition, account.id).apply(lambda known: key_policy(*known)),
+            tags=named(args.tags, label),
+            opts=self._kept,
+        )
+        aws.kms.Alias(self._name, name=f"alias/{label}", target_key_id=key.key_id, opts=self._kept)
+        return key
+
+    def _made_state(self, zone_name: pulumi.Input[str]) -> aws.ebs.Volume:
+        state = self._args.state
+        return aws.ebs.Volume(
+            f"{self._name}-state",
+            availability_zone=zone_name,
+            size=state.gib,
+            type="gp3",
+            encrypted=True,
+            kms_key_id=self._key.arn,
+            final_snapshot=self._args.protect,
+            tags=named(self._args.tags, state.name),
+            opts=self._kept,
+        )
+
+    def _rights(
+        self,
+        account: Account,
+        named_arns: Sequence[pulumi.Input[str]],
+        buckets: Sequence[pulumi.Input[str]],
+        keys: Sequence[pulumi.Input[str]],
+    ) -> list[pulumi.Resource]:
+        """The role's policies, each under a name of its own."""
+        args = self._args
+
+        def write(known: list[Any]) -> dict[str, str]:
+            partition, number, (node, slurm_key), bucket_arns, bucket_keys, secret, key = known
+            place = Place(args.cluster, partition, args.region, number)
+            reach = Reach(
+                buckets=tuple(bucket_arns),
+                bucket_keys=tuple(bucket_keys),
+                node_role=node,
+                slurm_key=slurm_key,
+                database_secret=secret,
+                key=key,
+            )
+            return controller_documents(args, place, reach)
+
+        written = pulumi.Output.all(
+            account.partition,
+            account.id,
+            pulumi.Output.all(*named_arns),
+            pulumi.Output.all(*buckets),
+            pulumi.Output.all(*keys),
+            self.database.secret_arn,
+            self._key.arn,
+        ).apply(write)
+        return [
+            aws.iam.RolePolicy(f"{self._name}-{one}", name=one, role=self.role.id, policy=written[one], opts=self._own)
+            for one in args.rights(hub=bool(buckets))
+        ]

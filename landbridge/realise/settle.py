@@ -1,0 +1,116 @@
+"""Coming to terms with what an earlier operation began and never heard of again, before the next one begins.
+
+A killed engine leaves pending creates in the state; a create that failed may have succeeded in AWS, its answer lost. What is
+found there is taken into the state, and the next `up` finishes it: nothing is made twice, and nothing has to be removed by hand.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pulumi import automation as auto
+
+from landbridge.plan.change import Change
+from landbridge.realise import state
+
+#: By type, ids of things that are remembered.
+Known = Mapping[str, frozenset[str]]
+#: The ids, by URN, of those of the changes that exist in AWS and are not among the known ids of their type.
+Find = Callable[[Sequence[Change], Known], Mapping[str, str]]
+#: What a preview would do; empty where there can be none.
+Preview = Callable[[], Sequence[Change]]
+
+#: Seconds after which AWS shows everywhere what was made. Source: EC2 API, "Eventual consistency": seconds to minutes; a read
+#: that follows a write by less than this is repeated.
+SETTLED_SECONDS = 30.0
+_PAUSE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What was begun and is now known: `taken_in` exists in AWS, by URN its id; `absent` does not, and will be made."""
+
+    taken_in: Mapping[str, str]
+    absent: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.taken_in or self.absent)
+
+
+def settle(
+    stack: auto.Stack,
+    find: Find,
+    preview: Preview,
+    settled_seconds: float = SETTLED_SECONDS,
+    elsewhere: Callable[[], Known] = dict,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Settled:
+    """Take what exists into the stack's state, and forget what does not. Asks AWS only where something is open.
+
+    `elsewhere`: the ids, by type, that other stacks of the environment remember. `tell` hears why this takes a while.
+    Raises CommandError where Pulumi cannot read or write the state, and whatever `find` raises.
+    """
+    with ThreadPoolExecutor(2) as both:
+        exporting, telling = both.submit(stack.export_stack), both.submit(_failed_last, stack)
+        exported, failed_at = exporting.result(), telling.result()
+    deployment = exported.deployment or {}
+    records = {str(one["urn"]): one for one in state.pending_creates(deployment)}
+    begun = [state.change_of_record(one) for one in records.values()]
+    if failed_at is not None:
+        for change in preview():
+            if change.operation in ("create", "create-replacement") and change.urn not in records:
+                records[change.urn] = state.record_of_change(change, deployment)
+                begun.append(change)
+    begun = [one for one in begun if one.type.startswith("aws:")]
+    open_ = {str(one["urn"]) for one in state.pending_creates(deployment)}
+    if not begun and not open_:
+        return Settled({})
+    known, until = _merged(state.known_ids(deployment), elsewhere()), _until(deployment, failed_at, settled_seconds)
+    left = max(0, round(until - time.monotonic()))
+    tell(
+        "an earlier operation did not end well: looking in AWS for what it made" + (f", up to {left} s" if left else "")
+    )
+    ids = _patiently(find, begun, known, until)
+    if ids or open_:
+        edited = state.taken_in(deployment, records.values(), ids)
+        stack.import_stack(auto.Deployment(exported.version, edited))
+    if ids:
+        stack.refresh(target=sorted(ids), color="never", on_output=lambda _: None)
+    return Settled(ids, tuple(sorted(open_ - set(ids))))
+
+
+def _failed_last(stack: auto.Stack) -> datetime | None:
+    """When the last update failed, if it did. A refresh or a preview after it changes nothing about that."""
+    for one in stack.history(page_size=10, page=1, show_secrets=False):
+        if one.kind in ("update", "destroy", "import", "resource-import"):
+            failed = one.result == "failed" and one.kind == "update"
+            return (one.end_time or one.start_time).replace(tzinfo=UTC) if failed else None
+    return None
+
+
+def _until(deployment: Mapping[str, object], failed_at: datetime | None, settled_seconds: float) -> float:
+    """The moment (time.monotonic) from which on AWS shows whatever was made by the earlier operation."""
+    last = max((one for one in (state.written_at(deployment), failed_at) if one), default=datetime.now(UTC))
+    age = max(0.0, (datetime.now(UTC) - last).total_seconds())
+    return time.monotonic() + max(0.0, settled_seconds - age)
+
+
+def _merged(one: Known, other: Known) -> Known:
+    return {token: one.get(token, frozenset()) | other.get(token, frozenset()) for token in {*one, *other}}
+
+
+def _patiently(find: Find, begun: Sequence[Change], known: Known, until: float) -> dict[str, str]:
+    """Look until everything is found, or until what is not found cannot be there."""
+    found: dict[str, str] = {}
+    while True:
+        missing = [one for one in begun if one.urn not in found]
+        given = [(one.type, found[one.urn]) for one in begun if one.urn in found]
+        found |= find(
+            missing, _merged(known, {kind: frozenset(id_ for of, id_ in given if of == kind) for kind, _ in given})
+        )
+        left = until - time.monotonic()
+        if left <= 0 or all(one.urn in found for one in begun):
+            return found
+        time.sleep(min(_PAUSE_SECONDS, left))

@@ -1,0 +1,45 @@
+"""The repository's signature: a key of the operator's own, made on first use, that never leaves their machine."""
+
+import subprocess
+from pathlib import Path
+
+from landbridge.realise.slurm_packages.errors import PackagesError
+
+_USER = "landbridge packages"
+
+
+def sign(release: Path, home: Path, public_key: Path) -> None:
+    """Sign a `Release` file beside it (InRelease), and write the key that checks it. `home` is GnuPG's folder, 0700."""
+    home.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o700)
+    if not _gpg(home, "--list-secret-keys", "--with-colons").strip():
+        _gpg(
+            home,
+            "--pinentry-mode",
+            "loopback",
+            "--passphrase",
+            "",
+            "--quick-generate-key",
+            _USER,
+            "ed25519",
+            "sign",
+            "never",
+        )
+    try:
+        _gpg(home, "--yes", "--clearsign", "--output", str(release.with_name("InRelease")), str(release))
+        _gpg(home, "--yes", "--armor", "--output", str(public_key), "--export", _USER)
+    finally:
+        subprocess.run(
+            ["gpgconf", "--homedir", home, "--kill", "gpg-agent"], capture_output=True, check=False, timeout=30
+        )
+
+
+def _gpg(home: Path, *words: str) -> str:
+    command = ["gpg", "--homedir", str(home), "--batch", "--quiet", *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    except OSError:
+        raise PackagesError("gpg is missing", "apt-get install gnupg") from None
+    if done.returncode != 0:
+        raise PackagesError(f"gpg: {done.stderr.strip()}", f"look into {home}")
+    return done.stdout

@@ -1,0 +1,131 @@
+"""Pulumi's state as `pulumi stack export` tells it: what was being made when it was last written, and how that is taken in.
+
+The engine writes "I am making this" before it asks a provider, and what came of it after. Killed between the two, it leaves
+a *pending create*: AWS may have the thing, and the state has no id for it.
+Source: Pulumi's documentation of `pulumi refresh` (pending creates) and of `pulumi stack import`, which drops them.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from landbridge.plan.change import Change
+
+#: Outputs that the state must not hold in clear text, which only the program says of a new resource.
+#: Source: pulumi-aws 7.51, additional_secret_outputs of each class.
+SECRET_OUTPUTS: Mapping[str, tuple[str, ...]] = {
+    "aws:ec2/vpnConnection:VpnConnection": (
+        "customerGatewayConfiguration", "tunnel1PresharedKey", "tunnel2PresharedKey"),
+    "aws:rds/instance:Instance": ("password", "passwordWo"),
+}  # fmt: skip
+
+Deployment = dict[str, Any]
+Record = dict[str, Any]
+
+
+def pending_creates(deployment: Mapping[str, Any]) -> tuple[Record, ...]:
+    """The records of what was being made, without ids."""
+    operations = deployment.get("pending_operations") or ()
+    return tuple(one["resource"] for one in operations if one.get("type") == "creating" and one.get("resource"))
+
+
+def written_at(deployment: Mapping[str, Any]) -> datetime | None:
+    """When the state was last written."""
+    text = str((deployment.get("manifest") or {}).get("time", ""))
+    try:
+        # Go writes nanoseconds, which Python's parser takes no more than six digits of.
+        whole, dot, rest = text.partition(".")
+        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+        return datetime.fromisoformat(f"{whole}{dot}{digits[:6]}{rest[len(digits) :]}")
+    except ValueError:
+        return None
+
+
+def change_of_record(record: Mapping[str, Any]) -> Change:
+    """A pending create as the step that it was."""
+    return Change(urn=str(record["urn"]), operation="create", new=dict(record.get("inputs") or {}))
+
+
+def record_of_change(change: Change, deployment: Mapping[str, Any]) -> Record:
+    """The record of something that a preview would make; its provider and parent are those of the state.
+
+    What it depends on is left out: the next update writes it.
+    """
+    known = {str(one["urn"]): one for one in deployment.get("resources") or ()}
+    providers = [one for one in known.values() if str(one["type"]) == "pulumi:providers:aws"]
+    record: Record = {"urn": change.urn, "custom": True, "type": change.type, "inputs": dict(change.new)}
+    if change.type in SECRET_OUTPUTS:
+        record["additionalSecretOutputs"] = list(SECRET_OUTPUTS[change.type])
+    if change.parent in known:
+        record["parent"] = change.parent
+    if change.provider:
+        record["provider"] = change.provider
+    elif len(providers) == 1:
+        record["provider"] = f"{providers[0]['urn']}::{providers[0]['id']}"
+    return record
+
+
+def remembered(deployment: Mapping[str, Any]) -> frozenset[str]:
+    """The ids, names and ARNs of what is known to be in AWS."""
+    found = set[str]()
+    for resource in deployment.get("resources") or ():
+        if str(resource.get("type", "")).startswith("aws:"):
+            outputs = resource.get("outputs") or {}
+            words = (resource.get("id"), *(outputs.get(key) for key in ("arn", "name", "allocationId")))
+            found |= {word for word in words if isinstance(word, str) and word}
+    return frozenset(found)
+
+
+def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> frozenset[str]:
+    """The names of what is known to be in AWS and was told an id or an ARN of something in the state `below`."""
+    words = {str(one["id"]) for one in _in_aws(below) if one.get("id")}
+    words |= {str(one["outputs"]["arn"]) for one in _in_aws(below) if (one.get("outputs") or {}).get("arn")}
+    return frozenset(
+        str(one["urn"]).rsplit("::", 1)[-1] for one in _in_aws(deployment) if _names(one.get("inputs"), words)
+    )
+
+
+def _in_aws(deployment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return (one for one in deployment.get("resources") or () if str(one.get("type", "")).startswith("aws:"))
+
+
+def _names(value: Any, words: Collection[str]) -> bool:
+    """Whether a text anywhere in a value, tags apart, is one of the words."""
+    if isinstance(value, Mapping):
+        return any(_names(item, words) for key, item in value.items() if key not in ("tags", "tagsAll"))
+    if isinstance(value, list):
+        return any(_names(item, words) for item in value)
+    return isinstance(value, str) and value in words
+
+
+def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """By type, the ids of what is remembered: one of them is nobody else's."""
+    found: dict[str, set[str]] = {}
+    for one in deployment.get("resources") or ():
+        if one.get("id"):
+            found.setdefault(str(one["type"]), set()).add(str(one["id"]))
+    return {token: frozenset(ids) for token, ids in found.items()}
+
+
+def taken_in(deployment: Mapping[str, Any], records: Iterable[Record], ids: Mapping[str, str]) -> Deployment:
+    """The state with those of the `records` that have an id (by URN) as resources, and with nothing pending.
+
+    Something that was to take the place of another keeps it: the old one is marked for deletion, or, where it has been
+    deleted already, left out. Outputs are the inputs until a refresh reads the real ones.
+    """
+    resources = [dict(one) for one in deployment.get("resources") or ()]
+    for record in records:
+        urn = str(record["urn"])
+        if urn not in ids:
+            continue
+        whole = {**record, "id": ids[urn], "outputs": dict(record.get("inputs") or {})}
+        at = next((place for place, one in enumerate(resources) if one["urn"] == urn and not one.get("delete")), None)
+        if at is None:
+            resources.append(whole)
+        elif resources[at].pop("pendingReplacement", False):
+            resources[at] = whole
+        else:
+            resources[at]["delete"] = True
+            resources.insert(at, whole)
+    rest = {key: value for key, value in deployment.items() if key not in ("resources", "pending_operations")}
+    return {**rest, "resources": resources}

@@ -1,0 +1,104 @@
+"""The middle layer: what computes, what it mounts, and what ends it in time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components import DnsRecords, GpuPool, Guardrails, SharedFilesystem
+from landbridge.environment import Environment
+from landbridge.plan.controller import ControllerArgs, controller_args
+from landbridge.plan.dns import RecordsArgs, alias, records_args
+from landbridge.plan.filesystem import FileSystemArgs, filesystem_args
+from landbridge.plan.guardrails import GuardrailsArgs, guardrails_args
+from landbridge.plan.login import LoginArgs, login_args
+from landbridge.plan.pool import PoolArgs, pool_args
+from layers import services
+from layers.context import Context, Exports
+from layers.foundation import Foundation
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """What it will be. `images` are ids by name, from the environment's lock."""
+
+    controller: ControllerArgs | None
+    login: LoginArgs | None
+    guardrails: GuardrailsArgs
+    pools: tuple[PoolArgs, ...]
+    filesystems: tuple[FileSystemArgs, ...]
+    records: RecordsArgs | None
+
+    @classmethod
+    def of(cls, environment: Environment, images: Mapping[str, str]) -> "ClusterPlan":
+        """Plan it. Raises FindingsError."""
+        return cls(
+            controller_args(environment, images),
+            login_args(environment, images),
+            guardrails_args(environment),
+            tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
+            tuple(filesystem_args(environment)),
+            records_args(environment),
+        )
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What the layer above reads of it."""
+
+    pool_security_group_ids: Mapping[str, pulumi.Output[str]]
+
+
+def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[Cluster, Exports]:
+    """Register it."""
+    name, options = context.environment.name, context.options
+    served = services.build(plan.controller, plan.login, foundation, context)
+    launches = (foundation.launch_role_name, foundation.launch_role_arn) if served is None else served.launch_role
+    Guardrails(
+        name,
+        plan.guardrails,
+        account=context.account,
+        region=context.environment.region,
+        launch_role_name=launches[0],
+        launch_role_arn=launches[1],
+        opts=options,
+    )
+    # File systems let pools in, and pools mount file systems: of the two, only launch templates wait for the other.
+    mounts, are_there = pulumi.deferred_output()
+    pools = {
+        one.pool: GpuPool(
+            one.name,
+            one,
+            vpc_id=foundation.vpc_id,
+            profile_arn=foundation.node_profile_arn,
+            mounts=mounts if one.mounts else None,
+            opts=options,
+        )
+        for one in plan.pools
+    }
+    groups = {key: pool.security_group_id for key, pool in pools.items()}
+    filesystems = {
+        one.share: SharedFilesystem(
+            one.name,
+            one,
+            account=context.account,
+            vpc_id=foundation.vpc_id,
+            subnet_ids=foundation.subnet_ids,
+            route_table_ids=list(foundation.route_table_ids.values()),
+            clients={**groups, **(served.mounting if served is not None and one.settings.kind != "fsx_lustre" else {})},
+            buckets=foundation.buckets,
+            opts=options,
+        )
+        for one in plan.filesystems
+    }
+    wanted = dict.fromkeys(name for one in plan.pools for name in one.mounts)
+    are_there(pulumi.Output.from_input([filesystems[name].mounted() for name in wanted]))
+    if plan.records is not None and foundation.dns_zone_id is not None:
+        aliases = {alias(key): system.made.dns_name for key, system in filesystems.items()}
+        DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
+    exports = {"pools": {key: pool.exports(foundation.subnet_ids) for key, pool in pools.items()}}
+    if filesystems:
+        exports["filesystems"] = {key: system.exports() for key, system in filesystems.items()}
+    if served is not None:
+        exports["services"] = served.exports
+    return Cluster(pool_security_group_ids=groups), exports

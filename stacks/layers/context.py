@@ -1,0 +1,30 @@
+"""What every layer is built with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+
+from components import Account
+from landbridge.environment import Environment
+from landbridge.plan.provider import provider_args
+
+#: What a layer adds to the stack's outputs, by name.
+Exports = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """The environment, the account that it is in, and the options that lead every component to its one provider."""
+
+    environment: Environment
+    account: Account
+    options: pulumi.ResourceOptions
+
+    @classmethod
+    def of(cls, environment: Environment) -> "Context":
+        """Register the provider of this stack."""
+        provider = aws.Provider("aws", **provider_args(environment))
+        return cls(environment, Account.of(provider), pulumi.ResourceOptions(providers=[provider]))

@@ -1,0 +1,137 @@
+"""The lowest layer: network, link, data, roles. It changes least, and everything else stands on it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components import DataHub, ExistingNetwork, FlowLogs, Identity, Network, Resolver, SiteLink
+from landbridge.environment import Environment
+from landbridge.plan.dns import ResolverArgs, resolver_args
+from landbridge.plan.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.hub import HubArgs, hub_args
+from landbridge.plan.identity import IdentityArgs, identity_args
+from landbridge.plan.link import LinkArgs, link_args
+from landbridge.plan.network import NetworkArgs, network_args
+from layers.context import Context, Exports
+from layers.handover import heard
+
+
+@dataclass(frozen=True)
+class FoundationPlan:
+    """What it will be."""
+
+    network: NetworkArgs
+    link: LinkArgs | None
+    hub: HubArgs
+    identity: IdentityArgs
+    flow_logs: FlowLogArgs | None
+    resolver: ResolverArgs | None
+
+    @classmethod
+    def of(cls, environment: Environment) -> "FoundationPlan":
+        """Plan it. Raises FindingsError."""
+        return cls(
+            network_args(environment),
+            link_args(environment) if environment.link is not None else None,
+            hub_args(environment),
+            identity_args(environment),
+            flow_log_args(environment),
+            resolver_args(environment),
+        )
+
+
+@dataclass(frozen=True)
+class Foundation:
+    """What the layers above read of it. The keys are the plan's own (zones, data classes); the values are AWS's."""
+
+    vpc_id: pulumi.Output[str]
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    route_table_ids: Mapping[str, pulumi.Input[str]]
+    zone_names: Mapping[str, pulumi.Output[str]]
+    buckets: Mapping[str, pulumi.Output[str]]
+    bucket_arns: Mapping[str, pulumi.Output[str]]
+    bucket_key_arns: Mapping[str, pulumi.Output[str]]
+    #: None where no site has hosts that take the role: who launches is then what it is.
+    launch_role_name: pulumi.Output[str] | None
+    launch_role_arn: pulumi.Output[str] | None
+    node_role_arn: pulumi.Output[str]
+    node_profile_arn: pulumi.Output[str]
+    slurm_key_arn: pulumi.Output[str]
+    dns_zone_id: pulumi.Output[str] | None
+
+    @classmethod
+    def heard(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
+        """The same, from the stack that has made it."""
+        zones, existing = [subnet.zone for subnet in plan.network.private], plan.network.existing
+        classes = [bucket.data_class for bucket in plan.hub.buckets]
+        keys = {
+            "subnet_ids": zones,
+            "route_table_ids": zones if existing is None else existing.route_table_ids,
+            "zone_names": zones,
+            "buckets": classes,
+            "bucket_arns": classes,
+            "bucket_key_arns": classes,
+        }
+        without = {"dns_zone_id"} if plan.resolver is None else set()
+        without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
+        return heard(cls, keys, without, environment, "foundation")
+
+
+def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
+    """Register it."""
+    name, options = context.environment.name, context.options
+    network = (Network if plan.network.existing is None else ExistingNetwork)(name, plan.network, opts=options)
+    if plan.flow_logs is not None:
+        FlowLogs(name, plan.flow_logs, vpc_id=network.vpc_id, opts=options)
+    link = None
+    if plan.link is not None:
+        link = SiteLink(
+            name,
+            plan.link,
+            vpc_id=network.vpc_id,
+            subnet_ids=[network.subnet_ids[zone] for zone in sorted(network.subnet_ids)],
+            route_table_ids=network.route_table_ids,
+            opts=options,
+        )
+    resolver = None
+    if plan.resolver is not None:
+        resolver = Resolver(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
+    data = DataHub(name, plan.hub, account=context.account, opts=options)
+    identity = Identity(
+        name,
+        plan.identity,
+        account=context.account,
+        region=context.environment.region,
+        bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
+        key_arns={key: value.arn for key, value in data.keys.items()},
+        opts=options,
+    )
+    exports = {
+        "network": network.exports(),
+        **({} if link is None else {"link": link.exports(), **link.secrets()}),
+        "hub": data.exports(),
+        "identity": identity.exports(),
+        "secrets": {"slurm_key": identity.secret_name},
+    }
+    if identity.activation is not None:
+        exports["ssm_activation_code"] = pulumi.Output.secret(identity.activation.activation_code)
+    if resolver is not None:
+        exports["dns"] = resolver.exports()
+    launcher = identity.launch_role
+    built = Foundation(
+        vpc_id=network.vpc_id,
+        subnet_ids=network.subnet_ids,
+        route_table_ids=network.route_table_ids,
+        zone_names=network.zone_names,
+        buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
+        bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
+        bucket_key_arns={key: own.arn for key, own in data.keys.items()},
+        launch_role_name=launcher.name if launcher is not None else None,
+        launch_role_arn=launcher.arn if launcher is not None else None,
+        node_role_arn=identity.node_role_arn,
+        slurm_key_arn=identity.secret_arn,
+        node_profile_arn=identity.node_profile.arn,
+        dns_zone_id=None if resolver is None else resolver.zone_id,
+    )
+    return built, exports

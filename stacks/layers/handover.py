@@ -1,0 +1,65 @@
+"""What a layer tells the ones above it: at hand in one stack, and through a stack's output where each has its own."""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import pulumi
+
+from landbridge.environment import Environment
+from landbridge.environment.stacks import Layer
+from landbridge.plan.stacks import HANDOVER, stack_name
+
+Told = TypeVar("Told")
+
+
+def told(made: Any) -> dict[str, Any]:
+    """A layer's dataclass as the value of its stack's output."""
+    return {field.name: getattr(made, field.name) for field in fields(made)}
+
+
+def heard(
+    kind: type[Told],
+    keys: Mapping[str, Sequence[str]],
+    without: Collection[str],
+    environment: Environment,
+    layer: Layer,
+) -> Told:
+    """The same dataclass from the output of the layer's stack.
+
+    `keys` are those of its mappings, by field, and `without` the fields that are None, as the plan has them: which resources
+    there are never hangs on what another stack says. What that stack does not say yet is unknown in a preview; in an update it is an error that names the stack.
+    """
+    stack = stack_name(environment, layer)
+    full = "/".join((pulumi.get_organization(), pulumi.get_project(), stack))
+    # By its name: the outputs as a whole are secret as soon as one of them is, and so would be all that hears of them.
+    said = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
+
+    def value(*path: str) -> pulumi.Output[Any]:
+        return said.apply(lambda found: _at(found, path, stack))
+
+    def field(name: str) -> Any:
+        if name in without:
+            return None
+        return {key: value(name, key) for key in keys[name]} if name in keys else value(name)
+
+    return kind(**{one.name: field(one.name) for one in fields(kind)})  # type: ignore[arg-type]
+
+
+def _at(found: Any, path: Sequence[str], stack: str) -> Any:
+    for part in path:
+        found = found.get(part) if isinstance(found, Mapping) else None
+    if found is not None:
+        return found
+    if pulumi.runtime.is_dry_run():
+        return _unknown()
+    raise pulumi.RunError(f"stack {stack} has not made {'.'.join(path)} yet: bring {stack} up first")
+
+
+def _unknown() -> pulumi.Output[Any]:
+    loop = asyncio.get_running_loop()
+    value, known = loop.create_future(), loop.create_future()
+    value.set_result(None)
+    known.set_result(False)
+    return pulumi.Output(set(), value, known)

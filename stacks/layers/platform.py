@@ -1,0 +1,62 @@
+"""The highest layer: what people train with and what makes images. Nothing stands on it; it may come and go alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from components import NodeImage, SageMaker
+from landbridge.environment import Environment
+from landbridge.node_image import Bundle, bundle
+from landbridge.plan.node_image import NodeImageArgs, node_image_args
+from landbridge.plan.sagemaker import SageMakerArgs, sagemaker_args
+from layers.context import Context, Exports
+from layers.foundation import Foundation
+
+#: The project of this program: the roles are in it, whoever has forked it.
+_PROJECT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class PlatformPlan:
+    """What it will be: images to build, each with the archive of what they are built with."""
+
+    images: tuple[tuple[NodeImageArgs, Bundle], ...]
+    sagemaker: SageMakerArgs | None
+
+    @classmethod
+    def of(cls, environment: Environment, images: Mapping[str, str]) -> "PlatformPlan":
+        """Plan it; `images` are ids by name, from the environment's lock. Raises FindingsError."""
+        wanted = node_image_args(environment, images)
+        built = tuple((one, bundle(_PROJECT, one.variables, one.settings)) for one in wanted)
+        return cls(built, sagemaker_args(environment))
+
+
+def build(plan: PlatformPlan, foundation: Foundation, context: Context) -> Exports:
+    """Register it."""
+    images = {
+        one.image: NodeImage(
+            one.name,
+            one,
+            archive,
+            account=context.account,
+            vpc_id=foundation.vpc_id,
+            subnet_id=foundation.subnet_ids[one.zone],
+            opts=context.options,
+        )
+        for one, archive in plan.images
+    }
+    found = {"images": {key: image.exports() for key, image in images.items()}} if images else {}
+    if plan.sagemaker is not None:
+        jobs = SageMaker(
+            context.environment.name,
+            plan.sagemaker,
+            account=context.account,
+            region=context.environment.region,
+            vpc_id=foundation.vpc_id,
+            subnet_ids=foundation.subnet_ids,
+            bucket_arns=foundation.bucket_arns,
+            key_arns=foundation.bucket_key_arns,
+            opts=context.options,
+        )
+        found["sagemaker"] = jobs.exports()
+    return found

@@ -1,0 +1,54 @@
+"""The part of the cluster that a site would have: controller, database and login hosts, where they are in AWS."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components import Login, SlurmController
+from landbridge.plan.controller import ControllerArgs
+from landbridge.plan.login import LoginArgs
+from layers.context import Context, Exports
+from layers.foundation import Foundation
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the rest of the cluster is built with. `launch_role` is the name and the ARN of the role that starts nodes.
+
+    `mounting` are the groups of hosts that mount homes, by a name that no pool can have.
+    """
+
+    launch_role: tuple[pulumi.Output[str], pulumi.Output[str]]
+    mounting: Mapping[str, pulumi.Output[str]]
+    exports: Exports
+
+
+def build(
+    controller: ControllerArgs | None, login: LoginArgs | None, foundation: Foundation, context: Context
+) -> Services | None:
+    """Register them; None where a site serves."""
+    if controller is None:
+        return None
+    name, options, account = context.environment.name, context.options, context.account
+    made = SlurmController(
+        name,
+        controller,
+        account=account,
+        vpc_id=foundation.vpc_id,
+        subnet_ids=foundation.subnet_ids,
+        zone_name=foundation.zone_names[controller.machine.zone],
+        node_role_arn=foundation.node_role_arn,
+        slurm_key_arn=foundation.slurm_key_arn,
+        bucket_arns=[foundation.bucket_arns[key] for key in sorted(foundation.bucket_arns)],
+        bucket_key_arns=[foundation.bucket_key_arns[key] for key in sorted(foundation.bucket_key_arns)],
+        opts=options,
+    )
+    exports, people = made.exports(), made.security_group_id
+    if login is not None:
+        hosts = Login(
+            name, login, account=account, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options
+        )
+        exports["hosts"] |= hosts.exports()
+        people = hosts.security_group_id
+    return Services((made.role.name, made.role.arn), {"login_hosts": people}, exports)
