@@ -1,5 +1,7 @@
 """Powering AWS nodes up and down for Slurm.
 
-Pure: tokens, request, errors, config. Shells: slurm (scontrol), ec2 (boto3), launch (both), shims (what Slurm runs).
-Nothing here is imported at package level: the shims have to start fast.
+What Slurm runs: shims, which write orders into the journal (journal, store), and prolog_wait. The daemon makes passes: it looks at
+EC2 (ec2), Slurm (slurm) and the journal, decides (reconcile and what it imports: pure, over the values of model), writes
+down what it intends, does it (execute), and writes down how it ended (absorb).
+Nothing is imported here: the shims have to start fast.
 """

@@ -1,70 +1,54 @@
-"""/etc/landbridge/burst.json, typed. Standard library only: every start of a shim reads it."""
+"""/etc/landbridge/burst.json, typed. Its keys are the fields of model.Policy by their own names, and a few of the shell's.
+
+Standard library only. Keys that begin with `//` are remarks. An unknown key is a fault: a misspelt cap must not be no cap.
+"""
 
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-DEFAULT_PATH = Path("/etc/landbridge/burst.json")
-PATH_VARIABLE = "LANDBRIDGE_BURST_CONFIG"
+from landbridge.burst.config_reader import Reader
+from landbridge.burst.files import CONFIG, CONFIG_VARIABLE, DATABASE, DECISIONS, METRICS, SOCKET, STATE_DIR
+from landbridge.burst.model import Account, Interface, Place, Policy, Pool, Promotion
+
 MARKETS = ("on-demand", "spot", "capacity-block")
+KINDS = ("capacity_block", "reservation", "reservation_group", "on_demand", "spot")
+INTERFACES = ("interface", "efa", "efa-only")
+_SHELL = ("endpoint", "credentials_file", "slurm_key_secret", "state_dir", "socket", "metrics", "snapshot_dir")
 
 
 class ConfigError(Exception):
     """The file cannot be used; the text names every fault found."""
 
 
-@dataclass(frozen=True)
-class Subnet:
-    """A place where a pool may launch."""
-
-    id: str
-    zone: str
-    placement_group: str | None
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Equal nodes: their names are `<node_prefix><number>`."""
-
-    name: str
-    node_prefix: str
-    max_nodes: int
-    instance_type: str
-    market: str
-    launch_template_id: str
-    launch_template_version: str
-    subnets: tuple[Subnet, ...]
-
-    def owns(self, node: str) -> bool:
-        number = node.removeprefix(self.node_prefix)
-        return node.startswith(self.node_prefix) and number.isdigit() and 1 <= int(number) <= self.max_nodes
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything the burst programs know that does not come from Slurm or AWS. No secret is in it."""
 
-    cluster: str
-    region: str
-    endpoint: str | None
-    credentials_file: str | None
-    log_file: str
-    lease_minutes: int
-    slurm_key_secret: str
-    pools: Mapping[str, Pool]
-    accounts: Mapping[str, Mapping[str, Any]]
+    policy: Policy
+    endpoint: str | None = None  # of AWS, where it is not AWS's own
+    credentials_file: str | None = None  # None: the host's ordinary sources
+    slurm_key_secret: str = ""
+    state_dir: Path = Path(STATE_DIR)
+    socket: Path = Path(SOCKET)
+    metrics: str | None = METRICS
+    snapshot_dir: Path | None = None  # on a pair of controllers: Slurm's shared state
 
-    def pool_of(self, node: str) -> Pool | None:
-        """The pool that `node` belongs to; None for a node that is not ours to launch."""
-        return next((pool for pool in self.pools.values() if pool.owns(node)), None)
+    @property
+    def database(self) -> Path:
+        return self.state_dir / DATABASE
+
+    @property
+    def decisions(self) -> Path:
+        return self.state_dir / DECISIONS
 
 
 def load(path: Path | None = None) -> Config:
     """Read the file (default: LANDBRIDGE_BURST_CONFIG, else /etc/landbridge/burst.json); raises ConfigError."""
-    chosen = path or Path(os.environ.get(PATH_VARIABLE) or DEFAULT_PATH)
+    chosen = path or Path(os.environ.get(CONFIG_VARIABLE) or CONFIG)
     try:
         raw = json.loads(chosen.read_text())
     except OSError as error:
@@ -78,79 +62,115 @@ def load(path: Path | None = None) -> Config:
 
 
 def parse(raw: Any) -> Config:
-    """The configuration in `raw`; ConfigError lists all that is missing or of the wrong kind."""
-    reader = _Reader()
-    top = reader.table(raw, "the file")
-    pools = {
-        name: _pool(reader, name, reader.table(value, f"pools.{name}"))
-        for name, value in reader.table(top.get("pools"), "pools").items()
+    """The configuration in `raw`; ConfigError lists all that is missing, unknown or of the wrong kind."""
+    reader = Reader()
+    top = reader.table(raw, "the file", (*(field.name for field in fields(Policy)), *_SHELL))
+    own: dict[str, Any] = {
+        key: reader.optional(top, key) for key in ("endpoint", "credentials_file", "slurm_key_secret")
     }
     config = Config(
-        cluster=reader.text(top, "cluster"),
-        region=reader.text(top, "region"),
-        endpoint=reader.optional(top, "endpoint"),
-        credentials_file=reader.optional(top, "credentials_file"),
-        log_file=reader.text(top, "log_file"),
-        lease_minutes=reader.number(top, "lease_minutes"),
-        slurm_key_secret=reader.text(top, "slurm_key_secret"),
-        pools=pools,
-        accounts=reader.table(top.get("accounts"), "accounts"),
+        policy=_policy(reader, top),
+        endpoint=own["endpoint"],
+        credentials_file=own["credentials_file"],
+        slurm_key_secret=own["slurm_key_secret"] or "",
+        state_dir=Path(reader.optional(top, "state_dir") or STATE_DIR),
+        socket=Path(reader.optional(top, "socket") or SOCKET),
+        metrics=reader.address(top, "metrics") if "metrics" in top else METRICS,
+        snapshot_dir=Path(text) if (text := reader.optional(top, "snapshot_dir")) else None,
     )
     if reader.faults:
         raise ConfigError("; ".join(reader.faults))
     return config
 
 
-def _pool(reader: "_Reader", name: str, raw: Mapping[str, Any]) -> Pool:
+def _policy(reader: Reader, top: Mapping[str, Any]) -> Policy:
+    more = reader.given(
+        top,
+        texts=("cost_center",),
+        switches=("hard", "unpriced"),
+        numbers=("monthly_usd", "grace_minutes", "orphan_seconds", "settle_seconds", "breaker_seconds"),
+        above=("lease_minutes",),
+        counts=("launch_batch",),
+    )
+    if "operators" in top:
+        more["operators"] = frozenset(reader.words(top, "operators"))
+    if "pool_monthly_usd" in top:
+        more["pool_monthly_usd"] = reader.amounts(top, "pool_monthly_usd")
+    if "drought_seconds" in top:
+        more["drought_seconds"] = reader.range(top, "drought_seconds")
+    policy = Policy(
+        cluster=reader.text(top, "cluster"),
+        region=reader.text(top, "region"),
+        pools={n: _pool(reader, n, table) for n, table in reader.tables(top, "pools", _names(Pool) - {"name"})},
+        accounts={
+            n: _account(reader, n, table) for n, table in reader.tables(top, "accounts", _names(Account) - {"name"})
+        },
+        promotions=tuple(
+            Promotion(
+                partition=reader.text(table, "partition", at),
+                partitions=reader.words(table, "partitions", at),
+                wait_seconds=reader.number(table, "wait_seconds", at),
+            )
+            for at, table in reader.list(top, "promotions", _names(Promotion))
+        ),
+        **more,
+    )
+    for name in policy.pool_monthly_usd.keys() - policy.pools.keys():
+        reader.faults.append(f"pool_monthly_usd.{name}: no pool has this name")
+    return policy
+
+
+def _pool(reader: Reader, name: str, raw: Mapping[str, Any]) -> Pool:
     at = f"pools.{name}."
-    subnets = raw.get("subnets")
-    if not isinstance(subnets, list) or not subnets:
-        reader.faults.append(f"{at}subnets: at least one is needed")
-        subnets = []
-    market = reader.text(raw, "market", at)
-    if market and market not in MARKETS:
-        reader.faults.append(f"{at}market: '{market}' is none of {', '.join(MARKETS)}")
-    tables = [reader.table(value, f"{at}subnets[{index}]") for index, value in enumerate(subnets)]
+    places = tuple(_place(reader, where, value) for where, value in reader.list(raw, "places", _names(Place), at))
+    if not places:
+        reader.faults.append(f"{at}places: at least one is needed")
+    for key in {place.key for place in places if [other.key for other in places].count(place.key) > 1}:
+        reader.faults.append(f"{at}places: two have the key '{key}'")
     return Pool(
         name=name,
         node_prefix=reader.text(raw, "node_prefix", at),
-        max_nodes=reader.number(raw, "max_nodes", at),
-        instance_type=reader.text(raw, "instance_type", at),
-        market=market,
-        launch_template_id=reader.text(raw, "launch_template_id", at),
-        launch_template_version=reader.text(raw, "launch_template_version", at),
-        subnets=tuple(
-            Subnet(reader.text(t, "id", at), reader.text(t, "zone", at), reader.optional(t, "placement_group", at))
-            for t in tables
-        ),
+        max_nodes=reader.count(raw, "max_nodes", at),
+        places=places,
+        min_nodes=reader.count(raw, "min_nodes", at, 0) if "min_nodes" in raw else 0,
+        **reader.given(raw, at, numbers=("boot_seconds",), above=("resume_timeout",)),
     )
 
 
-class _Reader:
-    """Reads values and collects faults, so that one run reports all of them."""
+def _place(reader: Reader, at: str, raw: Mapping[str, Any]) -> Place:
+    more = reader.given(
+        raw,
+        at,
+        texts=("placement_group", "reservation", "reservation_group"),
+        numbers=("usd_hour", "max_price_usd", "opens", "closes"),
+        counts=("size",),
+        switches=("public_ip",),
+    )
+    more["interfaces"] = tuple(
+        Interface(
+            card=reader.count(one, "card", where, 0),
+            device=reader.count(one, "device", where, 0),
+            kind=reader.choice(one, "kind", INTERFACES, where),
+        )
+        for where, one in reader.list(raw, "interfaces", _names(Interface), at)
+    )
+    if "security_groups" in raw:
+        more["security_groups"] = reader.words(raw, "security_groups", at)
+    for key in ("key", "instance_type", "subnet", "zone", "launch_template_id", "launch_template_version"):
+        more[key] = reader.text(raw, key, at)
+    more["market"] = reader.choice(raw, "market", MARKETS, at)
+    return Place(kind=reader.choice(raw, "kind", KINDS, at), **more)
 
-    def __init__(self) -> None:
-        self.faults: list[str] = []
 
-    def table(self, value: Any, where: str) -> Mapping[str, Any]:
-        if isinstance(value, dict):
-            return value
-        self.faults.append(f"{where}: an object is expected")
-        return {}
+def _account(reader: Reader, name: str, raw: Mapping[str, Any]) -> Account:
+    at = f"accounts.{name}."
+    return Account(
+        name=name,
+        data_class=reader.text(raw, "data_class", at),
+        aws=reader.switch(raw, "aws", at),
+        **reader.given(raw, at, switches=("hard",), numbers=("monthly_usd",)),
+    )
 
-    def text(self, table: Mapping[str, Any], key: str, at: str = "") -> str:
-        value = table.get(key)
-        if isinstance(value, str) and value:
-            return value
-        self.faults.append(f"{at}{key}: text is expected")
-        return ""
 
-    def optional(self, table: Mapping[str, Any], key: str, at: str = "") -> str | None:
-        return None if table.get(key) is None else self.text(table, key, at)
-
-    def number(self, table: Mapping[str, Any], key: str, at: str = "") -> int:
-        value = table.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        self.faults.append(f"{at}{key}: a whole number above 0 is expected")
-        return 0
+def _names(kind: Any) -> set[str]:
+    return {field.name for field in fields(kind)}

@@ -1,166 +1,164 @@
-"""Talking to EC2: launch with CreateFleet, find and end by tag. The only module of the burst programs with boto3 in it."""
+"""Talking to EC2: what runs, launch, end, move leases. Every failure is an AwsError, after a few repetitions of our own."""
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import boto3
-from botocore.config import Config as Settings
 from botocore.exceptions import BotoCoreError, ClientError
 
-from landbridge.burst.config import Config, Subnet
-from landbridge.burst.errors import AwsError, LaunchProblem
-from landbridge.burst.request import Live, Request
+from landbridge.burst.aws_client import clients
+from landbridge.burst.errors import AwsError, facts
+from landbridge.burst.instances import LEASE, POOL, TOKEN, instance_of, launched, lease_text
+from landbridge.burst.launch_call import launch_call
+from landbridge.burst.leftovers import Kind, Leftover
+from landbridge.burst.model import Attempt, Ec2View, Outcome, Place
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.client import EC2Client
 
+    from landbridge.burst.config import Config
+
 T = TypeVar("T")
-ALIVE = ["pending", "running"]
-VALUES_PER_FILTER = 200  # EC2's limit of values in one filter
-IDS_PER_CALL = 500
-#: The profile of the credentials file with which instances are ended; the default one launches.
-ENDING = "terminate"
-# Standard retries: exponential with jitter, on throttling and server errors; short timeouts, as nodes wait for each call.
-SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
-
-
-@dataclass(frozen=True)
-class Launched:
-    """The answer to one launch call."""
-
-    ids: tuple[str, ...]
-    problem: LaunchProblem | None
-
-
-@dataclass(frozen=True)
-class Machine:
-    """An instance as DescribeInstances shows it."""
-
-    id: str
-    state: str
-    address: str
-    subnet: str
-    tags: Mapping[str, str]
-
-    def live(self) -> Live:
-        return Live(self.id, self.subnet, self.tags.get("landbridge:node", ""), self.tags.get("landbridge:nodes", ""))
+#: The profiles of the credentials file: one launches and moves leases, one ends. A site with one set of credentials has the first.
+LAUNCHING, ENDING = "default", "terminate"
+#: Everything that costs something, or may again, or holds an address or a disk.
+STATES = ("pending", "running", "stopping", "stopped", "shutting-down")
+MISMATCH, GONE = "IdempotentParameterMismatch", "InvalidInstanceID.NotFound"
+NO_LONGER = ("InvalidVolume.NotFound", "InvalidNetworkInterfaceID.NotFound")
+_ID = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 
 
 class Ec2:
-    """EC2 of one cluster; every method raises AwsError when a call failed after its retries."""
+    """EC2 of one cluster."""
 
-    def __init__(self, config: Config) -> None:
-        if config.credentials_file:
-            os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)
-        self._config = config
-        session = boto3.session.Session(region_name=config.region)
-        self._client: EC2Client = session.client("ec2", endpoint_url=config.endpoint, config=SETTINGS)
-        self._ending: EC2Client = self._client
-        if ENDING in session.available_profiles:
-            # Launching and ending are two roles; where a site has one set of credentials, it does both.
-            other = boto3.session.Session(profile_name=ENDING, region_name=config.region)
-            self._ending = other.client("ec2", endpoint_url=config.endpoint, config=SETTINGS)
+    def __init__(self, config: "Config") -> None:
+        self._cluster = config.policy.cluster
+        both = clients(config.policy.region, config.endpoint, config.credentials_file, (LAUNCHING, ENDING))
+        self._client: EC2Client = both[0]
+        self._ending: EC2Client = both[1]
 
-    def launch(self, request: Request, count: int, subnet: Subnet, attempt: int) -> Launched:
-        """Ask for `count` instances in one subnet: of a gang all or none, of a batch as many as there are."""
-        override: dict[str, Any] = {"InstanceType": request.pool.instance_type, "SubnetId": subnet.id}
-        if subnet.placement_group:
-            override["Placement"] = {"GroupName": subnet.placement_group}
-        template = {
-            "LaunchTemplateId": request.pool.launch_template_id,
-            "Version": request.pool.launch_template_version,
-        }
-        options: dict[str, Any] = {"SingleInstanceType": True, "SingleAvailabilityZone": True}
-        options["MinTargetCapacity"] = count if request.whole else 1
-        kind = "SpotOptions" if request.pool.market == "spot" else "OnDemandOptions"
-        tags = [{"Key": key, "Value": value} for key, value in request.tags(self._config.cluster).items()]
-        call: dict[str, Any] = {
-            "Type": "instant",
-            "ClientToken": request.token(self._config.cluster, attempt),
-            "LaunchTemplateConfigs": [{"LaunchTemplateSpecification": template, "Overrides": [override]}],
-            "TargetCapacitySpecification": {
-                "TotalTargetCapacity": count,
-                "DefaultTargetCapacityType": request.pool.market,
-            },
-            kind: options,
-            "TagSpecifications": [{"ResourceType": "instance", "Tags": tags}],
-        }
-        answer: Any = _call(lambda: self._client.create_fleet(**call))
-        ids = tuple(i for group in answer.get("Instances", []) for i in group["InstanceIds"])
-        errors = answer.get("Errors", [])
-        if errors:
-            return Launched(ids, LaunchProblem(errors[0]["ErrorCode"], errors[0]["ErrorMessage"]))
-        if len(ids) < count:
-            return Launched(ids, LaunchProblem("UnfulfillableCapacity", f"{len(ids)} of {count} instances"))
-        return Launched(ids, None)
+    def view(self) -> Ec2View:
+        """Every instance of the cluster's pools, as many to a call as EC2 gives."""
+        at = time.time()
+        found = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
+        ours = (instance_of(one) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
+        return Ec2View(at, tuple(ours))
 
-    def name(self, names: Mapping[str, str], tags: Mapping[str, Mapping[str, str]]) -> None:
-        """Give instances (id -> node) their names; `tags` adds more for some nodes. The machines wait for this."""
+    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
+        """Make one launch call: all nodes of the attempt where `whole`, else as many as there is room for.
 
-        def one(pair: tuple[str, str]) -> None:
-            instance, node = pair
-            own = {"landbridge:node": node, "Name": node, **tags.get(node, {})}
-            pairs = [{"Key": key, "Value": value} for key, value in own.items()]
-            _call(lambda: self._client.create_tags(Resources=[instance], Tags=pairs))  # type: ignore[arg-type]
-
-        with ThreadPoolExecutor(min(8, max(1, len(names)))) as pool:
-            list(pool.map(one, names.items()))
-
-    def machines(self, nodes: Iterable[str] | None = None, states: Sequence[str] = ALIVE) -> list[Machine]:
-        """Instances of this cluster in the given states; with `nodes`, only those named after them."""
-        filters: list[dict[str, Any]] = [
-            {"Name": "tag:landbridge:cluster", "Values": [self._config.cluster]},
-            {"Name": "instance-state-name", "Values": list(states)},
-        ]
-        if nodes is None:
-            return self._describe(Filters=filters)
-        found: list[Machine] = []
-        for part in _parts(sorted(set(nodes)), VALUES_PER_FILTER):
-            found += self._describe(Filters=[*filters, {"Name": "tag:landbridge:node", "Values": part}])
-        return found
-
-    def addresses(self, ids: Iterable[str]) -> dict[str, str]:
-        """Private addresses by instance id."""
-        wanted = list(ids)
-        parts = _parts(wanted, IDS_PER_CALL)
-        return {m.id: m.address for part in parts for m in self._describe(InstanceIds=part) if m.address}
+        The same attempt again is the same call: EC2 answers it with the instances it has started already.
+        """
+        call = launch_call(attempt, place, tags, whole)
+        try:
+            answer: Any = _repeat(lambda: self._client.run_instances(**call))
+        except AwsError as error:
+            if error.code != MISMATCH:
+                raise
+            started = list(self._describe({"Name": "client-token", "Values": [attempt.token]}))
+            if not started:
+                raise
+            answer = {"Instances": started}
+        return launched(answer["Instances"], attempt)
 
     def terminate(self, ids: Iterable[str]) -> None:
-        for part in _parts(sorted(set(ids)), IDS_PER_CALL):
-            _call(lambda part=part: self._ending.terminate_instances(InstanceIds=part))  # type: ignore[misc]
+        """End instances; one that is gone already is as it should be."""
+        for part in _parts(ids, "terminate"):
+            _present(part, lambda some: self._ending.terminate_instances(InstanceIds=some))
 
-    def _describe(self, **query: Any) -> list[Machine]:
-        def read() -> list[Machine]:
-            pages = self._client.get_paginator("describe_instances").paginate(**query)
-            return [_machine(i) for page in pages for r in page["Reservations"] for i in r["Instances"]]
+    def renew(self, ids: Iterable[str], until: float) -> None:
+        """Move the lease of instances; those that are gone need none."""
+        tags: Any = [{"Key": LEASE, "Value": lease_text(until)}]
+        for part in _parts(ids, "tag"):
+            _present(part, lambda some: self._client.create_tags(Resources=some, Tags=tags))
 
-        return _call(read)
+    def leftovers(self) -> list[Leftover]:
+        """Volumes and interfaces that a launch of this cluster made and no instance has."""
+        query: Any = {
+            "Filters": [
+                {"Name": "tag:landbridge:cluster", "Values": [self._cluster]},
+                {"Name": "tag-key", "Values": [TOKEN]},
+                {"Name": "status", "Values": ["available"]},
+            ],
+            "MaxResults": facts()["calls"]["describe"],
+        }
+        volumes = _repeat(lambda: self._ending.describe_volumes(**query))["Volumes"]
+        interfaces = _repeat(lambda: self._ending.describe_network_interfaces(**query))["NetworkInterfaces"]
+        # A page is enough: what is left of it is found by the next look.
+        found = [_leftover("volume", one["VolumeId"], one["Tags"]) for one in volumes]
+        return found + [_leftover("network-interface", one["NetworkInterfaceId"], one["TagSet"]) for one in interfaces]
+
+    def delete(self, leftover: Leftover) -> None:
+        """Delete it; EC2 refuses where it has an instance by now. One that is gone already is as it should be."""
+        ending, name = self._ending, leftover.id
+        try:
+            if leftover.kind == "volume":
+                _repeat(lambda: ending.delete_volume(VolumeId=name))
+            else:
+                _repeat(lambda: ending.delete_network_interface(NetworkInterfaceId=name))
+        except AwsError as error:
+            if error.code not in NO_LONGER:
+                raise
+
+    def _describe(self, *filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Instances as EC2 describes them, one page in memory at a time."""
+        own = {"Name": "tag:landbridge:cluster", "Values": [self._cluster]}
+        query: dict[str, Any] = {"Filters": [own, *filters], "MaxResults": facts()["calls"]["describe"]}
+        while True:
+            page: Any = _repeat(lambda: self._client.describe_instances(**query))
+            yield from page["Instances"]
+            if not page.get("NextToken"):
+                return
+            query["NextToken"] = page["NextToken"]
 
 
-def _machine(raw: Any) -> Machine:
-    return Machine(
-        id=raw["InstanceId"],
-        state=raw["State"]["Name"],
-        address=raw.get("PrivateIpAddress", ""),
-        subnet=raw.get("SubnetId", ""),
-        tags={tag["Key"]: tag["Value"] for tag in raw.get("Tags", [])},
-    )
+def _leftover(kind: Kind, id: str, raw: Iterable[Mapping[str, Any]]) -> Leftover:
+    tags = {tag["Key"]: tag.get("Value", "") for tag in raw}
+    return Leftover(kind, id, tags.get(POOL, ""), tags.get(TOKEN, ""))
 
 
-def _parts(values: Sequence[str], size: int) -> list[list[str]]:
-    return [list(values[start : start + size]) for start in range(0, len(values), size)]
+def _present(ids: list[str], call: Callable[[list[str]], Any]) -> None:
+    """Make a call for instances; EC2 refuses it for all where it does not know one, so those are left out."""
+    try:
+        _repeat(lambda: call(ids))
+    except AwsError as error:
+        unknown = set(_ID.findall(error.message)) & set(ids)
+        if error.code != GONE or not unknown:
+            raise
+        if known := [one for one in ids if one not in unknown]:
+            _present(known, call)
+
+
+def _parts(ids: Iterable[str], what: str) -> list[list[str]]:
+    values, size = sorted(set(ids)), int(facts()["calls"][what])
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+def _repeat(function: Callable[[], T]) -> T:
+    """Call; again after a wait where EC2 was busy, or where nobody knows whether the call got through."""
+    waits: Mapping[str, Sequence[float]] = facts()["repeats"]
+    tries: Counter[str] = Counter()
+    while True:
+        try:
+            return _call(function)
+        except AwsError as error:
+            left = waits.get(error.kind, ())[tries[error.kind] :]
+            if not left:
+                raise
+            tries[error.kind] += 1
+        # Several controllers of one account must not come back together.
+        time.sleep(left[0] * random.uniform(0.75, 1.25))
 
 
 def _call(function: Callable[[], T]) -> T:
-    """Run one API call; every failure becomes an AwsError with a code that `errors` can classify."""
+    """One API call; every failure becomes an AwsError with a code that `errors` can classify."""
     try:
         return function()
     except ClientError as error:
-        raise AwsError(
-            error.response["Error"].get("Code", "Unknown"), error.response["Error"].get("Message", "")
-        ) from error
+        found = error.response.get("Error", {})
+        raise AwsError(str(found.get("Code", "Unknown")), str(found.get("Message", ""))) from error
     except BotoCoreError as error:
         raise AwsError(type(error).__name__, str(error)) from error

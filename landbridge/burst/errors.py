@@ -1,11 +1,20 @@
-"""What went wrong in AWS, by what has to be done about it."""
+"""What went wrong in AWS, by what has to be done about it. The codes are in facts.json."""
 
-from dataclasses import dataclass
+import json
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 
 class Kind(StrEnum):
-    """Only `capacity` is worth another subnet; `throttle` and `network` are worth a later try; the rest need a person."""
+    """What a failed call asks for.
+
+    `capacity` and `quota`: another place. `throttle`: the same later. `network`: the same again, as nobody knows whether the
+    call did its work. `configuration`: a person. The last is what an unknown code is, too, and IdempotentParameterMismatch:
+    the place has changed between a call and its repetition, so repeating it cannot help, and what the first call may have
+    launched is found by its token (Ec2.run looks before it gives up).
+    """
 
     CAPACITY = "capacity"
     QUOTA = "quota"
@@ -14,74 +23,37 @@ class Kind(StrEnum):
     NETWORK = "network"
 
 
-# EC2 API reference, "Error codes" (client and server errors); the last two are CreateFleet's own words for no capacity.
-_CAPACITY = (
-    "InsufficientInstanceCapacity",
-    "InsufficientHostCapacity",
-    "InsufficientReservedInstanceCapacity",
-    "InsufficientCapacityOnHost",
-    "InsufficientFreeAddressesInSubnet",
-    "ReservationCapacityExceeded",
-    "SpotMaxPriceTooLow",
-    "Unsupported",
-    "UnfulfillableCapacity",
-    "InsufficientCapacity",
-)
-_QUOTA = (
-    "VcpuLimitExceeded",
-    "InstanceLimitExceeded",
-    "MaxSpotInstanceCountExceeded",
-    "MaxSpotFleetRequestCountExceeded",
-    "VolumeLimitExceeded",
-    "NetworkInterfaceLimitExceeded",
-)
-_THROTTLE = (
-    "RequestLimitExceeded",
-    "Throttling",
-    "ThrottlingException",
-    "InternalError",
-    "ServiceUnavailable",
-    "Unavailable",
-)
-_NETWORK = (
-    "EndpointConnectionError",
-    "ConnectTimeoutError",
-    "ReadTimeoutError",
-    "ConnectionClosedError",
-    "ProxyConnectionError",
-)
-_KINDS = {
-    **dict.fromkeys(_CAPACITY, Kind.CAPACITY),
-    **dict.fromkeys(_QUOTA, Kind.QUOTA),
-    **dict.fromkeys(_THROTTLE, Kind.THROTTLE),
-    **dict.fromkeys(_NETWORK, Kind.NETWORK),
-}
+@cache
+def facts() -> dict[str, Any]:
+    """facts.json."""
+    found: dict[str, Any] = json.loads(files("landbridge.burst").joinpath("facts.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def _kinds() -> tuple[dict[str, Kind], tuple[tuple[str, Kind], ...]]:
+    rows = [
+        (code, Kind(kind)) for kind, codes in facts()["codes"].items() if not kind.startswith("//") for code in codes
+    ]
+    whole = {code: kind for code, kind in rows if not code.endswith("*")}
+    return whole, tuple((code[:-1], kind) for code, kind in rows if code.endswith("*"))
 
 
 def classify(code: str) -> Kind:
     """The kind of an AWS error code or a botocore exception's name; what is not known needs a person."""
-    return _KINDS.get(code, Kind.CONFIGURATION)
+    whole, beginnings = _kinds()
+    if code in whole:
+        return whole[code]
+    return next((kind for beginning, kind in beginnings if code.startswith(beginning)), Kind.CONFIGURATION)
 
 
-@dataclass(frozen=True)
-class LaunchProblem:
-    """Why nodes did not get instances: data, not an exception, because one problem must not stop the other jobs."""
+class AwsError(Exception):
+    """An AWS call that failed, after its repetitions."""
 
-    code: str
-    message: str
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code, self.message = code, message
 
     @property
     def kind(self) -> Kind:
         return classify(self.code)
-
-    def reason(self) -> str:
-        """The node's reason in Slurm: short, on one line, and recognisably ours."""
-        return f"landbridge: {self.code} ({self.kind}) {' '.join(self.message.split())}"[:200].replace('"', "'")
-
-
-class AwsError(Exception):
-    """An AWS call that failed after its retries."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(f"{code}: {message}")
-        self.problem = LaunchProblem(code, message)

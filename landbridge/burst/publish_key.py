@@ -10,17 +10,19 @@ import os
 import sys
 
 import boto3
+from botocore.config import Config as Settings
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.config import Config, ConfigError, load
-from landbridge.burst.ec2 import SETTINGS
+
+SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
 
 
 def publish(config: Config, key: bytes) -> bool:
     """Store `key` unless it is stored already; True when something was written."""
     if config.credentials_file:
         os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)
-    session = boto3.session.Session(region_name=config.region)
+    session = boto3.session.Session(region_name=config.policy.region)
     client = session.client("secretsmanager", endpoint_url=config.endpoint, config=SETTINGS)
     try:
         stored = client.get_secret_value(SecretId=config.slurm_key_secret)

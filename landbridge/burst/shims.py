@@ -1,140 +1,92 @@
 """The programs Slurm runs: ResumeProgram, SuspendProgram and ResumeFailProgram.
 
-They end as soon as AWS has answered; the machines boot afterwards. Heavy imports happen after the resume file is read:
-Slurm removes it when the program ends, or after ten seconds.
+Each writes one order into the journal and ends; the daemon does what it says. They need no daemon: an order waits for it.
+Slurm keeps the resume file only while the program runs, so its text is copied before anything else. Standard library
+only, and little of it: slurmctld may start one for every few nodes.
 """
 
+import contextlib
+import json
 import os
+import socket
+import sqlite3
 import sys
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+import time
+from collections.abc import Sequence
 
-from landbridge.burst import slurm
-from landbridge.burst.config import Config, ConfigError, load
-from landbridge.burst.errors import LaunchProblem
-from landbridge.burst.journal import journal
-from landbridge.burst.order import JobFacts, ResumeOrder, read_order
-from landbridge.hostlist import HostlistError, compress, expand
+from landbridge.burst.files import CONFIG, CONFIG_VARIABLE, DATABASE, SOCKET, STATE_DIR
+from landbridge.burst.journal import connect, write_order
 
 RESUME_FILE = "SLURM_RESUME_FILE"
-Log = Callable[..., None]
+PATIENCE = 2.0  # seconds for a busy journal
 
 
 def resume(argv: Sequence[str] | None = None) -> int:
-    """ResumeProgram: launch instances for the nodes given as the last argument."""
-    text = _resume_file()
-    return _program("resume", argv, lambda nodes, config, log: _resume(read_order(nodes, text), config, log))
+    """ResumeProgram: the nodes in the last argument are to be started."""
+    return main("resume", argv)
 
 
 def suspend(argv: Sequence[str] | None = None) -> int:
-    """SuspendProgram: end the instances of the nodes given as the last argument."""
-    return _program("suspend", argv, _end)
+    """SuspendProgram: the nodes in the last argument are to be ended."""
+    return main("suspend", argv)
 
 
 def resume_fail(argv: Sequence[str] | None = None) -> int:
-    """ResumeFailProgram: nodes that did not come up in time. Their instances end; Slurm has put the nodes down already."""
-    return _program("resume-fail", argv, _end)
+    """ResumeFailProgram: the nodes in the last argument did not come up in time; Slurm has put them down already."""
+    return main("resume-fail", argv)
+
+
+def main(kind: str, argv: Sequence[str] | None = None) -> int:
+    """0 once the order is on disk; else 1, and Slurm's own time-outs and the daemon's next look at the nodes remain."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments:
+        print(f"landbridge-{kind}: the node list is missing", file=sys.stderr)
+        return 2
+    text = _resume_file() if kind == "resume" else None
+    database, daemon = _files()
+    try:
+        connection = connect(database, PATIENCE)
+        try:
+            # A PowerAction puts its own options before the node list.
+            write_order(connection, kind, arguments[-1], text, time.time())
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        print(f"landbridge-{kind}: {database}: {error}; not written down: {arguments[-1]}", file=sys.stderr)
+        return 1
+    wake(daemon)
+    return 0
 
 
 def _resume_file() -> str | None:
     path = os.environ.get(RESUME_FILE)
+    if not path:
+        return None
     try:
-        return Path(path).read_text() if path else None
-    except OSError:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        print(f"landbridge-resume: {path}: {error.strerror}; going by the node list alone", file=sys.stderr)
         return None
 
 
-def _program(name: str, argv: Sequence[str] | None, work: Callable[[str, Config, Log], int]) -> int:
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments:
-        print(f"landbridge-{name}: the node list is missing", file=sys.stderr)
-        return 2
-    nodes = arguments[-1]  # a PowerAction puts its own options before it
+def _files() -> tuple[str, str]:
+    """The journal and the daemon's socket. A file that cannot be read does not keep an order from being written."""
     try:
-        config = load()
-    except ConfigError as error:
-        print(f"landbridge-{name}: {error}", file=sys.stderr)
-        if name == "resume":
-            _give_up(nodes, LaunchProblem("BurstConfiguration", str(error)))
-        return 1
-    log = journal(Path(config.log_file), name)
-    try:
-        return work(nodes, config, log)
-    except Exception as error:  # whatever it is: nodes left in POWERING_UP would hold their jobs until ResumeTimeout
-        log("failed", nodes=nodes, problem=f"{type(error).__name__}: {error}")
-        if name == "resume":
-            _give_up(nodes, LaunchProblem("BurstFailure", f"{type(error).__name__}: {error}"))
-        raise
+        with open(os.environ.get(CONFIG_VARIABLE) or CONFIG, "rb") as file:
+            raw = json.load(file)
+    except (OSError, ValueError):
+        raw = {}
+    found = raw if isinstance(raw, dict) else {}
+    return os.path.join(str(found.get("state_dir") or STATE_DIR), DATABASE), str(found.get("socket") or SOCKET)
 
 
-def _give_up(nodes: str, problem: LaunchProblem) -> None:
-    try:
-        slurm.set_down(expand(nodes), problem.reason())
-    except (slurm.SlurmError, HostlistError) as error:
-        print(f"landbridge-resume: {error}", file=sys.stderr)
-
-
-def _resume(order: ResumeOrder, config: Config, log: Log) -> int:
-    log("order", nodes=list(order.nodes), jobs={job.id: list(job.nodes) for job in order.jobs})
-    facts = _facts(order, log)
-
-    # boto3 takes longer to import than everything above takes to run.
-    from landbridge.burst.ec2 import Ec2
-    from landbridge.burst.errors import AwsError
-    from landbridge.burst.launch import execute
-    from landbridge.burst.request import plan
-
-    try:
-        ec2 = Ec2(config)
-        live = [machine.live() for machine in ec2.machines()]
-    except AwsError as error:
-        log("unreachable", problem=error.problem.reason())
-        slurm.set_down(order.nodes, error.problem.reason())
-        return 1
-    planned = plan(order, facts, config, live, datetime.now(UTC))
-    if planned.running:
-        log("running-already", nodes=list(planned.running))
-    outcome = execute(planned, ec2, config.cluster, log)
-    outcome.fail(planned.unknown, LaunchProblem("UnknownNode", "no pool in burst.json has this node"))
-    for problem in dict.fromkeys(outcome.failed.values()):
-        nodes = [node for node, why in outcome.failed.items() if why == problem]
-        log("down", nodes=nodes, problem=problem.reason())
-        slurm.set_down(nodes, problem.reason())
-    if outcome.launched:
-        try:
-            addresses = ec2.addresses(outcome.launched.values())
-            slurm.set_addresses({n: addresses[i] for n, i in outcome.launched.items() if i in addresses})
-        except (AwsError, slurm.SlurmError) as error:
-            log("no-addresses", problem=str(error))  # slurmctld learns them when the nodes register
-    log("done", launched=outcome.launched, failed=sorted(outcome.failed))
-    return 1 if outcome.failed else 0
-
-
-def _facts(order: ResumeOrder, log: Log) -> dict[int, JobFacts]:
-    try:
-        return slurm.job_facts(job.id for job in order.jobs)
-    except slurm.SlurmError as error:
-        log("no-job-facts", problem=str(error))  # a launch does without them: its token then holds for an hour
-        return {}
-
-
-def _end(nodes: str, config: Config, log: Log) -> int:
-    from landbridge.burst.ec2 import ALIVE, Ec2
-    from landbridge.burst.errors import AwsError
-
-    names = expand(nodes)
-    try:
-        ec2 = Ec2(config)
-        found = ec2.machines(names, states=[*ALIVE, "stopping", "stopped"])
-        ec2.terminate(machine.id for machine in found)
-    except AwsError as error:
-        log("not-ended", nodes=names, problem=error.problem.reason())
-        return 1
-    named = {machine.id: machine.tags.get("landbridge:node") for machine in found}
-    without = sorted(set(names) - set(named.values()) - {None})
-    log("ended", instances=named, without_instance=compress(without) if without else None)
-    return 0
+def wake(path: str) -> None:
+    """Say that there is something to do; nobody there is no harm."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.setblocking(False)
+        with contextlib.suppress(OSError):
+            out.sendto(b"1", path)
 
 
 PROGRAMS = {"resume": resume, "suspend": suspend, "resume-fail": resume_fail}

@@ -1,16 +1,25 @@
-"""Talking to Slurm: JSON from its own commands, found on PATH."""
+"""Talking to Slurm: JSON from its own commands, found on PATH. Asked narrowly, told in groups."""
 
 import json
 import os
+import socket
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from landbridge.burst.order import JobFacts
+from landbridge.burst.model import Node, Policy, SlurmView
+from landbridge.burst.slurm_json import JOB_KEYS, active_host, job_of, node_states_of, nodes_of, only, words
 from landbridge.hostlist import compress
 
 # slurmctld starts its programs with a bare environment.
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: Jobs that hold nodes.
+HOLDING = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
+#: Names in one `scontrol update`: Linux takes 128 KiB in one argument, and slurmctld holds its locks for all of them.
+NAMES = 500
+#: Nodes whose reason and address are worth asking for.
+LOST = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
 
 class SlurmError(Exception):
@@ -31,69 +40,100 @@ def run(command: Sequence[str], timeout: float = 15) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SlurmError(f"{command[0]}: {error}") from error
+        raise SlurmError(f"{command[0]}: {str(error)[:500]}") from error
     if done.returncode != 0:
-        raise SlurmError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()[:500]}")
+        raise SlurmError(f"{' '.join(command)[:200]}: {(done.stderr or done.stdout).strip()[:500]}")
     return done.stdout
 
 
-def run_json(command: Sequence[str], timeout: float = 15) -> dict[str, Any]:
+def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] | None = None) -> dict[str, Any]:
+    """Run a Slurm command that speaks JSON; of every object in it only the keys in `keep`, where that is given."""
     text = run(command, timeout)
     try:
-        return dict(json.loads(text))
+        return dict(json.loads(text, object_hook=None if keep is None else only(keep)))
     except ValueError as error:
-        raise SlurmError(f"{' '.join(command)}: not JSON: {text[:200]!r}") from error
+        raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
-def number(value: Any) -> int | None:
-    """A number as Slurm's JSON writes it: plain, or with its flags; None when unset or infinite."""
-    if isinstance(value, dict):
-        usable = value.get("set", True) and not value.get("infinite", False)
-        return int(value["number"]) if usable and "number" in value else None
-    return int(value) if isinstance(value, int) else None
+def view(policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+    """The pools' nodes and the jobs on them. `suspects`: nodes whose address is needed, such as one with two instances."""
+    at = time.time()
+    nodes = _nodes(policy, frozenset(suspects))
+    up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
+    raw = _jobs(f"--states={HOLDING}", f"--nodelist={compress(up)}") if up else []
+    if need_pending:
+        raw += _jobs("--states=PENDING")
+    return SlurmView(at, {job.id: job for job in map(job_of, raw)}, nodes)
 
 
-def job_facts(jobs: Iterable[int]) -> dict[int, JobFacts]:
-    """What Slurm knows of jobs, by id; jobs that are gone are absent."""
-    wanted = sorted(set(jobs))
-    if not wanted:
+def _nodes(policy: Policy, suspects: frozenset[str]) -> dict[str, Node]:
+    named = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
+    if not named:
         return {}
-    raw = run_json(["squeue", "--json", "--jobs=" + ",".join(str(job) for job in wanted)])
-    return {fact.id: fact for fact in map(_facts, raw.get("jobs", [])) if fact.id in wanted}
+    raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
+    states = {name: found for name, found in node_states_of(raw).items() if policy.pool_of(name)}
+    closer = [name for name, found in states.items() if found & LOST or name in suspects]
+    known: dict[str, Node] = {}
+    for part in _parts(sorted(closer)):
+        known |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
+    return {name: known.get(name) or Node(name, found) for name, found in states.items()}
 
 
-def _facts(job: Mapping[str, Any]) -> JobFacts:
-    return JobFacts(
-        id=int(job["job_id"]),
-        account=str(job.get("account") or ""),
-        user=str(job.get("user_name") or ""),
-        restarts=number(job.get("restart_cnt")),
-        started=number(job.get("start_time")) or None,
-        minutes=number(job.get("time_limit")),
-    )
+def _jobs(*which: str) -> list[dict[str, Any]]:
+    return list(run_json(["squeue", "--json", "--all", *which], timeout=30, keep=JOB_KEYS).get("jobs", []))
 
 
-def node_states(nodes: Iterable[str] | None = None) -> dict[str, frozenset[str]]:
-    """State and flags of nodes (None: all), such as IDLE, CLOUD, POWERED_DOWN."""
-    chosen = [] if nodes is None else [compress(nodes)]
-    raw = run_json(["scontrol", "show", "node", *chosen, "--json"])
-    return {str(node["name"]): frozenset(_words(node.get("state"))) for node in raw.get("nodes", [])}
+def node_states(nodes: Iterable[str]) -> dict[str, frozenset[str]]:
+    """State and flags of nodes, such as IDLE, CLOUD, POWERED_DOWN."""
+    raw = run_json(["scontrol", "show", "node", compress(nodes), "--json"])
+    return {name: node.states for name, node in nodes_of(raw).items()}
 
 
-def _words(state: Any) -> list[str]:
-    return [str(word) for word in state] if isinstance(state, list) else str(state or "").split("+")
+def active() -> bool:
+    """Whether this host's slurmctld is the one that controls the cluster."""
+    return active_host(run_json(["scontrol", "ping", "--json"])) == socket.gethostname().partition(".")[0]
 
 
-def set_down(nodes: Sequence[str], reason: str) -> None:
+def down(nodes: Sequence[str], reason: str) -> None:
     """Put nodes down, which requeues their jobs at once, then power them down, so that they can be tried again."""
-    group = compress(nodes)
-    run(["scontrol", "update", f"nodename={group}", "state=down", f"reason={reason}"])
-    run(["scontrol", "update", f"nodename={group}", "state=power_down_force", f"reason={reason}"])
+    for part in _parts(nodes):
+        group = compress(part)
+        run(["scontrol", "update", f"nodename={group}", "state=down", f"reason={reason}"])
+        run(["scontrol", "update", f"nodename={group}", "state=power_down_force", f"reason={reason}"])
 
 
 def set_addresses(addresses: Mapping[str, str]) -> None:
     """Tell Slurm where nodes will be, so that nobody has to look a name up that no name service knows."""
-    if addresses:
+    for part in _parts(sorted(addresses)):
         # Slurm pairs the two lists; a hostlist would be sorted, plain lists keep their order.
-        names, values = ",".join(addresses), ",".join(addresses.values())
-        run(["scontrol", "update", f"nodename={names}", f"nodeaddr={values}"])
+        values = ",".join(addresses[name] for name in part)
+        run(["scontrol", "update", f"nodename={','.join(part)}", f"nodeaddr={values}"])
+
+
+def tell(job: int, text: str, until: float | None) -> None:
+    """Write into a pending job's comment why it waits, and keep it from starting before `until`."""
+    comment = " ".join(text.split())[:500].replace('"', "'")
+    start = "now" if until is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(until))
+    run(["scontrol", "update", f"jobid={job}", f"comment={comment}", f"starttime={start}"])
+
+
+def promote(job: int, partitions: Sequence[str]) -> None:
+    """Let a pending job use further partitions beside its own."""
+    raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
+    if not raw or "PENDING" not in words(raw[0].get("job_state")):
+        return
+    own = [one for one in str(raw[0].get("partition") or "").split(",") if one]
+    wanted = list(dict.fromkeys([*own, *partitions]))
+    if wanted != own:
+        run(["scontrol", "update", f"jobid={job}", f"partition={','.join(wanted)}"])
+
+
+def start(nodes: Sequence[str]) -> None:
+    """Start nodes without a job, as a person does by hand: Slurm then calls ResumeProgram for them."""
+    for part in _parts(nodes):
+        run(["scontrol", "update", f"nodename={compress(part)}", "state=power_up"])
+
+
+def _parts(names: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(names), NAMES):
+        yield list(names[start : start + NAMES])

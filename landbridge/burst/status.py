@@ -1,19 +1,14 @@
-"""What runs in AWS beside what Slurm believes: the same join that a reconciler acts on, for a person to read."""
+"""What runs in AWS beside what Slurm believes, and how each pool stands: for a person to read. Pure."""
 
-import json
-import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from landbridge.burst.config import Config, ConfigError, load
-from landbridge.burst.ec2 import Ec2, Machine
-from landbridge.burst.errors import AwsError
-from landbridge.burst.slurm import SlurmError, node_states
-
-_GONE = frozenset({"POWERED_DOWN", "POWERING_DOWN"})
+from landbridge.burst.model import Ec2View, Instance, Node, Policy, Pool, State
+from landbridge.burst.moments import iso, month_of
+from landbridge.burst.node_states import is_down, leaving
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A node, an instance, or both. `remark` is empty where the two agree."""
 
@@ -22,64 +17,106 @@ class Row:
     instance: str
     state: str
     address: str
-    job: str
+    jobs: tuple[int, ...]
     lease_expires: str
     remark: str = ""
 
 
-def join(machines: Iterable[Machine], states: Mapping[str, frozenset[str]]) -> list[Row]:
-    """Rows for every instance, and for every powered-up node without one. Pure."""
-    found = sorted(machines, key=lambda machine: (machine.tags.get("landbridge:node", ""), machine.id))
-    named = [machine.tags.get("landbridge:node", "") for machine in found]
-    rows = [_row(machine, states, named.count(name) > 1) for machine, name in zip(found, named, strict=True)]
-    for node, state in sorted(states.items()):
-        if node not in named and not state & _GONE:
-            rows.append(Row(node, "+".join(sorted(state)), "", "", "", "", "", "node without instance"))
+@dataclass(frozen=True, slots=True)
+class Dry:
+    """A place that is not asked before `until`."""
+
+    place: str
+    code: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """How a pool stands. Money is this month's: spent, and held for what runs. `breaker`: why nothing is launched in it."""
+
+    name: str
+    instances: int
+    max_nodes: int
+    spent_usd: float
+    held_usd: float
+    drained: str | None = None
+    breaker: str | None = None
+    breaker_until: str | None = None
+    dry: tuple[Dry, ...] = ()
+
+
+def join(instances: tuple[Instance, ...], nodes: Mapping[str, Node]) -> list[Row]:
+    """Rows for every instance, and for every powered-up node without one."""
+    named = [instance.node for instance in instances]
+    rows = [
+        _row(one, nodes.get(one.node), named.count(one.node) > 1)
+        for one in sorted(instances, key=lambda one: (one.node, one.id))
+    ]
+    for name, node in sorted(nodes.items()):
+        if name not in named and not leaving(node):
+            remark = "node boots without an instance" if "POWERING_UP" in node.states else "node without instance"
+            rows.append(Row(name, _words(node), "", "", "", (), "", remark))
     return rows
 
 
-def _row(machine: Machine, states: Mapping[str, frozenset[str]], twice: bool) -> Row:
-    node = machine.tags.get("landbridge:node", "")
-    state = states.get(node, frozenset())
+def pools(policy: Policy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
+    """Every pool, in the order of their names."""
+    return [_pool(pool, state, ec2, now) for _, pool in sorted(policy.pools.items())]
+
+
+def spending(state: State, now: float) -> dict[str, tuple[float, float]]:
+    """By account, this month: spent, and held for what runs. The empty account is of nodes without a job."""
+    month, found = month_of(now), dict[str, tuple[float, float]]()
+    for (of, account, _), usd in state.spent.items():
+        if of == month:
+            spent, held = found.get(account, (0.0, 0.0))
+            found[account] = spent + usd, held
+    for hold in state.holds.values():
+        spent, held = found.get(hold.account, (0.0, 0.0))
+        found[hold.account] = spent, held + hold.usd
+    return dict(sorted(found.items()))
+
+
+def _row(instance: Instance, node: Node | None, twice: bool) -> Row:
     remark = ""
-    if not node:
+    if not instance.node:
         remark = "instance without name"
     elif twice:
         remark = "several instances of this node"
-    elif node not in states:
+    elif node is None:
         remark = "no such node in Slurm"
-    elif state & _GONE:
+    elif leaving(node):
         remark = "instance of a node that is powered down"
-    elif "DOWN" in state:
-        remark = "node is down"
+    elif is_down(node):
+        remark = f"node is down: {node.reason}" if node.reason else "node is down"
     return Row(
-        node,
-        "+".join(sorted(state)),
-        machine.id,
-        machine.state,
-        machine.address,
-        machine.tags.get("landbridge:job", ""),
-        machine.tags.get("landbridge:lease-expires", ""),
+        instance.node,
+        _words(node) if node is not None else "",
+        instance.id,
+        instance.state,
+        instance.address,
+        instance.jobs,
+        iso(instance.lease) if instance.lease is not None else "",
         remark,
     )
 
 
-def status(config: Config) -> list[Row]:
-    """Ask both sides; raises AwsError or SlurmError."""
-    states = {node: state for node, state in node_states().items() if config.pool_of(node)}
-    return join(Ec2(config).machines(), states)
+def _words(node: Node) -> str:
+    return "+".join(sorted(node.states))
 
 
-def main() -> int:
-    """`python -m landbridge.burst.status`: rows as JSON, for the controller, which has no command line tools."""
-    try:
-        rows = status(load())
-    except (ConfigError, AwsError, SlurmError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(json.dumps([asdict(row) for row in rows], indent=1))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _pool(pool: Pool, state: State, ec2: Ec2View | None, now: float) -> PoolStatus:
+    month, breaker = month_of(now), state.breakers.get(pool.name)
+    droughts = [(place.key, state.droughts[place.key]) for place in pool.places if place.key in state.droughts]
+    return PoolStatus(
+        name=pool.name,
+        instances=sum(one.pool == pool.name for one in ec2.instances) if ec2 is not None else 0,
+        max_nodes=pool.max_nodes,
+        spent_usd=sum(usd for (of, _, name), usd in state.spent.items() if name == pool.name and of == month),
+        held_usd=sum(hold.usd for hold in state.holds.values() if hold.pool == pool.name),
+        drained=state.drained.get(pool.name),
+        breaker=f"{breaker.code}: {breaker.message}".removesuffix(": ") if breaker is not None else None,
+        breaker_until=iso(breaker.until) if breaker is not None else None,
+        dry=tuple(Dry(key, found.code, iso(found.until)) for key, found in droughts if found.until > now),
+    )

@@ -1,0 +1,136 @@
+"""Reads values out of JSON by their kind and collects faults, so that one run reports all of them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+REMARK = "//"
+
+
+class Reader:
+    """Every method returns something of the right kind, and notes a fault where the file has something else."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def table(self, value: Any, where: str, known: Collection[str]) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            self.faults.append(f"{where}: an object is expected")
+            return {}
+        found = {key: one for key, one in value.items() if not key.startswith(REMARK)}
+        self.faults += [f"{where}: '{key}' is not known" for key in found if key not in known]
+        return found
+
+    def tables(
+        self, table: Mapping[str, Any], key: str, known: Collection[str]
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The named tables of a table of tables."""
+        value = table.get(key)
+        names = [name for name in value if not name.startswith(REMARK)] if isinstance(value, dict) else []
+        for name, one in self.table(value, key, names).items():
+            yield name, self.table(one, f"{key}.{name}", known)
+
+    def list(
+        self, table: Mapping[str, Any], key: str, known: Collection[str], at: str = ""
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The tables of a list, each with where it is (as `at` of the other methods); absent: none."""
+        value = table.get(key, [])
+        if not isinstance(value, list):
+            self.faults.append(f"{at}{key}: a list is expected")
+            value = []
+        for index, one in enumerate(value):
+            yield f"{at}{key}[{index}].", self.table(one, f"{at}{key}[{index}]", known)
+
+    def text(self, table: Mapping[str, Any], key: str, at: str = "") -> str:
+        value = table.get(key)
+        if isinstance(value, str) and value:
+            return value
+        self.faults.append(f"{at}{key}: text is expected")
+        return ""
+
+    def optional(self, table: Mapping[str, Any], key: str, at: str = "") -> str | None:
+        return None if table.get(key) is None else self.text(table, key, at)
+
+    def choice(self, table: Mapping[str, Any], key: str, choices: Sequence[str], at: str = "") -> str:
+        value = self.text(table, key, at)
+        if value and value not in choices:
+            self.faults.append(f"{at}{key}: '{value}' is none of {', '.join(choices)}")
+        return value
+
+    def words(self, table: Mapping[str, Any], key: str, at: str = "") -> tuple[str, ...]:
+        value = table.get(key)
+        if isinstance(value, list) and all(isinstance(word, str) and word for word in value):
+            return tuple(value)
+        self.faults.append(f"{at}{key}: a list of texts is expected")
+        return ()
+
+    def switch(self, table: Mapping[str, Any], key: str, at: str = "") -> bool:
+        value = table.get(key)
+        if isinstance(value, bool):
+            return value
+        self.faults.append(f"{at}{key}: true or false is expected")
+        return False
+
+    def number(self, table: Mapping[str, Any], key: str, at: str = "") -> float:
+        value = table.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0:
+            return float(value)
+        self.faults.append(f"{at}{key}: a number of 0 or more is expected")
+        return 0.0
+
+    def above(self, table: Mapping[str, Any], key: str, at: str = "") -> float:
+        value = self.number(table, key, at)
+        if value == 0 and table.get(key) == 0:
+            self.faults.append(f"{at}{key}: a number above 0 is expected")
+        return value
+
+    def count(self, table: Mapping[str, Any], key: str, at: str = "", least: int = 1) -> int:
+        value = table.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return value
+        self.faults.append(f"{at}{key}: a whole number of {least} or more is expected")
+        return least
+
+    def amounts(self, table: Mapping[str, Any], key: str) -> dict[str, float]:
+        value = table.get(key)
+        names = list(value) if isinstance(value, dict) else []
+        found = self.table(value, key, names)
+        return {name: self.number(found, name, f"{key}.") for name in found}
+
+    def range(self, table: Mapping[str, Any], key: str) -> tuple[float, float]:
+        value = table.get(key)
+        if isinstance(value, list) and len(value) == 2:
+            low, high = (self.number({key: one}, key) for one in value)
+            if low <= high:
+                return low, high
+        self.faults.append(f"{key}: two numbers are expected, the smaller one first")
+        return 0.0, 0.0
+
+    def address(self, table: Mapping[str, Any], key: str) -> str | None:
+        """`host:port`; null is none."""
+        value = self.optional(table, key)
+        port = (value or "").rpartition(":")[2]
+        if value and not (":" in value and port.isdigit() and int(port) < 65536):
+            self.faults.append(f"{key}: '{value}' is not host:port")
+        return value
+
+    def given(
+        self,
+        table: Mapping[str, Any],
+        at: str = "",
+        *,
+        texts: Iterable[str] = (),
+        switches: Iterable[str] = (),
+        numbers: Iterable[str] = (),
+        above: Iterable[str] = (),
+        counts: Iterable[str] = (),
+    ) -> dict[str, Any]:
+        """Those of the optional keys that the table has; null is the same as absent."""
+        kinds: tuple[tuple[Iterable[str], Callable[..., Any]], ...] = (
+            (texts, self.text),
+            (switches, self.switch),
+            (numbers, self.number),
+            (above, self.above),
+            (counts, self.count),
+        )
+        return {key: read(table, key, at) for keys, read in kinds for key in keys if table.get(key) is not None}

@@ -1,0 +1,13 @@
+"""Where the burst programs keep things, where burst.json does not say otherwise. No imports: the shims read this."""
+
+CONFIG = "/etc/landbridge/burst.json"
+CONFIG_VARIABLE = "LANDBRIDGE_BURST_CONFIG"
+STATE_DIR = "/var/lib/landbridge"
+SOCKET = "/run/landbridge/burst.sock"
+METRICS = "127.0.0.1:9810"
+# In the state folder.
+DATABASE = "burst.db"
+DECISIONS = "decisions.jsonl"
+LOCK = "burst.lock"
+# In the snapshot folder.
+SNAPSHOT = "burst-journal.json"

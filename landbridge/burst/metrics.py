@@ -1,0 +1,192 @@
+"""What Prometheus reads: OpenMetrics text on a loopback port. The text is made at the end of a pass; asking for it costs nothing."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from landbridge.burst.model import Action, Ec2View, Launch, Outcome, SlurmView, State
+
+CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#: Upper bounds in seconds: from a launch call to a node that Slurm can use, and of a pass.
+READY_BOUNDS = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0)
+PASS_BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
+#: While one of these is set, Slurm cannot use a node yet.
+COMING = frozenset({"POWERING_UP", "POWERED_DOWN", "POWERING_DOWN", "POWER_UP", "NOT_RESPONDING", "DOWN", "UNKNOWN"})
+Labels = tuple[tuple[str, str], ...]
+Samples = Mapping[Labels, float]
+
+
+class Histogram:
+    """Counts of values up to each bound, by labels."""
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.bounds = bounds
+        self._counts: dict[Labels, list[int]] = {}
+        self._sums: Counter[Labels] = Counter()
+
+    def add(self, labels: Labels, value: float) -> None:
+        counts = self._counts.setdefault(labels, [0] * (len(self.bounds) + 1))
+        for index, bound in enumerate((*self.bounds, float("inf"))):
+            counts[index] += value <= bound
+        self._sums[labels] += value  # type: ignore[assignment]
+
+    def lines(self, name: str) -> Iterable[str]:
+        for labels, counts in self._counts.items():
+            for bound, count in zip((*map(str, self.bounds), "+Inf"), counts, strict=True):
+                yield f"{name}_bucket{_labels((*labels, ('le', bound)))} {count}"
+            yield f"{name}_count{_labels(labels)} {counts[-1]}"
+            yield f"{name}_sum{_labels(labels)} {self._sums[labels]:g}"
+
+
+class Metrics:
+    """Counts what passes do; `text` is what was true at the end of the last one."""
+
+    def __init__(self) -> None:
+        self.text = "# EOF\n"
+        self._launched: Counter[Labels] = Counter()
+        self._refused: Counter[Labels] = Counter()
+        self._failures: Counter[Labels] = Counter()
+        self._ready = Histogram(READY_BOUNDS)
+        self._passes = Histogram(PASS_BOUNDS)
+        self._waiting: dict[str, tuple[str, float]] = {}  # node -> pool, moment of the launch call
+        self._leaked_seconds = 0.0
+        self._last_view: float | None = None
+        self._gauges: dict[str, Samples] = {}
+
+    def failed(self, side: str, code: str) -> None:
+        self._failures[("code", code), ("side", side)] += 1
+
+    def performed(self, action: Action, outcome: Outcome, now: float) -> None:
+        if not isinstance(action, Launch):
+            if outcome.code:
+                self.failed(type(action).__name__.lower(), outcome.code)
+            return
+        where = (("place", action.place.key), ("pool", action.gang.pool))
+        self._launched[where] += len(outcome.instances)
+        if outcome.code:
+            self._refused[("code", outcome.code), *where] += 1
+        made = {node: attempt.made for attempt in action.attempts for node in attempt.nodes}
+        self._waiting |= {node: (action.gang.pool, made.get(node, now)) for node in outcome.instances}
+
+    def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
+        for node, (pool, made) in list(self._waiting.items()):
+            found = slurm.nodes.get(node)
+            if found is None or found.states & {"POWERED_DOWN", "POWERING_DOWN", "DOWN"}:
+                del self._waiting[node]
+            elif not found.states & COMING:
+                self._ready.add((("pool", pool),), max(0.0, slurm.at - made))
+                del self._waiting[node]
+        self._look(slurm, ec2, state)
+
+    def passed(self, seconds: float, now: float, acting: bool) -> None:
+        """A pass is over: make the text anew."""
+        self._passes.add((), seconds)
+        self._gauges["active"] = {(): float(acting)}
+        self._gauges["last_pass_timestamp_seconds"] = {(): now}
+        self.text = self._render()
+
+    def _look(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
+        gauges = self._gauges
+        if ec2 is not None:
+            nodes = {
+                node for node, found in slurm.nodes.items() if not found.states & {"POWERED_DOWN", "POWERING_DOWN"}
+            }
+            alive = [one for one in ec2.instances if one.state in ("pending", "running")]
+            leaked = [one for one in alive if one.node not in nodes]
+            if self._last_view is not None:
+                self._leaked_seconds += len(leaked) * max(0.0, ec2.at - self._last_view)
+            self._last_view = ec2.at
+            gauges["unowned_instances"] = {(): float(len(leaked))}
+            gauges["instances"] = _count((("pool", one.pool), ("state", one.state)) for one in ec2.instances)
+        gauges["orders"] = {(): float(len(state.orders))}
+        gauges["drought_until_seconds"] = {(("place", place),): d.until for place, d in state.droughts.items()}
+        gauges["breaker_open"] = {(("code", found.code), ("pool", pool)): 1.0 for pool, found in state.breakers.items()}
+        gauges["jobs_backed_off"] = _count((("code", one.code),) for one in state.backoffs.values())
+        held: Counter[Labels] = Counter()
+        for hold in state.holds.values():
+            held[("account", hold.account), ("month", hold.month), ("pool", hold.pool)] += hold.usd  # type: ignore[assignment]
+        gauges["held_usd"] = held
+        gauges["spent_usd"] = {
+            (("account", account), ("month", month), ("pool", pool)): usd
+            for (month, account, pool), usd in state.spent.items()
+        }
+
+    def _render(self) -> str:
+        lines: list[str] = []
+        families: list[tuple[str, str, str, Samples]] = [
+            ("launched_instances", "counter", "Instances that launch calls gave.", self._launched),
+            ("refused_launches", "counter", "Launches that were refused, by place and by EC2's code.", self._refused),
+            ("failures", "counter", "Calls of EC2 or Slurm that could not be made.", self._failures),
+            (
+                "unowned_instance_seconds",
+                "counter",
+                "Time that instances ran without a node.",
+                {(): self._leaked_seconds},
+            ),
+            *((name, "gauge", GAUGES[name], samples) for name, samples in self._gauges.items()),
+        ]
+        for name, kind, what, samples in families:
+            lines += _family(name, kind, what)
+            suffix = "_total" if kind == "counter" else ""
+            lines += [f"{PREFIX}{name}{suffix}{_labels(labels)} {value:.12g}" for labels, value in samples.items()]
+        for name, what, histogram in (
+            ("ready_seconds", "From a launch call until Slurm can use the node.", self._ready),
+            ("pass_seconds", "One pass over everything.", self._passes),
+        ):
+            lines += [*_family(name, "histogram", what), *histogram.lines(f"{PREFIX}{name}")]
+        return "\n".join([*lines, "# EOF", ""])
+
+
+PREFIX = "landbridge_burst_"
+GAUGES = {
+    "active": "Whether this host's controller acts; the standby's does not.",
+    "last_pass_timestamp_seconds": "When the last pass ended.",
+    "unowned_instances": "Instances that run without a node that wants them.",
+    "instances": "Instances by pool and state.",
+    "orders": "Orders of Slurm that are not dealt with.",
+    "drought_until_seconds": "Places without capacity, and until when they are not asked.",
+    "breaker_open": "Pools that wait for a person, and why.",
+    "jobs_backed_off": "Jobs that could not be served, by code.",
+    "held_usd": "What runs may cost at worst.",
+    "spent_usd": "What ended instances have cost.",
+}
+
+
+def serve(metrics: Metrics, address: str) -> ThreadingHTTPServer:
+    """Answer on `host:port` in a thread of its own, until `shutdown`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 5.0  # who connects and says nothing is let go
+
+        def do_GET(self) -> None:
+            found = self.path in ("/metrics", "/")
+            body = (metrics.text if found else "").encode()
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", CONTENT_TYPE)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *_: object) -> None: ...
+
+    host, _, port = address.rpartition(":")
+    server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(5.0,), daemon=True, name="metrics").start()
+    return server
+
+
+def _family(name: str, kind: str, what: str) -> list[str]:
+    return [f"# TYPE {PREFIX}{name} {kind}", f"# HELP {PREFIX}{name} {what}"]
+
+
+def _count(labels: Iterable[Labels]) -> Samples:
+    return {key: float(number) for key, number in Counter(labels).items()}
+
+
+def _labels(labels: Labels) -> str:
+    if not labels:
+        return ""
+    escaped = ((key, value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")) for key, value in labels)
+    return "{" + ",".join(f'{key}="{value}"' for key, value in escaped) + "}"

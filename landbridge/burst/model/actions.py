@@ -1,0 +1,132 @@
+"""What follows from the three truths: gangs, the actions of a pass, what is written of them, and how they end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from landbridge.burst.model.policy import Place
+from landbridge.burst.model.state import Attempt, State
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Nodes that are started together, or not at all where `whole`. One pool; a het job of several pools is several gangs
+    with the same `job_key`, and fails as one."""
+
+    key: str
+    job_key: str
+    pool: str
+    nodes: tuple[str, ...]
+    jobs: tuple[int, ...]
+    whole: bool
+    account: str = ""
+    restarts: tuple[int, ...] = ()
+    started: float | None = None
+    minutes: int | None = None
+    zones: frozenset[str] = frozenset()  # of the gang's nodes that run already; empty: any
+    types: frozenset[str] = frozenset()  # of what the pool has launched for these jobs already; empty: any
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Start a gang at one place: journal the attempts and holds first, then make the calls, all or nothing where whole.
+
+    More than one attempt where the gang is larger than one call takes; `tags` are those of every instance.
+    """
+
+    gang: Gang
+    place: Place
+    attempts: tuple[Attempt, ...]
+    tags: Mapping[str, str]
+    repeated: bool = False  # the journal knows these attempts: the same calls once more
+
+
+@dataclass(frozen=True, slots=True)
+class Terminate:
+    instances: tuple[str, ...]
+    why: str  # a code: see records
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """Set nodes down with a reason that starts with `landbridge: CODE`, then power them down: their jobs are requeued."""
+
+    nodes: tuple[str, ...]
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAddresses:
+    addresses: Mapping[str, str]  # node -> IP
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """Move the lease of instances."""
+
+    instances: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Say in a pending job's comment why it was not served, and do not let it start before `until` (None: at once)."""
+
+    job: int
+    text: str
+    until: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """Let a pending job also use the partitions that have cloud nodes."""
+
+    job: int
+    partitions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PowerUp:
+    """Have Slurm start nodes that no job asks for, because the pool keeps so many running."""
+
+    nodes: tuple[str, ...]
+
+
+Action = Launch | Terminate | Down | SetAddresses | Renew | Tell | Promote | PowerUp
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the decision log: what was considered, what was rejected, why, at which price."""
+
+    at: float
+    event: str  # launch, refused, exhausted, terminate, renew, breaker, drought, promote, ...
+    jobs: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    pool: str = ""
+    code: str = ""
+    text: str = ""
+    usd: float | None = None
+    details: Mapping[str, object] = field(
+        default_factory=dict
+    )  # JSON-able: rejected places with reasons, instances, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one pass decided. `state` is the journal after it (before any action's outcome); orders it dealt with are gone."""
+
+    actions: tuple[Action, ...]
+    records: tuple[Record, ...]
+    state: State
+    next_pass: float | None = None  # earlier than the usual interval: a grace, a backoff or a drought ends
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an action ended. For a Launch: instances by node with their addresses, or the problem of the first failing call."""
+
+    code: str = ""  # empty: done
+    message: str = ""
+    instances: Mapping[str, str] = field(default_factory=dict)  # node -> id
+    addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP

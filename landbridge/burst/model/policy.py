@@ -1,0 +1,105 @@
+"""What is allowed: /etc/landbridge/burst.json, typed (config.py reads it)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from landbridge.burst.model.ec2_view import Market
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One network interface of a launch. Each names the subnet itself: EC2 takes none beside interfaces, a template's included."""
+
+    card: int
+    device: int
+    kind: str  # interface, efa, efa-only
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One way to get instances: a subnet, a type, a market. The order of a pool's places is the order of asking."""
+
+    key: str  # type/zone/market[/reservation]: what droughts are remembered by
+    kind: str  # capacity_block, reservation, reservation_group, on_demand, spot
+    instance_type: str
+    subnet: str
+    zone: str
+    market: Market
+    launch_template_id: str
+    launch_template_version: str
+    placement_group: str | None = None
+    reservation: str | None = None
+    reservation_group: str | None = None
+    usd_hour: float | None = None  # None: no price is known
+    max_price_usd: float | None = None  # spot
+    opens: float | None = None  # capacity blocks: not before
+    closes: float | None = None  # not after: nothing may be launched whose jobs would still run then
+    size: int | None = None  # instances in a reservation
+    interfaces: tuple[Interface, ...] = ()  # of every instance, primary first; none: a launch names its subnet
+    security_groups: tuple[str, ...] = ()  # on every interface
+    public_ip: bool = False  # of the primary interface
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Equal nodes: their names are `<node_prefix><number>`."""
+
+    name: str
+    node_prefix: str
+    max_nodes: int
+    places: tuple[Place, ...]
+    resume_timeout: float = 1200.0
+    boot_seconds: float = 600.0  # paid for before a job starts
+    min_nodes: int = 0
+
+    def owns(self, node: str) -> bool:
+        number = node.removeprefix(self.node_prefix)
+        return node.startswith(self.node_prefix) and number.isdigit() and 1 <= int(number) <= self.max_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whose jobs, what data they touch, what they may cost. `aws`: whether that data may be in AWS at all."""
+
+    name: str
+    data_class: str
+    aws: bool
+    monthly_usd: float | None = None
+    hard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Jobs of `partition` that would wait longer than `wait_seconds` on-prem may also use `partitions`."""
+
+    partition: str
+    partitions: tuple[str, ...]
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is allowed and how patient to be. `accounts` without a job's account: refused (default deny)."""
+
+    cluster: str
+    region: str
+    pools: Mapping[str, Pool]
+    accounts: Mapping[str, Account]
+    cost_center: str = ""
+    operators: frozenset[str] = frozenset({"root"})  # accounts whose jobs are the operators' own tests
+    monthly_usd: float | None = None  # of the whole cluster
+    hard: bool = False
+    pool_monthly_usd: Mapping[str, float] = field(default_factory=dict)
+    unpriced: bool = False  # whether a place without a known price may be used where a hard cap holds
+    lease_minutes: float = 30.0  # of a node without a job; renewed while Slurm keeps it
+    grace_minutes: float = 15.0  # from a job's time limit to the end of its nodes' lease
+    orphan_seconds: float = 300.0  # an instance without a node, or a node without its instance, may be that old
+    settle_seconds: float = 120.0  # an answer of a launch may be missing in descriptions for that long
+    drought_seconds: tuple[float, float] = (120.0, 1800.0)
+    breaker_seconds: float = 600.0  # until one probe; a person can reset it earlier
+    launch_batch: int = 500  # instances in one call
+    promotions: tuple[Promotion, ...] = ()
+
+    def pool_of(self, node: str) -> Pool | None:
+        """The pool that `node` belongs to; None for a node that is not ours to launch."""
+        return next((pool for pool in self.pools.values() if pool.owns(node)), None)

@@ -1,0 +1,45 @@
+"""What Slurm shows: jobs and nodes at one moment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as squeue tells it. `nodes` are those it is allocated; `started` is when it was allocated them."""
+
+    id: int
+    state: str  # PENDING, CONFIGURING, RUNNING, COMPLETING, SUSPENDED
+    nodes: tuple[str, ...] = ()
+    partition: str = ""
+    account: str = ""
+    user: str = ""
+    wckey: str = ""
+    restarts: int = 0
+    started: float | None = None
+    minutes: int | None = None  # time limit; None: none
+    het_job: int = 0  # the leader's id of a heterogeneous job, else 0
+    array_job: int = 0
+    wanted_nodes: int = 0  # of a pending job
+    submitted: float | None = None
+    expected_start: float | None = None  # the backfill scheduler's estimate for a pending job
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A cloud node in Slurm: its base state and flags together, such as {"IDLE", "CLOUD", "POWERED_DOWN"}."""
+
+    name: str
+    states: frozenset[str]
+    reason: str = ""
+    address: str = ""  # NodeAddr, where it was asked for; else empty
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmView:
+    """Slurm at one moment: the jobs that matter, and every cloud node. Taken after the Ec2View of the same pass."""
+
+    at: float
+    jobs: Mapping[int, Job]
+    nodes: Mapping[str, Node]

@@ -1,0 +1,46 @@
+"""What the controller asks of its two sides and of its journal: the shells fit these, and so do the worlds of the tests."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from landbridge.burst.model import Attempt, Ec2View, Outcome, Place, Policy, Record, SlurmView, State
+
+
+class Cloud(Protocol):
+    """EC2; every method raises AwsError when it could not do it."""
+
+    def view(self) -> Ec2View: ...
+
+    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome: ...
+
+    def terminate(self, ids: Iterable[str]) -> None: ...
+
+    def renew(self, ids: Iterable[str], until: float) -> None: ...
+
+
+class Scheduler(Protocol):
+    """Slurm; every method raises SlurmError when it could not do it."""
+
+    def active(self) -> bool: ...
+
+    def view(self, policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView: ...
+
+    def down(self, nodes: Sequence[str], reason: str) -> None: ...
+
+    def set_addresses(self, addresses: Mapping[str, str]) -> None: ...
+
+    def tell(self, job: int, text: str, until: float | None) -> None: ...
+
+    def promote(self, job: int, partitions: Sequence[str]) -> None: ...
+
+    def start(self, nodes: Sequence[str]) -> None: ...
+
+
+class Journal(Protocol):
+    """The journal; a method that returns has written."""
+
+    def load(self) -> State: ...
+
+    def save(self, before: State, after: State) -> None: ...
+
+    def record(self, records: Iterable[Record]) -> None: ...

@@ -1,0 +1,102 @@
+"""Equal nodes by how many of their GPUs are free. A job takes parts of one node, or whole nodes and a part of one more."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+
+#: What a job has of each node.
+Parts = tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Nodes with `gpus` GPUs each. Jobs are put where they leave the least behind, so that whole nodes stay whole."""
+
+    gpus: int
+    free: dict[int, int] = field(default_factory=dict)
+    by_free: list[dict[int, None]] = field(init=False)
+    #: Job -> (until when at most, its parts).
+    running: dict[int, tuple[float, Parts]] = field(default_factory=dict)
+    idle: int = 0
+
+    def __post_init__(self) -> None:
+        self.by_free = [{} for _ in range(self.gpus + 1)]
+
+    def add(self, node: int) -> None:
+        """One more node, empty."""
+        self.free[node] = self.gpus
+        self.by_free[self.gpus][node] = None
+        self.idle += self.gpus
+
+    def remove(self, node: int) -> None:
+        """An empty node less."""
+        del self.by_free[self.free.pop(node)][node]
+        self.idle -= self.gpus
+
+    def fit(self, gpus: int) -> Parts | None:
+        """Where a job would go now; None where it does not fit."""
+        return None if self.lacks(gpus) else self.split(gpus)[0]
+
+    def lacks(self, gpus: int) -> int:
+        """How many empty nodes more a job would need; 0 where it fits. It is asked far more often than jobs start."""
+        whole, rest = divmod(gpus, self.gpus)
+        left = len(self.by_free[-1]) - whole
+        if rest and not any(self.by_free[rest:-1]):
+            left -= 1
+        return -left if left < 0 else 0
+
+    def split(self, gpus: int) -> tuple[Parts, tuple[int, ...]]:
+        """Where a job would go now, and what it would take of each empty node that it lacks."""
+        each = self.gpus
+        whole, rest = divmod(gpus, each)
+        parts = [(node, each) for node in islice(self.by_free[-1], whole)] if whole else []
+        more = (each,) * (whole - len(parts))
+        if rest:
+            node = self._fullest(rest, whole)
+            if node is None:
+                more += (rest,)
+            else:
+                parts.append((node, rest))
+        return tuple(parts), more
+
+    def _fullest(self, gpus: int, after: int) -> int | None:
+        """The node with the fewest free GPUs that are enough: one in use, or an empty one after so many of them."""
+        for nodes in self.by_free[gpus:-1]:
+            if nodes:
+                return next(iter(nodes))
+        return next(islice(self.by_free[-1], after, None), None)
+
+    def take(self, job: int, parts: Parts, until: float) -> None:
+        """Start a job there."""
+        for node, count in parts:
+            self._set(node, self.free[node] - count)
+        self.running[job] = (until, parts)
+
+    def give(self, job: int) -> Parts:
+        """End a job; says what it had."""
+        parts = self.running.pop(job)[1]
+        for node, count in parts:
+            self._set(node, self.free[node] + count)
+        return parts
+
+    def _set(self, node: int, free: int) -> None:
+        before = self.free[node]
+        del self.by_free[before][node]
+        self.by_free[free][node] = None
+        self.free[node] = free
+        self.idle += free - before
+
+
+def earliest(gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Parts]]) -> tuple[float, int]:
+    """When a job fits at the latest, and how many GPUs beside it are free then. `free` is by node, from 0."""
+    left = list(free)
+    whole, rest = divmod(gpus, each)
+    empty, total = sum(count == each for count in left), sum(left)
+    for until, parts in sorted(running):
+        for node, count in parts:
+            left[node] += count
+            total += count
+            empty += left[node] == each
+        if empty >= whole and total >= gpus and (not rest or empty > whole or any(rest <= n < each for n in left)):
+            return until, total - gpus
+    return float("inf"), 0

@@ -1,0 +1,120 @@
+"""Jobs of a queue from a file: a CSV with a heading, JSON objects with the same names, or what `squeue --json` prints."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+#: What a column may be called. The first one that a row has counts.
+SUBMITTED = ("submitted", "timestamp", "submit_time", "submit")
+SECONDS = ("seconds", "duration", "run_time")
+GPUS = ("gpus", "num_gpus", "gpu_num")
+GROUP = ("group", "cluster", "vc", "user")
+LIMIT = ("minutes", "time_limit", "limit_minutes")
+_GPU_TRES = re.compile(r"(?:^|,)gres/gpu(?::[^=,]+)?=(\d+)")
+
+
+class TraceError(Exception):
+    """The file cannot be read as a queue; the text names the file and the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A job as it was submitted: when, for how many GPUs, and how long it ran. `minutes`: its time limit, None: not told.
+
+    `account` is empty where the file names none; `group` is what it has instead, such as a virtual cluster.
+    """
+
+    submitted: float
+    seconds: float
+    gpus: int
+    group: str = ""
+    account: str = ""
+    minutes: float | None = None
+
+
+def read(path: Path) -> list[Asked]:
+    """The jobs that ask for GPUs and ran, in the order of their submission."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows: Iterable[Mapping[str, Any]] = (
+                csv.DictReader(file) if path.suffix != ".json" else _objects(file.read())
+            )
+            jobs = [job for number, row in enumerate(rows, start=1) if (job := _job(row, path, number))]
+    except OSError as error:
+        raise TraceError(f"{path}: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error, json.JSONDecodeError) as error:
+        raise TraceError(f"{path}: {error}") from error
+    if not jobs:
+        raise TraceError(f"{path}: no job in it asks for a GPU and ran")
+    return sorted(jobs, key=lambda job: job.submitted)
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    found = json.loads(text)
+    if isinstance(found, dict):
+        found = found.get("jobs")
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise TraceError("a list of jobs is expected, or an object that has one as `jobs`")
+    return (_flat(row) for row in found)
+
+
+def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A job of `squeue --json` with plain numbers. What has not run yet is taken to run until its limit."""
+    plain: dict[str, Any] = {
+        key: (value.get("number") if value.get("set") and not value.get("infinite") else None)
+        if isinstance(value, dict)
+        else value
+        for key, value in row.items()
+    }
+    tres = _GPU_TRES.search(str(plain.get("tres_req_str") or ""))
+    if tres is not None:
+        plain.setdefault("gpus", tres[1])
+    if not any(plain.get(name) for name in SECONDS) and plain.get("time_limit"):
+        plain["seconds"] = float(plain["time_limit"]) * 60
+    return plain
+
+
+def _job(row: Mapping[str, Any], path: Path, number: int) -> Asked | None:
+    try:
+        gpus, seconds = int(float(_value(row, GPUS) or 0)), float(_value(row, SECONDS) or 0)
+        if gpus <= 0 or seconds <= 0:
+            return None
+        submitted, limit = _value(row, SUBMITTED), _value(row, LIMIT)
+        if submitted is None:
+            raise TraceError(f"{path}, job {number}: none of {', '.join(SUBMITTED)} is there")
+        return Asked(
+            submitted=_moment(submitted),
+            seconds=seconds,
+            gpus=gpus,
+            group=str(_value(row, GROUP) or ""),
+            account=str(row.get("account") or ""),
+            minutes=float(limit) if limit is not None else None,
+        )
+    except (ValueError, TypeError, OverflowError) as error:
+        raise TraceError(f"{path}, job {number}: {error}") from None
+
+
+def _value(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """The first of these columns that is there and not empty."""
+    for name in names:
+        if name in row:
+            found = row[name]
+            if found is not None and found != "":
+                return found
+    return None
+
+
+def _moment(value: Any) -> float:
+    """Seconds since 1970 from a number, or from a date and time; without a zone it is UTC."""
+    if isinstance(value, int | float):
+        return float(value)
+    text = str(value)
+    if "-" not in text:
+        return float(text)
+    found = datetime.fromisoformat(text)
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()

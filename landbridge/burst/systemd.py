@@ -1,0 +1,15 @@
+"""What systemd wants to hear of a service: ready, alive, stopping. Nothing happens without systemd."""
+
+import contextlib
+import os
+import socket
+
+
+def notify(*words: str) -> None:
+    """Send states such as READY=1 to the socket that systemd named."""
+    path = os.environ.get("NOTIFY_SOCKET")
+    if not path:
+        return
+    address = "\0" + path[1:] if path.startswith("@") else path
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out, contextlib.suppress(OSError):
+        out.sendto("\n".join(words).encode(), address)
