@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 LIMIT = 65_536
-_NUMBERED = re.compile(r"^(.*?)(\d+)$")
+_DIGITS = "0123456789"
 
 
 class HostlistError(ValueError):
@@ -43,12 +43,16 @@ def compress(hosts: Iterable[str]) -> str:
     groups: dict[tuple[str, int], set[int]] = {}
     plain: set[str] = set()
     for host in hosts:
-        match = _NUMBERED.match(host)
+        prefix = host.rstrip(_DIGITS)
+        width = len(host) - len(prefix)
         # Width is part of the name: dgx1 and dgx01 are two hosts, and one bracket cannot hold both.
-        if match is None or len(match[2]) > 15:
+        if width == 0 or width > 15:
             plain.add(host)
         else:
-            groups.setdefault((match[1], len(match[2])), set()).add(int(match[2]))
+            found = groups.get((prefix, width))
+            if found is None:
+                found = groups[prefix, width] = set()
+            found.add(int(host[-width:]))
     folded = _fold_widths(groups)
     words = [(prefix, width, _word(prefix, width, sorted(numbers))) for (prefix, width), numbers in folded.items()]
     return ",".join([word for _, _, word in sorted([*words, *((name, 0, name) for name in plain)])])
@@ -58,10 +62,13 @@ def _fold_widths(groups: dict[tuple[str, int], set[int]]) -> dict[tuple[str, int
     """Join numbers without leading zeros (`n9`, `n10`) into one group of the smallest width."""
     folded: dict[tuple[str, int], set[int]] = {}
     for (prefix, width), numbers in sorted(groups.items()):
-        for number in numbers:
-            natural = len(str(number)) == width
-            home = next((w for w in range(1, width) if (prefix, w) in folded), width) if natural else width
-            folded.setdefault((prefix, home), set()).add(number)
+        least = 0 if width == 1 else 10 ** (width - 1)
+        natural = numbers if min(numbers) >= least else {number for number in numbers if number >= least}
+        home = next((one for one in range(1, width) if (prefix, one) in folded), width)
+        if natural:
+            folded.setdefault((prefix, home), set()).update(natural)
+        if len(natural) < len(numbers):
+            folded.setdefault((prefix, width), set()).update(numbers - natural)
     return folded
 
 

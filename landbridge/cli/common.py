@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
 File = Annotated[Path | None, typer.Option("-f", "--file", help="Its file, where it is not stacks/Pulumi.ENV.yaml.")]
 
+
+class LayerName(StrEnum):
+    """A layer of an environment that is three stacks."""
+
+    FOUNDATION = "foundation"
+    CLUSTER = "cluster"
+    PLATFORM = "platform"
+
+
+Layer = Annotated[
+    LayerName | None, typer.Option("--layer", help="Only this layer, where the environment says `stacks: three`.")
+]
+
 # These mean that there was nothing to judge.
 UNREADABLE = frozenset({"unreadable-file", "bad-yaml", "no-environment", "no-project"})
 
@@ -106,6 +119,8 @@ __all__ = [
     "File",
     "FindingsError",
     "Format",
+    "Layer",
+    "LayerName",
     "Stack",
     "environment_path",
     "exit_code",

@@ -39,10 +39,11 @@ def configure(
         result = realise.configure(
             environment, environment_path(stack, file), show, limit=limit, tags=tags, check=check
         )
-    _report(result, time.monotonic() - started, form)
+    report(result, time.monotonic() - started, form)
 
 
-def _report(result: "Result", seconds: float, form: Format) -> None:
+def report(result: "Result", seconds: float, form: Format) -> None:
+    """What a run came to; ends the program with 1 where a host is not as it should be."""
     from dataclasses import asdict
 
     if form is Format.JSON:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+from landbridge.cli.common import File, Format, Layer, Stack, environment_path, print_json, require
 
 if TYPE_CHECKING:
     from landbridge.ops.impact import Report
@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
     app.command()(impact)
 
 
-def impact(stack: Stack = None, file: File = None, lose: Lose = None, form: Form = Format.TEXT) -> None:
+def impact(
+    stack: Stack = None, file: File = None, lose: Lose = None, layer: Layer = None, form: Form = Format.TEXT
+) -> None:
     """Say what `up` would do to running jobs and to data, with what to do first. Changes nothing.
 
     Exit status: 0 nothing is lost, or all that is has been named with --lose; 1 data would be lost, or Pulumi refuses.
@@ -29,7 +31,7 @@ def impact(stack: Stack = None, file: File = None, lose: Lose = None, form: Form
     from landbridge.ops.impact import report
 
     environment = require(stack, file)
-    ahead, refusal = _preview(stack, file, environment)
+    ahead, refusal = _preview(stack, file, environment, layer and layer.value)
     found = report(ahead, lose or ())
     if form is Format.JSON:
         print_json(
@@ -70,13 +72,13 @@ def refused(found: "Report") -> bool:
     return found.refused or bool(found.unknown)
 
 
-def _preview(stack: str | None, file: Any, environment: Any) -> tuple[Any, str | None]:
+def _preview(stack: str | None, file: Any, environment: Any, layer: Any) -> tuple[Any, str | None]:
     """What the engine would do, and what it says where it refuses (it does not touch what is protected)."""
     from landbridge.cli.stack_display import StackDisplay
     from landbridge.realise import pulumi
 
     with StackDisplay("preview", environment.name, quiet=True) as display:
         try:
-            return pulumi.preview(environment, environment_path(stack, file), display).ahead, None
+            return pulumi.preview(environment, environment_path(stack, file), display, layer=layer).ahead, None
         except pulumi.PulumiFailed as error:
             return error.ahead, str(error)

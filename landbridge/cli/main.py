@@ -62,7 +62,9 @@ class _Group(TyperGroup):
 def _modules() -> list[str]:
     """The modules of this package that may have commands, in their names' order."""
     files = {file for folder in commands_package.__path__ for file in os.listdir(folder)}
-    names = sorted(file.removesuffix(".py") for file in files if file.endswith(".py") and not file.startswith("_"))
+    # A folder is a command whose parts have modules of their own.
+    found = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
+    names = sorted(name for name in found if not name.startswith("_"))
     return [name for name in names if name not in _INTERNAL and not name.endswith("_display")]
 
 

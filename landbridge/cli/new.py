@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from landbridge.environment import Environment
+    from landbridge.environment.fork import Begun
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new environment's name.")]
 Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to start from.")]
@@ -46,7 +47,7 @@ def new(
 ) -> None:
     """Fork an environment: its comments stay, what is yours is replaced. On a terminal it asks for what no option says.
 
-    Nothing is overwritten, and nothing is written that `landbridge check` finds an error in.
+    Nothing is overwritten but a file that Pulumi has begun and that has no environment, and nothing is written that `landbridge check` finds an error in.
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
     """
     from landbridge.environment import find_environment, load_environment
@@ -55,7 +56,7 @@ def new(
     from landbridge.rules import check
 
     source = find_environment(origin)
-    target = _target(source, name)
+    target, started = _target(source, name)
     before = load_environment(source)
     if before.environment is None:
         raise FindingsError(before.findings)
@@ -63,7 +64,7 @@ def new(
     said = {
         "owner": owner,
         "cost_center": cost_center,
-        "region": region,
+        "region": region or (started.region if started else None),
         "onprem_cidr": onprem_cidr,
         "aws_cidr": aws_cidr,
         "gateway_address": gateway_address,
@@ -77,16 +78,18 @@ def new(
         typer.echo(f"{target.name} was not written: it would have errors", err=True)
         raise typer.Exit(status)
     try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with target.open("w" if started else "x", encoding="utf-8") as file:
+            file.write(started.ends(text) if started else text)
     except FileExistsError:
         raise FindingsError([_exists(target)]) from None
     typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: every comment says why")
 
 
-def _target(source: Path, name: str) -> Path:
+def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
+    """The file to write, and what Pulumi has begun there."""
     from pydantic import TypeAdapter, ValidationError
 
+    from landbridge.environment.fork import begun
     from landbridge.environment.model import EnvironmentName
 
     try:
@@ -95,9 +98,12 @@ def _target(source: Path, name: str) -> Path:
         fix = "up to 24 lower-case letters, digits and hyphens, a letter first"
         raise FindingsError([Finding("bad-name", f'"{name}" cannot name an environment', (), fix)]) from None
     target = source.with_name(f"Pulumi.{name}.yaml")
-    if target.exists():
+    if not target.exists():
+        return target, None
+    started = begun(target.read_text(encoding="utf-8"))
+    if started is None:
         raise FindingsError([_exists(target)])
-    return target
+    return target, started
 
 
 def _exists(target: Path) -> Finding:
@@ -110,11 +116,17 @@ def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> d
         "owner": (origin.owner, str, "owner (a mail address)"),
         "cost_center": (origin.cost_center, str, "cost center"),
         "region": (origin.region, str, "AWS region"),
-        "onprem_cidr": (str(origin.onprem.cidr), IPv4Network, "your site's range"),
-        "aws_cidr": (str(origin.aws.cidr), IPv4Network, "the VPC's range"),
-        "gateway_address": (str(origin.link.gateway_address), IPv4Address, "your gateway's address towards AWS"),
-        "onprem_asn": (str(origin.link.onprem_asn), int, "your site's BGP number"),
     }
+    if origin.onprem is not None:
+        now["onprem_cidr"] = (str(origin.onprem.cidr), IPv4Network, "your site's range")
+    now["aws_cidr"] = (str(origin.aws.cidr), IPv4Network, "the VPC's range")
+    if origin.link is not None:
+        now["gateway_address"] = (str(origin.link.gateway_address), IPv4Address, "your gateway's address towards AWS")
+        now["onprem_asn"] = (str(origin.link.onprem_asn), int, "your site's BGP number")
+    meant = [key for key, answer in said.items() if answer is not None and key not in now]
+    if meant:
+        option = {"onprem_asn": "--asn"}.get(meant[0], f"--{meant[0].replace('_', '-')}")
+        raise typer.BadParameter(f"{origin.name} has no site of its own: leave out {option}")
     found: dict[str, Any] = {}
     for key, (value, kind, question) in now.items():
         answer = said[key]

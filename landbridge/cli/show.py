@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from landbridge.plan.nodes import Nodes
 
 Expanded = Annotated[bool, typer.Option("--expanded", help="Every default made visible, as a file that loads again.")]
+Ports = Annotated[
+    bool, typer.Option("--ports", help="Who may open connections to which hosts, as the firewalls have it.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -17,22 +20,30 @@ def register(app: typer.Typer) -> None:
     app.command()(show)
 
 
-def show(stack: Stack = None, file: File = None, expanded: Expanded = False) -> None:
-    """Show an environment: a summary, or the whole of it with every default."""
+def show(stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False) -> None:
+    """Show an environment: a summary, the whole of it with every default, or the ports between its hosts."""
     environment = require(stack, file)
+    if ports:
+        from landbridge.plan.ports import port_lines
+
+        for line in port_lines(environment):
+            typer.echo(line)
+        return
     if expanded:
         from landbridge.environment.expanded import expanded as written
 
         typer.echo(written(load(stack, file)), nl=False)
         return
+    from landbridge.plan.hosts import service_hosts
     from landbridge.plan.nodes import cloud_nodes, onprem_nodes
     from landbridge.plan.partitions import partition_names
 
     typer.echo(f"environment  {environment.name} in {environment.region}, owned by {environment.owner}")
-    typer.echo(f"on-prem      {environment.onprem.cidr}")
+    served = service_hosts(environment)
+    typer.echo(f"{'on-prem' if served.site == 'onprem' else 'services':<12} {served.cidr}")
     for group in onprem_nodes(environment):
         typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {_hardware(group)}, {group.switch}")
-    for name, address in environment.onprem.addresses.items():
+    for name, address in served.addresses.items():
         typer.echo(f"  {name:<14} {address}")
     typer.echo(f"AWS          {environment.aws.cidr}")
     for group, pool in zip(cloud_nodes(environment), environment.aws.pools, strict=True):
@@ -40,7 +51,10 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False) -> 
         size = f"up to {pool.max_nodes} x {_hardware(group)}"
         typer.echo(f"  {group.hostlist:<14} {size} ({pool.instance}), {kinds}")
     link = environment.link
-    typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")
+    if link is not None:
+        typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")
+        for name, site in link.sites.items():
+            typer.echo(f"  {name:<14} {site.cidr} through {site.gateway} ({site.gateway_address}), AS {site.asn}")
     typer.echo(f"queues       {', '.join(partition_names(environment))}")
     accounts = [f"{name} ({account.data_class})" for name, account in environment.scheduler.accounts.items()]
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")

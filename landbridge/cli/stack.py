@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+from landbridge.cli.common import File, Format, Layer, Stack, environment_path, print_findings, print_json, require
 from landbridge.cli.impact import Lose, refused, show
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def up(
     yes: Yes = False,
     refresh: Refresh = False,
     lose: Lose = None,
+    layer: Layer = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller.
@@ -43,13 +44,42 @@ def up(
     """
     if not yes:
         _needs_a_person("up")
-    _look_first(stack, file, yes, lose or [], form)
+    _settle(stack, file, layer)
+    _look_first(stack, file, yes, lose or [], layer, form)
     if not yes:
         typer.confirm("Build this?", abort=True, err=True)
-    _report(_operate("up", stack, file, form, refresh=refresh), form)
+    _report(_operate("up", stack, file, form, layer=layer, refresh=refresh), form)
 
 
-def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], form: Format) -> None:
+def _settle(stack: str | None, file: Any, layer: Any) -> None:
+    """Take in what an operation that was cut short has left in AWS, and say so; end the program where AWS cannot be asked."""
+    from landbridge.cli.sweep import connect
+    from landbridge.live.adopt import find
+    from landbridge.live.answers import Refused, finding_of
+    from landbridge.realise import pulumi
+    from landbridge.realise.steps import Message
+
+    environment = require(stack, file)
+    try:
+        found = _guarded(
+            lambda: pulumi.settle(
+                environment,
+                environment_path(stack, file),
+                lambda begun, known: find(lambda region: connect(environment, region), begun, known),
+                lambda event: typer.echo(event.text, err=True) if isinstance(event, Message) else None,
+                layer=layer and layer.value,
+            )
+        )
+    except Refused as refused:
+        print_findings([finding_of(refused, "what an operation that was cut short has left")])
+        raise typer.Exit(2) from None
+    for urn, one in sorted(found.taken_in.items()):
+        typer.echo(f"taken in: {urn.rsplit('::', 1)[-1]} is {one}, which an earlier operation made", err=True)
+    for urn in found.absent:
+        typer.echo(f"not there: {urn.rsplit('::', 1)[-1]}, which an earlier operation began", err=True)
+
+
+def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer: Any, form: Format) -> None:
     """Show what is ahead; end the program where data would be lost that nobody has named."""
     from landbridge.ops.impact import report
     from landbridge.realise import pulumi
@@ -58,7 +88,7 @@ def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], form: 
     # Where nothing has been built nothing can be lost, and nobody who is asked nothing needs to wait.
     if yes and not _guarded(lambda: pulumi.remembered(environment, environment_path(stack, file))):
         return
-    preview = _operate("preview", stack, file, form)
+    preview = _operate("preview", stack, file, form, layer=layer)
     found = report(preview.ahead, lose)
     if not yes:
         _report(preview, Format.TEXT)
@@ -68,27 +98,32 @@ def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], form: 
         raise typer.Exit(1)
 
 
-def preview(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+def preview(stack: Stack = None, file: File = None, layer: Layer = None, form: Form = Format.TEXT) -> None:
     """Show what `up` would change, and change nothing."""
-    _report(_operate("preview", stack, file, form), form)
+    _report(_operate("preview", stack, file, form, layer=layer), form)
 
 
-def refresh(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+def refresh(stack: Stack = None, file: File = None, layer: Layer = None, form: Form = Format.TEXT) -> None:
     """Compare what Pulumi remembers with what is in AWS."""
-    _report(_operate("refresh", stack, file, form), form)
+    _settle(stack, file, layer)
+    _report(_operate("refresh", stack, file, form, layer=layer), form)
 
 
-def destroy(stack: Stack = None, file: File = None, yes: Yes = False, form: Form = Format.TEXT) -> None:
+def destroy(
+    stack: Stack = None, file: File = None, yes: Yes = False, layer: Layer = None, form: Form = Format.TEXT
+) -> None:
     """Remove everything that `up` has built. With aws.protect buckets, keys and secrets stay.
 
-    Then AWS is asked what is left: exit status 1 where something still costs that holds no data (`landbridge sweep`).
+    Then AWS is asked what is left: exit status 1 where something is still there that holds no data (`landbridge sweep`).
     """
     from landbridge.cli.sweep import after_destroy
 
+    what = f"the {layer.value}" if layer else "everything"
     if not yes:
         _needs_a_person("destroy")
-        typer.confirm(f"Remove everything of {stack or file} in AWS?", abort=True, err=True)
-    _report(_operate("destroy", stack, file, form), form)
+        typer.confirm(f"Remove {what} of {stack or file} in AWS?", abort=True, err=True)
+    _settle(stack, file, layer)
+    _report(_operate("destroy", stack, file, form, layer=layer), form)
     if after_destroy(require(stack, file), environment_path(stack, file)):
         raise typer.Exit(1)
 
@@ -105,7 +140,9 @@ def outputs(stack: Stack = None, file: File = None) -> None:
     print_json(found.public())
 
 
-def _operate(operation: str, stack: str | None, file: Any, form: Format, **options: bool) -> "Result":
+def _operate(
+    operation: str, stack: str | None, file: Any, form: Format, *, layer: Any = None, **options: bool
+) -> "Result":
     from landbridge.cli.stack_display import StackDisplay
     from landbridge.realise import pulumi
 
@@ -113,7 +150,9 @@ def _operate(operation: str, stack: str | None, file: Any, form: Format, **optio
     display: AbstractContextManager[Any] = StackDisplay(operation, environment.name)
     with display as show:
         act: Callable[..., Result] = getattr(pulumi, operation)
-        return _guarded(lambda: act(environment, environment_path(stack, file), show, **options))
+        return _guarded(
+            lambda: act(environment, environment_path(stack, file), show, layer=layer and layer.value, **options)
+        )
 
 
 def _guarded(act: Callable[[], T]) -> T:

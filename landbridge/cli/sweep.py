@@ -71,11 +71,11 @@ def sweep(
     raise typer.Exit(2 if not found.answered else 1 if left else 0)
 
 
-def connect(environment: "Environment") -> "Aws":
-    """A connection to the environment's AWS that remembers no answers."""
+def connect(environment: "Environment", region: str | None = None) -> "Aws":
+    """A connection to the environment's AWS, in its own region or another, that remembers no answers."""
     from landbridge.live.aws import Aws
 
-    return Aws(environment.region, environment.aws.endpoints.operator)
+    return Aws(region or environment.region, environment.aws.endpoints.operator)
 
 
 def look_at(environment: "Environment", known: frozenset[str]) -> "Swept":
@@ -93,7 +93,7 @@ def show(left: Iterable["Leftover"]) -> None:
 
 
 def after_destroy(environment: "Environment", file: Path) -> bool:
-    """Tell, after a destroy, what is still there; True when something costs that nobody can want."""
+    """Tell, after a destroy, what is still there; True when there is something that nobody can want."""
     from landbridge.realise import pulumi
 
     found = look_at(environment, pulumi.remembered(environment, file))
@@ -104,8 +104,9 @@ def after_destroy(environment: "Environment", file: Path) -> bool:
         return False
     for one in found.kept:
         typer.echo(f"kept, and billed: {one.kind.name} {one.id} {one.name}: it holds data", err=True)
-    for one in found.billed:
-        typer.echo(f"error: still there, and billed: {one.kind.name} {one.id} {one.name}", err=True)
-    if found.billed:
+    for one in found.useless:
+        word = "still there, and billed" if one.billed else "still there"
+        typer.echo(f"error: {word}: {one.kind.name} {one.id} {one.name}".rstrip(), err=True)
+    if found.useless:
         typer.echo(f"run: landbridge sweep -s {environment.name} --delete", err=True)
-    return bool(found.billed)
+    return bool(found.useless)

@@ -43,7 +43,7 @@ def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> f
 
 def node_hour_usd(environment: Environment, node: str) -> Rate:
     """The rate of one node, by its Slurm name. An unknown node has no rate."""
-    for group in environment.onprem.nodes:
+    for group in environment.node_groups:
         if node in hostlist.expand(group.hosts):
             return _onprem_rate(group.platform)
     for pool in environment.aws.pools:
@@ -63,7 +63,7 @@ def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: floa
 
 def _onprem_rate(platform: str) -> Rate:
     facts = platforms().get(platform)
-    if facts is None or facts.price_usd is None:
+    if facts is None or facts.price_usd is None or facts.power_kw is None:
         return Rate(None, f"no price known for {platform}")
     usd = onprem_node_hour(facts.price_usd, facts.power_kw, prices().onprem)
     return Rate(usd, f"owned {platform} at ${usd:,.2f} a node-hour, prices of {prices().date}")

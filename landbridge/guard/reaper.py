@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-CLUSTER, POOL, LEASE, NODE = "landbridge:cluster", "landbridge:pool", "landbridge:lease-expires", "landbridge:node"
+CLUSTER, POOL, LEASE = "landbridge:cluster", "landbridge:pool", "landbridge:lease-expires"
+#: All nodes of an instance's launch, among which its index says which it is: for the log alone.
+NODES = "landbridge:nodes"
 #: What costs money, and what may yet start again and do so.
 STATES = ("pending", "running", "stopping", "stopped")
 #: EC2 takes more; a call that fails is repeated for each of its instances, so it is kept small.
@@ -31,6 +33,7 @@ class Instance:
     id: str
     launched: datetime
     tags: Mapping[str, str]
+    index: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ def find(ec2: Any, cluster: str) -> list[Instance]:
             id=raw["InstanceId"],
             launched=raw["LaunchTime"],
             tags={tag["Key"]: tag["Value"] for tag in raw.get("Tags", [])},
+            index=raw.get("AmiLaunchIndex", 0),
         )
         for page in pages
         for group in page["Reservations"]
@@ -141,7 +145,7 @@ def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, An
     found = find(ec2, cluster)
     verdict = decide(found, now, limits)
     failed = end(ec2, verdict.end)
-    nodes = {one.id: one.tags.get(NODE, "") for one in found}
+    nodes = {one.id: f"{one.tags[NODES]}, number {one.index + 1}" if NODES in one.tags else "" for one in found}
     ended = {one: {"why": why, "node": nodes[one]} for one, why in verdict.end.items() if one not in failed}
     return {"cluster": cluster, "looked_at": len(found), "ended": ended, "odd": dict(verdict.odd), "failed": failed}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
+from landbridge.plan.images import CLUSTER, IMAGE
 
 #: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.
 _NAMES_A_CALL = 10
@@ -75,6 +76,15 @@ def image(aws: Aws, ami: str) -> Image | None:
             return None
         raise
     return _image(answer["Images"][0]) if answer["Images"] else None
+
+
+def newest(aws: Aws, cluster: str, name: str) -> Image | None:
+    """The newest image that a cluster's own pipeline has built under a name; None before the first. Raises Refused."""
+    tags = {CLUSTER: cluster, IMAGE: name}
+    filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
+    filters.append({"Name": "state", "Values": ["available"]})
+    found = aws.ask("ec2", "describe_images", Owners=["self"], Filters=filters)["Images"]
+    return _image(max(found, key=lambda raw: (str(raw.get("CreationDate")), raw["ImageId"]))) if found else None
 
 
 def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:

@@ -6,12 +6,25 @@ from datetime import date
 from typing import Any, Literal
 
 from landbridge.environment import Environment, ImageLock, LockedImage
-from landbridge.findings import Finding
+from landbridge.findings import Finding, Severity
 from landbridge.live.aws import Aws
-from landbridge.live.images import Image, Named, image, parameters
+from landbridge.live.images import Image, Named, image, newest, parameters
+from landbridge.plan.images import SOURCE, image_sources
 
 #: What a person reviews when an image changes, in this order.
-SHOWN = ("ami", "version", "name", "driver", "cuda", "efa", "architecture", "root_device", "root_gib", "parameter")
+SHOWN = (
+    "ami",
+    "version",
+    "name",
+    "driver",
+    "cuda",
+    "efa",
+    "architecture",
+    "root_device",
+    "root_gib",
+    "parameter",
+    "source",
+)
 NEEDS = ("ssm:GetParameters", "ec2:DescribeImages")
 
 
@@ -48,12 +61,23 @@ def propose(
 ) -> Proposal:
     """What the lock is to be. Without `upgrade` an image stays as it is while its parameter's name does. Raises Refused."""
     before = dict(lock.images) if lock is not None else {}
-    sources = {name: source.parameter for name, source in environment.aws.images.items()}
-    stale = [name for name in sources if upgrade or not _still(before.get(name), sources[name], environment.region)]
-    named, missing = parameters(aws, [sources[name] for name in stale])
-    after = {name: before[name] for name in sources if name not in stale}
+    sources = image_sources(environment)
+    builds = {name: source.build for name, source in environment.aws.images.items() if source.build is not None}
+    known = {**dict.fromkeys(builds), **sources}
+    stale = [name for name in known if upgrade or not _still(before.get(name), known[name], environment.region)]
+    named, missing = parameters(aws, [sources[name] for name in stale if name in sources])
+    after = {name: before[name] for name in known if name not in stale}
     findings = []
-    for name in stale:
+    for name in [name for name in stale if name in builds]:
+        built = newest(aws, environment.name, name)
+        if built is None:
+            yet = f"{name} has not been built yet"
+            fix = f"landbridge image build {name} -s {environment.name}, and this again when it is ready"
+            findings.append(Finding("live-image-built", yet, ("aws", "images", name, "build"), fix, Severity.WARNING))
+            continue
+        made = _locked(built, None, None, environment.region, today)
+        after[name] = before[name] if name in before and _same(before[name], made) else made
+    for name in [name for name in stale if name in sources]:
         path = ("aws", "images", name, "parameter")
         if sources[name] in missing:
             message = f"{environment.region} has no image under the parameter {sources[name]}"
@@ -78,15 +102,16 @@ def propose(
     return Proposal(ImageLock({name: after[name] for name in sorted(after)}), changes, tuple(findings))
 
 
-def _still(known: LockedImage | None, parameter: str, region: str) -> bool:
+def _still(known: LockedImage | None, parameter: str | None, region: str) -> bool:
     return known is not None and known.parameter == parameter and known.region == region
 
 
-def _locked(found: Image, named: Named, parameter: str, region: str, today: date) -> LockedImage:
+def _locked(found: Image, named: Named | None, parameter: str | None, region: str, today: date) -> LockedImage:
     return LockedImage(
         ami=found.ami,
         parameter=parameter,
-        version=named.version,
+        source=found.tags.get(SOURCE) if parameter is None else None,
+        version=named.version if named is not None else None,
         region=region,
         architecture="arm64" if found.architecture == "arm64" else "x86_64",
         root_device=found.root_device,

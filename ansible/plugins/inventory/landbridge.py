@@ -79,7 +79,10 @@ class InventoryModule(BaseInventoryPlugin):
 
     @staticmethod
     def _connection(environment, paths):
-        access = environment.onprem.access
+        from landbridge.plan.hosts import service_hosts
+        from landbridge.plan.reach import proxy_command
+
+        access, proxy = service_hosts(environment).access, proxy_command(environment)
         known = (
             paths.expand(access.known_hosts)
             if access.known_hosts
@@ -93,8 +96,8 @@ class InventoryModule(BaseInventoryPlugin):
             "-o",
             "LogLevel=ERROR",
         ]
-        if access.proxy_command:
-            options += ["-o", f"ProxyCommand={access.proxy_command}"]
+        if proxy:
+            options += ["-o", f"ProxyCommand={proxy}"]
         found = {
             "ansible_user": access.user,
             "ansible_port": access.port,

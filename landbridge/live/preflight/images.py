@@ -32,7 +32,9 @@ def image_parameter(scene: Scene) -> Iterator[Finding]:
 
     Source: Systems Manager User Guide, "Calling AMI public parameters"; DLAMI and EKS user guides for the names.
     """
-    sources = {name: source.parameter for name, source in scene.environment.aws.images.items()}
+    sources = {
+        name: source.parameter for name, source in scene.environment.aws.images.items() if source.parameter is not None
+    }
     built = {pool.name: choice(scene, pool).parameter for pool in scene.environment.aws.pools if pool.image is None}
     wanted = [*sources.values(), *(name for name in built.values() if name)]
     if not wanted:
@@ -47,6 +49,25 @@ def image_parameter(scene: Scene) -> Iterator[Finding]:
             message = f"{pool.name} boots what node_image.yml builds, and it has not built anything yet"
             fix = "ansible-playbook playbooks/node_image.yml, after `landbridge up`"
             yield info("live-image-parameter", message, ("aws", "pools", index, "image"), fix)
+
+
+@check("images that are built", "ec2:DescribeImages")
+def image_built(scene: Scene) -> Iterator[Finding]:
+    """The pipeline of every image that is built here has built one: until then no pool can boot it.
+
+    Source: docs/decisions/0024-node-image.md; EC2 API reference, DescribeImages (filters by tag).
+    """
+    aws = scene.environment.aws
+    booted = {pool.image for pool in aws.pools}
+    for name, source in aws.images.items():
+        if (
+            source.build is not None
+            and name in booted
+            and images.newest(scene.aws, scene.environment.name, name) is None
+        ):
+            message = f"{name} has not been built yet, and pools boot it"
+            fix = f"landbridge up and landbridge image build {name}, with -s {scene.environment.name}"
+            yield warning("live-image-built", message, ("aws", "images", name, "build"), fix)
 
 
 @check("images", "ec2:DescribeImages", "ssm:GetParameters")

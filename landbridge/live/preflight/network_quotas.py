@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from landbridge.catalog import limits
-from landbridge.environment import Vpn
 from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
 from landbridge.plan.endpoints import endpoint_services
+from landbridge.plan.link import connections
 from landbridge.plan.nics import pool_interfaces
 from landbridge.plan.subnets import nat_zones, used_zones
 
@@ -103,21 +103,24 @@ def interface_quota(scene: Scene) -> Iterator[Finding]:
     "ec2:DescribeVpnConnections",
 )
 def link_quota(scene: Scene) -> Iterator[Finding]:
-    """There is room for the link: a transit gateway, a customer gateway, a VPN connection.
+    """There is room for the link: a transit gateway, and a customer gateway and a VPN connection for each way.
 
     Transit gateways are five in an account, over all of its regions' teams.
     Source: Transit Gateway User Guide and Site-to-Site VPN User Guide, "Quotas".
     """
-    kinds = [("transit_gateway", "describe_transit_gateways", "TransitGateways")]
-    if isinstance(scene.environment.link, Vpn):
+    kinds = [("transit_gateway", "describe_transit_gateways", "TransitGateways", 1)]
+    vpns = len(connections(scene.environment))
+    if vpns:
         kinds += [
-            ("customer_gateway", "describe_customer_gateways", "CustomerGateways"),
-            ("vpn_connection", "describe_vpn_connections", "VpnConnections"),
+            ("customer_gateway", "describe_customer_gateways", "CustomerGateways", vpns),
+            ("vpn_connection", "describe_vpn_connections", "VpnConnections", vpns),
         ]
-    for unit, operation, key in kinds:
+    for unit, operation, key, wanted in kinds:
         found = [one for one in scene.aws.ask("ec2", operation)[key] if one.get("State") not in _GONE]
-        if not any(scene.is_mine(one.get("Tags")) for one in found):
-            yield from _room(scene, "live-link-quota", unit, 1, len(found), ("link",), "take down one that nobody uses")
+        more = wanted - sum(scene.is_mine(one.get("Tags")) for one in found)
+        if more > 0:
+            fix = "take down one that nobody uses"
+            yield from _room(scene, "live-link-quota", unit, more, len(found), ("link",), fix)
 
 
 @check("quota of endpoints", *ASK, "ec2:DescribeVpcEndpoints")

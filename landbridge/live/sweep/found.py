@@ -57,6 +57,11 @@ class Swept:
         return tuple(one for one in self.left if one.billed and not one.data)
 
     @property
+    def useless(self) -> tuple[Leftover, ...]:
+        """What holds nothing, whether it costs or only stands in somebody's way: nobody can want it either."""
+        return tuple(one for one in self.left if not one.data)
+
+    @property
     def kept(self) -> tuple[Leftover, ...]:
         """What holds data, and costs for as long as it does."""
         return tuple(one for one in self.left if one.data)
@@ -65,7 +70,7 @@ class Swept:
 def look(aws: Aws, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool) -> Swept:
     """Find what bears `cluster`'s tag and is not among the `remembered` ids.
 
-    While the environment is `standing`, a node whose lease has not run out is in use. Never raises for what AWS answers.
+    While the environment is `standing`, a node whose lease has not run out is in use, and so is every image. Never raises for what AWS answers.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = list(pool.map(lambda kind: _find(aws, kind, cluster), KINDS))
@@ -99,6 +104,8 @@ def _name(kind: Kind, item: Item) -> str:
 
 
 def _in_use(one: Leftover, now: datetime) -> bool:
+    if one.kind.name == "image":
+        return True  # the lock may name it, and the pipeline's own rule removes old ones
     lease = one.kind.tags(one.item).get(LEASE)
     if one.kind.name != "instance" or lease is None:
         return False

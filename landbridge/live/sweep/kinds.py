@@ -7,6 +7,7 @@ from typing import Any
 
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
+from landbridge.live.sweep import databases, lines, names, network, rights
 
 Item = Mapping[str, Any]
 CLUSTER = "landbridge:cluster"
@@ -56,6 +57,15 @@ def _instances(aws: Aws, cluster: str) -> Iterable[Item]:
     ]
     groups = aws.all("ec2", "describe_instances", "Reservations", Filters=filters)
     return [instance for group in groups for instance in group["Instances"]]
+
+
+def _snapshots(aws: Aws, cluster: str) -> Iterable[Item]:
+    """Those of volumes: an image's own go with the image."""
+    images = aws.ask("ec2", "describe_images", Owners=["self"])["Images"]
+    disks = [disk.get("Ebs", {}) for image in images for disk in image.get("BlockDeviceMappings") or ()]
+    of_images = {disk.get("SnapshotId") for disk in disks}
+    found = _ec2("describe_snapshots", "Snapshots", "pending", "completed")(aws, cluster)
+    return [one for one in found if one["SnapshotId"] not in of_images]
 
 
 def _fsx(aws: Aws, cluster: str) -> Iterable[Item]:
@@ -115,10 +125,18 @@ def _delete_endpoint(aws: Aws, item: Item) -> None:
         raise Refused("ec2:DeleteVpcEndpoints", str(error.get("Code")), str(error.get("Message")))
 
 
+def _delete_image(aws: Aws, item: Item) -> None:
+    """With the snapshots that it starts from: they are what costs."""
+    aws.ask("ec2", "deregister_image", ImageId=item["ImageId"], DeleteAssociatedSnapshots=True)
+
+
 #: Source of the order: an interface outlives its instance by moments, a group its interfaces, a gateway its attachments.
 KINDS: tuple[Kind, ...] = (
     Kind("instance", "ec2:DescribeInstances", _instances, "InstanceId",
          _call("ec2", "terminate_instances", "InstanceIds", "InstanceId", many=True), billed=True),
+    # Whatever a pipeline has built it can build again.
+    Kind("image", "ec2:DescribeImages", _ec2("describe_images", "Images", "available", "pending", "failed", pages=False),
+         "ImageId", _delete_image, billed=True),
     Kind("NAT gateway", "ec2:DescribeNatGateways", _ec2("describe_nat_gateways", "NatGateways", "pending", "available"),
          "NatGatewayId", _call("ec2", "delete_nat_gateway", "NatGatewayId", "NatGatewayId"), billed=True),
     Kind("VPN", "ec2:DescribeVpnConnections",
@@ -129,6 +147,12 @@ KINDS: tuple[Kind, ...] = (
          "TransitGatewayAttachmentId",
          _call("ec2", "delete_transit_gateway_vpc_attachment", "TransitGatewayAttachmentId", "TransitGatewayAttachmentId"),
          billed=True),
+    Kind("virtual interface", "directconnect:DescribeVirtualInterfaces", lines.interfaces, "virtualInterfaceId",
+         lines.delete_interface, billed=True),
+    Kind("Direct Connect gateway", "directconnect:DescribeDirectConnectGateways", lines.gateways,
+         "directConnectGatewayId", lines.delete_gateway, billed=True),
+    Kind("transit route table", "ec2:DescribeTransitGatewayRouteTables", lines.tables, "TransitGatewayRouteTableId",
+         lines.delete_table),
     Kind("transit gateway", "ec2:DescribeTransitGateways",
          _ec2("describe_transit_gateways", "TransitGateways", "pending", "available"), "TransitGatewayId",
          _call("ec2", "delete_transit_gateway", "TransitGatewayId", "TransitGatewayId")),
@@ -138,10 +162,27 @@ KINDS: tuple[Kind, ...] = (
     Kind("endpoint", "ec2:DescribeVpcEndpoints",
          _ec2("describe_vpc_endpoints", "VpcEndpoints", "pending", "available", "pendingacceptance"), "VpcEndpointId",
          _delete_endpoint, billed=True),
+    Kind("resolver rule", "route53resolver:ListResolverRules", names.resolver_rules, "Id", names.delete_rule),
+    Kind("resolver endpoint", "route53resolver:ListResolverEndpoints", names.resolver_endpoints, "Id",
+         _call("route53resolver", "delete_resolver_endpoint", "ResolverEndpointId", "Id"), billed=True),
+    Kind("log of questions", "route53resolver:ListResolverQueryLogConfigs", names.query_logs, "Id",
+         names.delete_query_log),
+    Kind("group of models", "sagemaker:ListModelPackageGroups", names.model_groups, "ModelPackageGroupName",
+         _call("sagemaker", "delete_model_package_group", "ModelPackageGroupName", "ModelPackageGroupName"), data=True),
+    # Others may have put names into it.
+    Kind("zone", "route53:ListHostedZones", names.zones, "Id", names.delete_zone, billed=True, data=True),
     Kind("FSx file system", "fsx:DescribeFileSystems", _fsx, "FileSystemId",
          _call("fsx", "delete_file_system", "FileSystemId", "FileSystemId"), billed=True, data=True),
     Kind("EFS file system", "elasticfilesystem:DescribeFileSystems", _efs, "FileSystemId", _delete_efs,
          billed=True, data=True),
+    Kind("database", "rds:DescribeDBInstances", databases.instances, "DBInstanceIdentifier", databases.delete_instance,
+         billed=True, data=True),
+    Kind("database's snapshot", "rds:DescribeDBSnapshots", databases.snapshots, "DBSnapshotIdentifier",
+         _call("rds", "delete_db_snapshot", "DBSnapshotIdentifier", "DBSnapshotIdentifier"), billed=True, data=True),
+    Kind("database's subnets", "rds:DescribeDBSubnetGroups", databases.subnet_groups, "DBSubnetGroupName",
+         _call("rds", "delete_db_subnet_group", "DBSubnetGroupName", "DBSubnetGroupName")),
+    Kind("database's parameters", "rds:DescribeDBParameterGroups", databases.parameter_groups, "DBParameterGroupName",
+         _call("rds", "delete_db_parameter_group", "DBParameterGroupName", "DBParameterGroupName")),
     Kind("interface", "ec2:DescribeNetworkInterfaces",
          _ec2("describe_network_interfaces", "NetworkInterfaces", "available", "pending"), "NetworkInterfaceId",
          _call("ec2", "delete_network_interface", "NetworkInterfaceId", "NetworkInterfaceId"), tags_key="TagSet"),
@@ -149,6 +190,8 @@ KINDS: tuple[Kind, ...] = (
          _call("ec2", "release_address", "AllocationId", "AllocationId"), billed=True),
     Kind("volume", "ec2:DescribeVolumes", _ec2("describe_volumes", "Volumes", "creating", "available"), "VolumeId",
          _call("ec2", "delete_volume", "VolumeId", "VolumeId"), billed=True, data=True),
+    Kind("snapshot", "ec2:DescribeSnapshots", _snapshots, "SnapshotId",
+         _call("ec2", "delete_snapshot", "SnapshotId", "SnapshotId"), billed=True, data=True),
     Kind("launch template", "ec2:DescribeLaunchTemplates", _ec2("describe_launch_templates", "LaunchTemplates"),
          "LaunchTemplateId", _call("ec2", "delete_launch_template", "LaunchTemplateId", "LaunchTemplateId")),
     Kind("placement group", "ec2:DescribePlacementGroups",
@@ -156,6 +199,20 @@ KINDS: tuple[Kind, ...] = (
          _call("ec2", "delete_placement_group", "GroupName", "GroupName")),
     Kind("security group", "ec2:DescribeSecurityGroups", _ec2("describe_security_groups", "SecurityGroups"), "GroupId",
          _delete_group),
+    Kind("route table", "ec2:DescribeRouteTables", _ec2("describe_route_tables", "RouteTables"), "RouteTableId",
+         network.delete_route_table),
+    Kind("subnet", "ec2:DescribeSubnets", _ec2("describe_subnets", "Subnets"), "SubnetId",
+         _call("ec2", "delete_subnet", "SubnetId", "SubnetId")),
+    Kind("internet gateway", "ec2:DescribeInternetGateways", _ec2("describe_internet_gateways", "InternetGateways"),
+         "InternetGatewayId", network.delete_internet_gateway),
+    Kind("VPC", "ec2:DescribeVpcs", _ec2("describe_vpcs", "Vpcs"), "VpcId", _call("ec2", "delete_vpc", "VpcId", "VpcId")),
+    Kind("key", "kms:ListKeys", network.keys, "KeyId", network.delete_key, billed=True, data=True),
     Kind("activation", "ssm:DescribeActivations", _activations, "ActivationId",
          _call("ssm", "delete_activation", "ActivationId", "ActivationId")),
+    Kind("profile of IAM Roles Anywhere", "rolesanywhere:ListProfiles", rights.profiles, "profileId",
+         _call("rolesanywhere", "delete_profile", "profileId", "profileId")),
+    # Whoever has its key may still ask for credentials.
+    Kind("trust anchor", "rolesanywhere:ListTrustAnchors", rights.anchors, "trustAnchorId",
+         _call("rolesanywhere", "delete_trust_anchor", "trustAnchorId", "trustAnchorId")),
+    Kind("budget", "budgets:ViewBudget", rights.budgets, "Id", rights.delete_budget),
 )  # fmt: skip

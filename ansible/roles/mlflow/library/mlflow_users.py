@@ -25,13 +25,13 @@ created: {type: list, returned: always, description: Accounts that were missing.
 updated: {type: list, returned: always, description: Accounts whose password was set.}
 """
 
-import base64  # noqa: E402
-import json  # noqa: E402
-import urllib.error  # noqa: E402
-import urllib.parse  # noqa: E402
-import urllib.request  # noqa: E402
+import base64
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
 
-from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+from ansible.module_utils.basic import AnsibleModule
 
 
 def call(url, method, user, password, body=None):

@@ -12,7 +12,13 @@ options:
   accounts:
     type: dict
     required: true
-    description: By account name, a dictionary of users (list), description, parent, fairshare and grp_tres (a dictionary as gres/gpu: 8).
+    description: >-
+      By account name, a dictionary of users (list), description, parent, fairshare, grp_tres (a dictionary as gres/gpu: 8),
+      qos (a list of what its jobs may ask for) and default_qos.
+  only_add:
+    type: bool
+    default: false
+    description: Whether only what is missing is added, without limits, as is done before slurmctld has ever run.
 author: [landbridge]
 """
 
@@ -26,7 +32,7 @@ RETURN = r"""
 commands: {type: list, returned: always, description: The sacctmgr commands that ran (or would run in check mode).}
 """
 
-from ansible.module_utils.basic import AnsibleModule  # noqa: E402
+from ansible.module_utils.basic import AnsibleModule
 
 
 def by_depth(accounts):
@@ -46,14 +52,17 @@ def by_depth(accounts):
 
 def wanted_limits(account):
     tres = account.get("grp_tres") or {}
-    return {
+    found = {
         "fairshare": str(account.get("fairshare", 1)),
         "GrpTRES": ",".join("%s=%s" % pair for pair in sorted(tres.items())),
     }
+    if "qos" in account:
+        found |= {"QOS": ",".join(sorted(account["qos"])), "DefaultQOS": account.get("default_qos") or ""}
+    return found
 
 
-def plan(cluster, accounts, present):
-    """The sacctmgr arguments that lead from `present` to `accounts`.
+def plan(cluster, accounts, present, only_add=False):
+    """The sacctmgr arguments that lead from `present` to `accounts`, or only to their names and users.
 
     `present` maps (account, user) to its limits; the user is "" for the account itself.
     """
@@ -61,46 +70,53 @@ def plan(cluster, accounts, present):
     where = "cluster=" + cluster
     for name in by_depth(accounts):
         account = accounts[name] or {}
-        users, limits = account.get("users") or [], wanted_limits(account)
+        users, limits = account.get("users") or [], {} if only_add else wanted_limits(account)
         settings = [key + "=" + value for key, value in sorted(limits.items()) if value]
         if (name, "") not in present:
             about = ["description=" + account.get("description", name), "organization=" + cluster]
             parent = "parent=" + account.get("parent", "root")
             steps.append(["add", "account", name, where, parent, *about, *settings])
-        elif present[name, ""] != limits:
+        elif {key: present[name, ""].get(key, "") for key in limits} != limits:
             # A limit that is no longer wanted is taken away with -1: gres/gpu=8 becomes gres/gpu=-1.
             old = present[name, ""]["GrpTRES"]
             gone = ["GrpTRES=" + old.rpartition("=")[0] + "=-1"] if old and not limits["GrpTRES"] else []
+            if present[name, ""].get("DefaultQOS") and not limits.get("DefaultQOS", "none"):
+                gone.append("DefaultQOS=-1")
             steps.append(["modify", "account", "where", "name=" + name, where, "set", *settings, *gone])
         missing = sorted(user for user in users if (name, user) not in present)
         if missing:
             steps.append(["add", "user", ",".join(missing), "account=" + name, where])
         stale = sorted(user for owner, user in present if owner == name and user and user not in users)
-        if stale:
+        if stale and not only_add:
             steps.append(["delete", "user", "where", "name=" + ",".join(stale), "account=" + name, where])
     return steps
 
 
 def parse(text):
-    """`sacctmgr -nP show associations format=account,user,fairshare,grptres` as limits by (account, user)."""
+    """`sacctmgr -nP show associations format=account,user,fairshare,grptres,qos,defaultqos` as limits by (account, user)."""
     present = {}
     for line in text.splitlines():
-        account, user, fairshare, tres = (line.split("|") + ["", "", ""])[:4]
+        account, user, fairshare, tres, qos, default = (line.split("|") + [""] * 5)[:6]
         if account:
-            present[account, user] = {"fairshare": fairshare, "GrpTRES": tres}
+            shown = {"fairshare": fairshare, "GrpTRES": tres, "DefaultQOS": default}
+            present[account, user] = shown | {"QOS": ",".join(sorted(filter(None, qos.split(","))))}
     return present
 
 
 def main():
     module = AnsibleModule(
-        argument_spec={"cluster": {"type": "str", "required": True}, "accounts": {"type": "dict", "required": True}},
+        argument_spec={
+            "cluster": {"type": "str", "required": True},
+            "accounts": {"type": "dict", "required": True},
+            "only_add": {"type": "bool", "default": False},
+        },
         supports_check_mode=True,
     )
-    cluster, accounts = module.params["cluster"], module.params["accounts"]
+    cluster, accounts, only_add = (module.params[name] for name in ("cluster", "accounts", "only_add"))
     sacctmgr = module.get_bin_path("sacctmgr", required=not module.check_mode)
     if sacctmgr is None:
         # A first run in check mode: nothing is installed yet, so all of it would be done.
-        module.exit_json(changed=bool(accounts), commands=plan(cluster, accounts, {}))
+        module.exit_json(changed=bool(accounts), commands=plan(cluster, accounts, {}, only_add))
     # slurmctld registers its cluster when it first reaches slurmdbd; accounts may come before that.
     read = [
         sacctmgr,
@@ -109,14 +125,14 @@ def main():
         "associations",
         "where",
         "cluster=" + cluster,
-        "format=account,user,fairshare,grptres",
+        "format=account,user,fairshare,grptres,qos,defaultqos",
     ]
     rc, out, err = module.run_command(read)
     if rc != 0:
         module.fail_json(msg="slurmdbd did not answer: " + (err or out).strip(), cmd=read, rc=rc)
     present = parse(out)
     commands = [] if present else [["add", "cluster", cluster]]
-    commands += plan(cluster, accounts, present)
+    commands += plan(cluster, accounts, present, only_add)
     if not module.check_mode:
         for command in commands:
             rc, out, err = module.run_command([sacctmgr, "-i", *command])

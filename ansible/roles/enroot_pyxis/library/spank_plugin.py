@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""Whether a plugin of Slurm's (SPANK) was built for the Slurm that is on this host. Changes nothing."""
+
+import re
+import struct
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = """
+module: spank_plugin
+short_description: Whether a plugin of Slurm's was built for the Slurm on this host
+description:
+  - Slurm ends every job where a plugin that plugstack.conf requires was built for another release of it, and a package
+    of the plugin need not say for which one it was built. The plugin's own file does.
+  - Reads the file, and asks a command of Slurm's for its release. Both are compared as Slurm does, without the last number.
+options:
+  path: {description: The plugin., type: path, required: true}
+  commands: {description: Commands of Slurm's that know their release; the first that is there is asked., type: list, elements: path}
+author: Landbridge
+"""
+RETURN = """
+plugin: {description: The release that the plugin was built for., type: str, returned: always}
+slurm: {description: The release on this host; empty where there is none yet., type: str, returned: always}
+"""
+_LOAD, _DYNAMIC = 1, 2
+_STRTAB, _SYMTAB, _STRSZ = 5, 6, 10
+
+
+class NotAPlugin(Exception):
+    """What is wrong with the file."""
+
+
+def built_for(data):
+    """The release in a plugin's file, as 26.05. Raises NotAPlugin.
+
+    Source: elf(5); slurm/spank.h (plugin_version is SLURM_VERSION_NUMBER) and slurm/slurm_version.h (a byte for each part).
+    """
+    if data[:6] != b"\x7fELF\x02\x01":
+        raise NotAPlugin("it is no ELF file of 64 bits")
+    try:
+        number = struct.unpack_from("<I", data, _offset_of(data, b"plugin_version"))[0]
+    except struct.error:
+        raise NotAPlugin("it ends too early") from None
+    return f"{number >> 16 & 0xFF}.{number >> 8 & 0xFF:02}"
+
+
+def _offset_of(data, symbol):
+    """Where in the file the value of an exported symbol is."""
+    start, size, count = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
+    parts = [struct.unpack_from("<IIQQQQQQ", data, start + index * size) for index in range(count)]
+
+    def in_file(address):
+        for kind, _, offset, virtual, _, length, _, _ in parts:
+            if kind == _LOAD and virtual <= address < virtual + length:
+                return address - virtual + offset
+        raise NotAPlugin("an address in it leads nowhere")
+
+    tags = {}
+    for kind, _, offset, _, _, length, _, _ in parts:
+        if kind == _DYNAMIC:
+            for at in range(offset, offset + length, 16):
+                tag, value = struct.unpack_from("<QQ", data, at)
+                tags.setdefault(tag, value)
+    if not {_STRTAB, _SYMTAB, _STRSZ} <= set(tags):
+        raise NotAPlugin("it exports nothing")
+    names, symbols = in_file(tags[_STRTAB]), in_file(tags[_SYMTAB])
+    # Linkers put the names behind the symbols; there is no other word on how many there are.
+    for at in range(symbols, names, 24):
+        name, _, _, section, address, _ = struct.unpack_from("<IBBHQQ", data, at)
+        if section and name < tags[_STRSZ] and data[names + name : names + name + len(symbol) + 1] == symbol + b"\0":
+            return in_file(address)
+    raise NotAPlugin("it does not say for which Slurm it was built: it is no plugin of Slurm's")
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={"path": {"type": "path", "required": True}, "commands": {"type": "list", "elements": "path"}},
+        supports_check_mode=True,
+    )
+    path, slurm = Path(module.params["path"]), ""
+    commands = module.params["commands"] or ["/usr/sbin/slurmd", "/usr/bin/srun"]
+    for command in commands:
+        if Path(command).exists():
+            _, said, _ = module.run_command([command, "-V"])
+            found = re.search(r"\b(\d\d\.\d\d)\.", said)
+            slurm = found.group(1) if found else ""
+            break
+    if not path.exists():
+        if module.check_mode:
+            module.exit_json(changed=False, plugin="", slurm=slurm)
+        module.fail_json(msg=f"{path} is not there: the plugin's package is not installed", plugin="", slurm=slurm)
+    try:
+        plugin = built_for(path.read_bytes())
+    except NotAPlugin as error:
+        module.fail_json(msg=f"{path}: {error}", plugin="", slurm=slurm)
+    if slurm and plugin != slurm:
+        module.fail_json(
+            msg=f"{path} was built for Slurm {plugin}, and this host has {slurm}: every job on it would fail. "
+            f"Install the plugin's package that was built for {slurm}",
+            plugin=plugin,
+            slurm=slurm,
+        )
+    module.exit_json(changed=False, plugin=plugin, slurm=slurm)
+
+
+if __name__ == "__main__":
+    main()

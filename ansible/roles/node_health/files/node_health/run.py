@@ -1,0 +1,45 @@
+"""Running programs that may hang: a process that waits for dead hardware cannot even be killed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a program did. `code` is None when it did not end in time, 127 when it is not there."""
+
+    code: int | None
+    text: str
+
+    @property
+    def first_line(self) -> str:
+        """Its first line that says something."""
+        return next((line.strip() for line in self.text.splitlines() if line.strip()), "")
+
+
+def run(command: Sequence[str], seconds: float = 15) -> Output:
+    """Run it and return what it said on both channels. Never waits longer than `seconds`."""
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={"PATH": PATH, "LC_ALL": "C.UTF-8"},
+            text=True,
+            errors="replace",
+        )
+    except OSError as error:
+        return Output(127, f"{command[0]}: {error.strerror}")
+    try:
+        text, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # Not waited for: in an uninterruptible sleep it stays until its hardware answers.
+        process.kill()
+        return Output(None, "")
+    return Output(process.returncode, text)

@@ -1,0 +1,19 @@
+"""`landbridge burst`: what the controller has done and why, what a person may tell it, and what it would do with a queue.
+
+All but `simulate` run where burst.json and the journal are: on the controller.
+"""
+
+import typer
+
+from landbridge.cli.burst import answers, doctor, edits, simulate
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    burst = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, help="Bursting: the AWS nodes of a running cluster."
+    )
+    burst.callback()(lambda: None)
+    for module in (answers, edits, doctor, simulate):
+        module.register(burst)
+    app.add_typer(burst, name="burst")

@@ -1,0 +1,168 @@
+"""`landbridge burst status`, `why`, `history`: what is so, and what was decided."""
+
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.burst.common import ConfigFile, Form, controller
+from landbridge.cli.common import Format, print_json
+
+if TYPE_CHECKING:
+    from landbridge.burst.model import Job, Record
+    from landbridge.burst.status import PoolStatus, Row
+
+JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
+OfJob = Annotated[int | None, typer.Option("--job", help="Only what was decided for this job.")]
+OfPool = Annotated[str | None, typer.Option("--pool", help="Only this pool.")]
+Since = Annotated[
+    str | None, typer.Option(metavar="WHEN", help="From then on: 2026-11-22T08:00 (UTC), or 90m, 6h, 3d ago.")
+]
+Limit = Annotated[int, typer.Option(min=1, help="At most so many of the last ones.")]
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(status)
+    app.command()(why)
+    app.command()(history)
+
+
+def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+    """Show instances in AWS beside what Slurm believes of their nodes, and how pools and budgets stand.
+
+    Ends with 1 where the two disagree. Example: landbridge burst status
+    """
+    from landbridge.burst import slurm
+    from landbridge.burst import status as answer
+    from landbridge.burst.ec2 import Ec2
+
+    with controller(config) as (found, store):
+        ec2 = Ec2(found).view()
+        view = slurm.view(found.policy, need_pending=False)
+        state, lease, now = store.load(), store.lease(), time.time()
+    rows = answer.join(ec2.instances, view.nodes)
+    pools = answer.pools(found.policy, state, ec2, now)
+    money = answer.spending(state, now)
+    if form is Format.JSON:
+        print_json(
+            {
+                "acting": {"host": lease[0], "until": lease[1]} if lease is not None else None,
+                "nodes": [asdict(row) for row in rows],
+                "pools": [asdict(pool) for pool in pools],
+                "accounts": {name: {"spent_usd": spent, "held_usd": held} for name, (spent, held) in money.items()},
+                "orders": len(state.orders),
+            }
+        )
+    else:
+        _status(rows, pools)
+        for name, (spent, held) in money.items():
+            typer.echo(f"account {name or '(no job)'}: {spent:,.2f} USD spent this month, {held:,.2f} held")
+        if lease is None or lease[1] < now:
+            typer.echo("no controller acts now: landbridge burst doctor")
+    raise typer.Exit(1 if any(row.remark for row in rows) else 0)
+
+
+def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+    """Say why a job does or does not run in AWS: its data's class, the places that were tried, money, and what to do.
+
+    Ends with 1 where nobody knows the job. Example: landbridge burst why 4711
+    """
+    from landbridge.burst.why import why as answer
+
+    with controller(config) as (found, store):
+        state, records, now = store.load(), store.records(job, 200), time.time()
+        said = answer(job, _job(job), state, found.policy, records, now)
+    if form is Format.JSON:
+        print_json(asdict(said))
+    else:
+        for heading, points in (("now", said.now), ("before", said.before)):
+            if points:
+                typer.echo(f"{heading}:")
+            for point in points:
+                words = (point.at, point.about, point.code, point.text, f"{point.usd:,.2f} USD" if point.usd else "")
+                typer.echo("  " + "  ".join(word for word in words if word))
+        for one in said.do:
+            typer.echo(f"to do: {one}" if said.known else one)
+    raise typer.Exit(0 if said.known else 1)
+
+
+def history(
+    job: OfJob = None,
+    pool: OfPool = None,
+    since: Since = None,
+    limit: Limit = 100,
+    config: ConfigFile = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Show what the controller has decided, the oldest first. Example: landbridge burst history --pool p5 --since 6h"""
+    from landbridge.burst.rows import record_fields
+
+    start = moment(since, datetime.now(UTC))
+    with controller(config) as (_, store):
+        everything = store.records(job, 100_000 if pool or since else limit)
+    records = [one for one in everything if one.at >= start and pool in (None, one.pool)][-limit:]
+    if form is Format.JSON:
+        print_json([record_fields(record) for record in records])
+        return
+    for record in records:
+        typer.echo(_line(record))
+
+
+def moment(text: str | None, now: datetime) -> float:
+    """What `--since` means, in seconds since 1970."""
+    if text is None:
+        return 0.0
+    if text[:-1].isdigit() and text[-1] in _UNITS:
+        return (now - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).timestamp()
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text} is neither a date and time nor 90m, 6h, 3d", param_hint="--since") from None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _job(number: int) -> "Job | None":
+    """What Slurm knows of it; jobs that ended a while ago it does not."""
+    from landbridge.burst.slurm import SlurmError, run_json
+    from landbridge.burst.slurm_json import job_of
+
+    try:
+        raw: list[dict[str, Any]] = run_json(["scontrol", "show", "job", str(number), "--json"]).get("jobs") or []
+    except SlurmError as error:
+        if "Invalid job id" in str(error):
+            return None
+        raise
+    return job_of(raw[0]) if raw else None
+
+
+def _status(rows: "list[Row]", pools: "list[PoolStatus]") -> None:
+    if not rows:
+        typer.echo("no instance runs, and no cloud node is up")
+    for row in rows:
+        where = f"{row.instance or '-':20} {row.state or '-':9} {row.address or '-':15}"
+        jobs = ",".join(map(str, row.jobs)) or "-"
+        typer.echo(f"{row.node or '-':12} {where} job {jobs:6} {row.slurm}  {row.remark}".rstrip())
+    for pool in pools:
+        words = f"pool {pool.name}: {pool.instances} of {pool.max_nodes} instances"
+        typer.echo(f"{words}, {pool.spent_usd:,.2f} USD spent this month, {pool.held_usd:,.2f} held")
+        if pool.drained is not None:
+            typer.echo(f"  drained: {pool.drained}")
+        if pool.breaker is not None:
+            typer.echo(f"  stopped until {pool.breaker_until}: {pool.breaker}")
+        for dry in pool.dry:
+            typer.echo(f"  {dry.place} is not asked before {dry.until}: {dry.code}")
+
+
+def _line(record: "Record") -> str:
+    from landbridge.burst.moments import iso
+    from landbridge.hostlist import compress
+
+    jobs = f"job {','.join(map(str, record.jobs))}" if record.jobs else ""
+    money = f"{record.usd:,.2f} USD" if record.usd is not None else ""
+    nodes = compress(record.nodes) if record.nodes else ""
+    words = (iso(record.at), record.event, record.pool, jobs, nodes, record.code, record.text, money)
+    return "  ".join(word for word in words if word)

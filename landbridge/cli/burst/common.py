@@ -1,0 +1,42 @@
+"""What the commands on the controller share: its settings, its journal, and how their failures are told."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import Format
+
+if TYPE_CHECKING:
+    from landbridge.burst.config import Config
+    from landbridge.burst.store import Store
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="Instead of /etc/landbridge/burst.json.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the environment.")]
+
+
+@contextmanager
+def controller(file: Path | None) -> Iterator[tuple["Config", "Store"]]:
+    """The controller's settings and journal; what cannot be read or asked ends the program with status 2."""
+    from landbridge.burst.config import ConfigError, load
+    from landbridge.burst.edits import EditError
+    from landbridge.burst.errors import AwsError
+    from landbridge.burst.slurm import SlurmError
+    from landbridge.burst.store import Store
+
+    try:
+        config = load(file)
+        if not config.database.exists():
+            raise EditError(f"{config.database}: there is no journal; does landbridge-burst.service run on this host?")
+        store = Store(config.database)
+        try:
+            yield config, store
+        finally:
+            store.close()
+    except (ConfigError, EditError, AwsError, SlurmError, sqlite3.Error, OSError) as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None

@@ -1,0 +1,30 @@
+"""`landbridge burst doctor`: whether the controller of this host can do its work."""
+
+import typer
+
+from landbridge.cli.burst.common import ConfigFile, Form
+from landbridge.cli.common import Format, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(doctor)
+
+
+def doctor(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+    """Try all that the controller needs: settings, journal, daemon, AWS, clock, Slurm; ends with 1 where something is wrong.
+
+    Example: sudo landbridge burst doctor
+    """
+    from landbridge.burst.doctor import diagnose
+    from landbridge.cli.common import print_findings
+    from landbridge.findings import Severity
+
+    found = diagnose(config)
+    if form is Format.JSON:
+        print_json([finding.to_dict() for finding in found])
+    else:
+        print_findings(found)
+        if not found:
+            typer.echo("nothing is wrong")
+    raise typer.Exit(1 if any(finding.severity is not Severity.INFO for finding in found) else 0)

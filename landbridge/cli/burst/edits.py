@@ -1,0 +1,64 @@
+"""`landbridge burst drain`, `undrain`, `reset-breaker`: what a person tells the controller."""
+
+import getpass
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.burst.common import ConfigFile, PoolName, controller
+
+if TYPE_CHECKING:
+    from landbridge.burst.config import Config
+    from landbridge.burst.edits import Change
+    from landbridge.burst.store import Store
+
+Why = Annotated[str, typer.Option("--why", help="Told to the jobs that would start there.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(drain)
+    app.command()(undrain)
+    app.command("reset-breaker")(reset_breaker)
+
+
+def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None) -> None:
+    """Start no more nodes in a pool; jobs on running nodes go on, and jobs that need new ones are told why.
+
+    Example: landbridge burst drain p5 --why "image is being replaced"
+    """
+    from landbridge.burst import edits
+
+    with controller(config) as (found, store):
+        _write(found, store, edits.drain(found.policy, pool, why), "drain", pool, why)
+    typer.echo(f"{pool}: no node is started any more; its running nodes stay as long as Slurm uses them")
+
+
+def undrain(pool: PoolName, config: ConfigFile = None) -> None:
+    """Start nodes in a drained pool again. Example: landbridge burst undrain p5"""
+    from landbridge.burst import edits
+
+    with controller(config) as (found, store):
+        _write(found, store, edits.undrain(pool), "undrain", pool, "")
+    typer.echo(f"{pool}: nodes are started again")
+
+
+def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
+    """Let a pool launch again that was stopped by a refusal that only a person can mend; forget its droughts too.
+
+    Example: landbridge burst reset-breaker p5
+    """
+    from landbridge.burst import edits
+
+    with controller(config) as (found, store):
+        _write(found, store, edits.reset_breaker(found.policy, pool), "reset-breaker", pool, "")
+    typer.echo(f"{pool}: the next pass may launch in it, at any of its places")
+
+
+def _write(config: "Config", store: "Store", change: "Change", event: str, pool: str, text: str) -> None:
+    from landbridge.burst.edits import edit
+    from landbridge.burst.model import Record
+
+    record = Record(time.time(), event, pool=pool, text=text, details={"by": getpass.getuser()})
+    edit(store, config.socket, change, record)

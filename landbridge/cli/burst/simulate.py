@@ -1,0 +1,134 @@
+"""`landbridge burst simulate`: a queue of the past against an environment. Runs anywhere, and calls nobody."""
+
+import gc
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, print_json, require
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from landbridge.burst.simulate.played import Played, Task
+    from landbridge.burst.simulate.report import Report
+    from landbridge.burst.simulate.setting import Setting
+
+Queue = Annotated[
+    Path,
+    typer.Argument(help="CSV (timestamp,duration,num_gpus,cluster or account), a list in JSON, or `squeue --json`."),
+]
+Restricted = Annotated[
+    float, typer.Option(min=0, max=1, help="Share of the jobs, of those without an account, whose data has to stay.")
+]
+Sample = Annotated[float, typer.Option(min=0, max=1, help="Share of the queue's jobs to replay.")]
+Factor = Annotated[float, typer.Option(min=1, help="Time limit of a job that names none, in times of what it ran.")]
+Wait = Annotated[
+    float | None, typer.Option(min=0, help="Minutes a job waits before it may burst, instead of burst.wait_minutes.")
+]
+Picture = Annotated[Path | None, typer.Option(help="Where to draw it (SVG).")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(simulate)
+
+
+def simulate(
+    queue: Queue,
+    stack: Stack = None,
+    file: File = None,
+    restricted: Restricted = 0.2,
+    sample: Sample = 1.0,
+    limit_factor: Factor = 2.0,
+    wait: Wait = None,
+    picture: Picture = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Replay a queue of jobs against an environment, with and without bursting: waits, GPU hours, spend, refusals.
+
+    The environment's own budgets, data classes and capacity decide, as they do on the controller. Example:
+    landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
+    """
+    from landbridge.burst.simulate.mapping import Dealing, tasks_of
+    from landbridge.burst.simulate.report import report
+    from landbridge.burst.simulate.setting import setting_of
+    from landbridge.burst.simulate.trace import TraceError, read
+
+    # Nothing here is thrown away that refers to itself, and looking for that would take a fifth of the time.
+    gc.disable()
+    environment = require(stack, file)
+    setting = setting_of(environment, None if wait is None else 60 * wait)
+    if not setting.onprem and not setting.pools:
+        typer.echo(f"landbridge: {environment.name} has no GPU, on-prem or in AWS", err=True)
+        raise typer.Exit(2)
+    try:
+        tasks = tasks_of(read(queue), setting.policy, Dealing(restricted, sample, limit_factor))
+    except TraceError as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None
+    if not tasks:
+        typer.echo(f"landbridge: --sample {sample} leaves no job of {queue}", err=True)
+        raise typer.Exit(2)
+    without, bursting = _played(setting, tasks)
+    if picture is not None:
+        from landbridge.burst.simulate.picture import picture as drawn
+
+        picture.write_text(drawn(setting, bursting, without), encoding="utf-8")
+    found = report(setting, bursting, without)
+    if form is Format.JSON:
+        print_json(found.as_data())
+    else:
+        _text(found)
+
+
+def _played(setting: "Setting", tasks: "Sequence[Task]") -> tuple["Played", "Played"]:
+    """Both runs, at once; on a terminal with a bar for the longer one."""
+    from landbridge.burst.simulate.aside import alone_aside
+    from landbridge.burst.simulate.replay import replay
+
+    alone = alone_aside(setting, tasks)
+    if not sys.stderr.isatty():
+        bursting = replay(setting, tasks)
+        return alone(), bursting
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task("replaying", total=len(tasks))
+        bursting = replay(setting, tasks, progress=lambda done: bars.update(bar, completed=done))
+    return alone(), bursting
+
+
+def _text(found: "Report") -> None:
+    from landbridge.burst.simulate.report import ASSUMED
+
+    echo = typer.echo
+    echo(f"{found.environment}: {found.jobs:,} jobs, {found.onprem_gpus} GPUs on-prem, up to {found.cloud_gpus} in AWS")
+    echo(f"\n{'hours of waiting':24}{'mean':>10}{'p50':>10}{'p95':>10}{'longest':>10}   until all had run")
+    for words, waits, days in (
+        ("with bursting", found.waits, found.days),
+        ("without", found.waits_without, found.days_without),
+    ):
+        hours = "".join(f"{_hours(value):>10}" for value in (waits.mean, waits.p50, waits.p95, waits.longest))
+        echo(f"  {words:22}{hours}   {days:,.0f} days")
+    echo(f"\n{'GPU hours of jobs':24}{found.gpu_hours_onprem:>14,.0f} on-prem{found.gpu_hours_aws:>14,.0f} in AWS")
+    echo(f"{'jobs that ran in AWS':24}{found.burst_jobs:>14,}")
+    if found.never:
+        echo(f"{'jobs that fit nowhere':24}{found.never:>14,}")
+    for code, jobs in found.refused.items():
+        echo(f"{'refused: ' + code:24}{jobs:>14,} jobs")
+    for pool, nodes in found.peak_nodes.items():
+        hours = f"{found.node_hours_aws.get(pool, 0.0):,.0f}"
+        echo(f"{'pool ' + pool:24}{nodes:>14} nodes at once, {found.launches[pool]:,} launched, {hours} node hours")
+    echo(f"\n{'spent in AWS, US dollars':24}{found.usd:>14,.0f}")
+    for one in found.spent:
+        echo(f"  {one.month}  {one.account or '(kept nodes)':14}{one.pool:12}{one.usd:>10,.0f}")
+    echo("\nassumed: " + ";\n  ".join(ASSUMED))
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 3600:,.2f}" if seconds < 36_000 else f"{seconds / 3600:,.0f}"

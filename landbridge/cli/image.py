@@ -1,0 +1,104 @@
+"""`landbridge image`: build an image of aws.images in AWS, and see what came of it."""
+
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, print_findings, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.environment import Environment
+    from landbridge.live.answers import Refused
+    from landbridge.live.aws import Aws
+
+Name = Annotated[str, typer.Argument(help="A name of aws.images that has build:.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        no_args_is_help=True, help="Build images of nodes in AWS with the roles that configure nodes on-prem."
+    )
+    group.command()(build)
+    group.command()(status)
+    app.add_typer(group, name="image")
+
+
+def build(name: Name, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Start the pipeline of an image. It takes up to an hour; `landbridge image status` tells, `landbridge lock` writes it down.
+
+    Exit status: 0 started, 1 there is no such pipeline, 2 AWS could not be asked.
+    """
+    from landbridge.live.answers import Refused
+    from landbridge.live.image_builder import start
+
+    environment = require(stack, file)
+    aws, arn = _pipeline(environment, name)
+    try:
+        version = start(aws, arn)
+    except Refused as refused:
+        _refused(refused)
+    if form is Format.JSON:
+        print_json({"environment": environment.name, "image": name, "version": version})
+        return
+    typer.echo(f"{environment.name}-{name} {version} is being built")
+    typer.echo(
+        f"landbridge image status {name} -s {environment.name} tells when it is ready; then landbridge lock --upgrade"
+    )
+
+
+def status(name: Name, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """List what the pipeline of an image has built and is building, the newest first.
+
+    Exit status: 0 the newest is ready or under way, 1 it failed or there is none, 2 AWS could not be asked.
+    """
+    from landbridge.live.answers import Refused
+    from landbridge.live.image_builder import built
+
+    environment = require(stack, file)
+    aws, arn = _pipeline(environment, name)
+    try:
+        found = built(aws, arn, environment.region)
+    except Refused as refused:
+        _refused(refused)
+    if form is Format.JSON:
+        print_json({"environment": environment.name, "image": name, "builds": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            typer.echo(f"{one.version:<16} {one.status:<12} {one.created:<32} {one.ami or one.why or ''}".rstrip())
+        if not found:
+            typer.echo(f"{name} has not been built: landbridge image build {name} -s {environment.name}")
+    raise typer.Exit(0 if found and found[0].status not in ("failed", "cancelled", "deprecated", "deleted") else 1)
+
+
+def _pipeline(environment: "Environment", name: str) -> "tuple[Aws, str]":
+    from landbridge.findings import Finding, did_you_mean
+    from landbridge.live.answers import Refused
+    from landbridge.live.aws import Aws
+    from landbridge.live.image_builder import pipeline
+
+    builds = [known for known, source in environment.aws.images.items() if source.build is not None]
+    if name not in builds:
+        near = did_you_mean(name, builds)
+        fix = f"did you mean {near}?" if near else f"known: {', '.join(builds) or 'none'}"
+        print_findings([Finding("unknown-image", f"aws.images has no {name} with build:", ("aws", "images"), fix)])
+        raise typer.Exit(1)
+    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    try:
+        arn = pipeline(aws, environment.name, name)
+    except Refused as refused:
+        _refused(refused)
+    if arn is None:
+        message = f"there is no pipeline {environment.name}-{name} in {environment.region}"
+        fix = f"landbridge up -s {environment.name} makes it"
+        print_findings([Finding("live-image-built", message, ("aws", "images", name, "build"), fix)])
+        raise typer.Exit(1)
+    return aws, arn
+
+
+def _refused(refused: "Refused") -> NoReturn:
+    from landbridge.live.answers import finding_of
+
+    print_findings([finding_of(refused, "images")])
+    raise typer.Exit(2) from None

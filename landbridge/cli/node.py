@@ -1,0 +1,130 @@
+"""`landbridge node`: which nodes are out of service and why; taking them out, putting them back, adding and removing them."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.node_members import add, remove
+
+if TYPE_CHECKING:
+    from landbridge.ops.nodes import NodeRow
+    from landbridge.ops.scontrol import Scontrol
+
+Hosts = Annotated[str, typer.Argument(help="Nodes as Slurm writes them: dgx01, or dgx[01-04].", metavar="NODES")]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="What others read: what is wrong, and whom to ask.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    node = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The nodes of a running cluster.")
+    node.callback()(lambda: None)
+    node.command("list")(list_nodes)
+    node.command()(why)
+    node.command()(drain)
+    node.command()(resume)
+    node.command()(add)
+    node.command()(remove)
+    app.add_typer(node, name="node")
+
+
+def list_nodes(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Show every node, and why those that are out of service are; ends with 1 where a check found something."""
+    found = rows(scontrol_of(stack, file))
+    if form is Format.JSON:
+        print_json([{**asdict(row), "drained": row.drained} for row in found])
+    for row in found if form is Format.TEXT else ():
+        since = f"{row.since:%Y-%m-%d %H:%MZ} " if row.since and row.reason else ""
+        typer.echo(f"{row.name:<16} {row.state.lower():<16} {since}{row.reason}".rstrip())
+    raise typer.Exit(1 if any(row.check for row in found if row.drained) else 0)
+
+
+def why(nodes: Hosts, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Say what took nodes out of service, what it means and what brings them back."""
+    from landbridge.ops.nodes import why as explain
+
+    found = [explain(row) for row in _named(scontrol_of(stack, file), nodes)]
+    if form is Format.JSON:
+        print_json([asdict(one) for one in found])
+        return
+    for one in found:
+        typer.echo(f"{one.node.name}: {one.node.state.lower()}")
+        if one.node.reason:
+            who = f", by {one.node.by}" if one.node.by else ""
+            when = f", {one.node.since:%Y-%m-%d %H:%MZ}" if one.node.since else ""
+            typer.echo(f"  reason   {one.node.reason}{who}{when}")
+        typer.echo(f"  meaning  {one.meaning}")
+        typer.echo(f"  to do    {one.step}")
+
+
+def drain(nodes: Hosts, reason: Reason, stack: Stack = None, file: File = None) -> None:
+    """Let the nodes' jobs end and start no others. No check puts back what a person drained."""
+    from landbridge.ops.nodes import refused_reason
+
+    refused = refused_reason(reason)
+    if refused is not None:
+        raise typer.BadParameter(refused, param_hint="--reason")
+    scontrol = scontrol_of(stack, file)
+    _named(scontrol, nodes)
+    _told(scontrol, ["update", f"nodename={nodes}", "state=drain", f"reason={reason}"])
+    typer.echo(f"{nodes}: no further job starts; what runs there goes on")
+
+
+def resume(nodes: Hosts, stack: Stack = None, file: File = None) -> None:
+    """Put drained nodes back. It says that errors in their logs have been dealt with; what still shows drains them again."""
+    scontrol = scontrol_of(stack, file)
+    chosen = [row.name for row in _named(scontrol, nodes) if row.drained]
+    if not chosen:
+        typer.echo(f"{nodes}: nothing is drained")
+        return
+    # Not `resume`: that would call a node up that is down.
+    _told(scontrol, ["update", f"nodename={','.join(chosen)}", "state=undrain"])
+    typer.echo(f"{', '.join(chosen)}: back in service")
+
+
+def scontrol_of(stack: str | None, file: "File") -> "Scontrol":
+    """Here where no environment is named, as on the controller; else there."""
+    from landbridge.ops import scontrol
+
+    return scontrol.here if stack is None and file is None else scontrol.through(require(stack, file))
+
+
+def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[NodeRow, ...]":
+    """The nodes as Slurm tells of them; a Slurm that does not answer ends the program."""
+    from landbridge.ops.nodes import node_rows
+    from landbridge.ops.scontrol import ScontrolError, show_nodes
+
+    try:
+        return node_rows(show_nodes(scontrol, names))
+    except ScontrolError as error:
+        typer.echo(f"landbridge: {error.args[0]}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _named(scontrol: "Scontrol", nodes: str) -> "list[NodeRow]":
+    """The rows of these nodes; names that Slurm does not know end the program."""
+    from landbridge import hostlist
+    from landbridge.ops.nodes import unknown
+
+    try:
+        names = hostlist.expand(nodes)
+    except hostlist.HostlistError as error:
+        raise typer.BadParameter(error.reason, param_hint="NODES") from None
+    found = rows(scontrol)
+    strange = unknown(names, found)
+    if strange:
+        typer.echo(f"landbridge: Slurm knows no {', '.join(strange)}", err=True)
+        raise typer.Exit(2)
+    return [row for row in found if row.name in set(names)]
+
+
+def _told(scontrol: "Scontrol", words: list[str]) -> None:
+    from landbridge.ops.scontrol import ScontrolError
+
+    try:
+        scontrol(words)
+    except ScontrolError as error:
+        typer.echo(f"landbridge: {error.args[0]}", err=True)
+        raise typer.Exit(2) from None

@@ -1,0 +1,174 @@
+"""`landbridge node add|remove`: the environment file's change is shown, checked, written, and carried out."""
+
+import os
+import time
+from ipaddress import AddressValueError, IPv4Address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import File, Stack, environment_path, exit_code, print_findings
+
+if TYPE_CHECKING:
+    from landbridge.environment import Environment
+    from landbridge.ops.members import Edited
+
+Hosts = Annotated[str, typer.Argument(help="Nodes as Slurm writes them: dgx03, or dgx[03-04].", metavar="NODES")]
+Write = Annotated[bool, typer.Option("--write", help="Change the environment file.")]
+Run = Annotated[bool, typer.Option("--run", help="Change it, and the cluster after it.")]
+Address = Annotated[str | None, typer.Option("--address", help="The first node's; the others count up from it.")]
+Last = Annotated[str | None, typer.Option("--address", help="Where it is, if the file has forgotten it already.")]
+Platform = Annotated[str | None, typer.Option("--platform", help="What they are: dgx-h100, ... None: as their like.")]
+Rack = Annotated[str | None, typer.Option("--rack", help="Whose switch they are at. None: as their like.")]
+Tags = Annotated[str | None, typer.Option("--tags", "-t", help="With --run: only tasks with these tags.")]
+Gone = Annotated[bool, typer.Option("--gone", help="Leave the machine as it is: it is broken, or not there any more.")]
+
+
+def add(
+    nodes: Hosts,
+    stack: Stack = None,
+    file: File = None,
+    address: Address = None,
+    platform: Platform = None,
+    rack: Rack = None,
+    write: Write = False,
+    run: Run = False,
+    tags: Tags = None,
+) -> None:
+    """Put nodes into the environment file, and with --run into the cluster. Without --write or --run it only shows how."""
+    from landbridge.environment.members import Joining
+    from landbridge.ops.members import ADD, add_limit, joined
+
+    path = _near(environment_path(stack, file))
+    wanted = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack)
+    edited = joined(path, _text(path), wanted)
+    environment = _shown(edited)
+    limit = add_limit(environment, edited.names)
+    _networks(edited, environment)
+    if not (write or run):
+        typer.echo(f"nothing is written; --write changes the file, --run configures {nodes} too, with")
+        typer.echo(f"  ansible-playbook -i {path} {ADD} --limit {limit}")
+        return
+    _written(edited)
+    if run:
+        _run(environment, path, ADD, limit=limit, tags=tags)
+
+
+def remove(
+    nodes: Hosts,
+    stack: Stack = None,
+    file: File = None,
+    gone: Gone = False,
+    address: Last = None,
+    write: Write = False,
+    run: Run = False,
+) -> None:
+    """Take drained nodes out of the environment file, and with --run out of the cluster. Nobody's job is ended."""
+    from landbridge.cli.node import rows, scontrol_of
+    from landbridge.ops.members import REMOVE, kept, left
+
+    path, names = _near(environment_path(stack, file)), _names(nodes)
+    if address is not None and len(names) > 1:
+        raise typer.BadParameter("it is one node's", param_hint="--address")
+    last = _address(address)
+    edited = left(path, _text(path), names)
+    addresses = {**edited.addresses, **({names[0]: str(last)} if last else {})}
+    environment = _shown(edited)
+    if not (write or run):
+        typer.echo(f"nothing is written; --write changes the file, --run takes {nodes} out of the cluster too")
+        return
+    refused = kept(rows(scontrol_of(stack, file)), names)
+    for reason in refused:
+        typer.echo(f"landbridge: {reason}", err=True)
+    if refused:
+        raise typer.Exit(1)
+    _written(edited)
+    for name in names if run else ():
+        known = {} if gone or name not in addresses else {"node_address": addresses[name]}
+        _run(environment, path, REMOVE, variables={"node": name, **known})
+
+
+def _near(path: Path) -> Path:
+    """The path as short as the reader's folder allows."""
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def _names(nodes: str) -> tuple[str, ...]:
+    from landbridge import hostlist
+
+    try:
+        return tuple(dict.fromkeys(hostlist.expand(nodes)))
+    except hostlist.HostlistError as error:
+        raise typer.BadParameter(error.reason, param_hint="NODES") from None
+
+
+def _address(text: str | None) -> IPv4Address | None:
+    try:
+        return None if text is None else IPv4Address(text)
+    except AddressValueError:
+        raise typer.BadParameter(f"{text} is no address", param_hint="--address") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        typer.echo(f"landbridge: {path}: {getattr(error, 'strerror', None) or error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _shown(edited: "Edited") -> "Environment":
+    """Show the change; a file that would be wrong afterwards ends the program."""
+    from landbridge.findings import has_errors
+    from landbridge.rules import check
+
+    loaded = edited.loaded()
+    findings = check(loaded)
+    typer.echo(edited.difference or f"{edited.path} says so already", nl=not edited.difference)
+    if has_errors(findings) or loaded.environment is None:
+        print_findings(findings)
+        raise typer.Exit(exit_code(findings))
+    return loaded.environment
+
+
+def _networks(edited: "Edited", after: "Environment") -> None:
+    """Say what the other hosts have to be told first: their firewalls know nodes by network."""
+    from landbridge.environment.load import load_text
+    from landbridge.ops.members import unheard_of
+
+    before = load_text(edited.before, edited.path).environment
+    for network in unheard_of(before, after) if before is not None else ():
+        typer.echo(f"no node has been in {network} yet: first --write, and landbridge configure --tags hardening")
+
+
+def _written(edited: "Edited") -> None:
+    """The file at once or not at all, with the rights that it had."""
+    if edited.after == edited.before:
+        return
+    temporary = edited.path.with_name(f".{edited.path.name}.new")
+    temporary.write_bytes(edited.after.encode())
+    temporary.chmod(edited.path.stat().st_mode & 0o7777)
+    os.replace(temporary, edited.path)
+    typer.echo(f"{edited.path} is written")
+
+
+def _run(
+    environment: "Environment",
+    path: Path,
+    playbook: Path,
+    limit: str | None = None,
+    tags: str | None = None,
+    variables: dict[str, str] | None = None,
+) -> None:
+    from landbridge.cli.common import Format
+    from landbridge.cli.configure import report
+    from landbridge.cli.configure_display import ConfigureDisplay
+    from landbridge.realise import configure as realise
+
+    started = time.monotonic()
+    with ConfigureDisplay(environment.name) as show:
+        result = realise.configure(
+            environment, path, show, playbook=playbook, limit=limit, tags=tags, variables=variables
+        )
+    report(result, time.monotonic() - started, Format.TEXT)

@@ -1,0 +1,177 @@
+"""`landbridge validate`: the acceptance ladder, from the driver to a training step, with thresholds and their sources."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+
+if TYPE_CHECKING:
+    from landbridge.catalog import Platform
+    from landbridge.environment import Environment
+    from landbridge.ops.ladder.climb import Runner
+    from landbridge.ops.ladder.result import Outcome, Report
+    from landbridge.ops.ladder.rungs import Rung, Settings
+
+Nodes = Annotated[
+    str | None, typer.Argument(help="Nodes as Slurm writes them; none: every node of the site.", metavar="NODES")
+]
+Only = Annotated[list[str] | None, typer.Option("--rung", help="Only this rung; more than once for several.")]
+Reservation = Annotated[str, typer.Option("--reservation", help="Slurm's reservation that keeps others off the nodes.")]
+At = Annotated[
+    str | None, typer.Option("--at", help="The host that jobs are started from. None: the first login host.")
+]
+Wait = Annotated[int, typer.Option("--wait", min=1, help="Seconds that nodes may be busy with others' jobs.")]
+Thresholds = Annotated[
+    Path | None, typer.Option("--thresholds", help="YAML with the site's own: storage.read: 20 (GB/s).")
+]
+Storage = Annotated[
+    str, typer.Option("--storage", help="The folder to write to and read. None: the job's own scratch.")
+]
+Size = Annotated[str, typer.Option("--size", help="Of each of the four files there, as fio writes it.")]
+Level = Annotated[int, typer.Option("--level", min=1, max=4, help="Of dcgmi diag; 3 takes minutes, 4 an hour or more.")]
+Mpi = Annotated[str, typer.Option("--mpi", help="How srun starts programs that span nodes.")]
+Programs = Annotated[
+    str, typer.Option("--programs", help="The nodes' folder with nvbandwidth and nccl-tests. None: on their path.")
+]
+Save = Annotated[Path | None, typer.Option("--save", help="Keep what the programs print in this folder.")]
+Earlier = Annotated[Path | None, typer.Option("--from", help="Run nothing: judge what --save has kept there.")]
+Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(validate)
+
+
+def validate(
+    nodes: Nodes = None,
+    stack: Stack = None,
+    file: File = None,
+    rung: Only = None,
+    reservation: Reservation = "",
+    at: At = None,
+    wait: Wait = 600,
+    thresholds: Thresholds = None,
+    storage: Storage = "",
+    size: Size = "8g",
+    level: Level = 3,
+    mpi: Mpi = "pmix",
+    programs: Programs = "",
+    save: Save = None,
+    earlier: Earlier = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Put nodes through the acceptance ladder. Ends with 0: accepted, 1: something failed, 2: something could not be judged."""
+    from landbridge.ops.ladder.climb import Ladder, climb
+    from landbridge.ops.ladder.result import EXIT_CODES
+    from landbridge.ops.ladder.rungs import Settings
+
+    environment = require(stack, file)
+    settings = Settings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
+    ladder = Ladder(
+        environment=environment.name,
+        platforms=_platforms(environment, nodes),
+        run=lambda rung, nodes: runner(rung, nodes),
+        settings=settings,
+        given=_given(thresholds),
+        tell=_line if form is Format.TEXT else lambda outcome: None,
+        rungs=_rungs(rung),
+    )
+    counts = {name: platform.gpus.count for name, platform in ladder.platforms.items()}
+    runner = _runner(
+        environment, environment_path(stack, file), counts, settings, (at, wait, reservation), save, earlier
+    )
+    report = climb(ladder)
+    _print(report, form)
+    raise typer.Exit(EXIT_CODES[report.status])
+
+
+def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Platform]":
+    from landbridge import hostlist
+    from landbridge.plan.acceptance import platform_of
+
+    everyone = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
+    try:
+        names = list(dict.fromkeys(hostlist.expand(nodes))) if nodes else everyone
+    except hostlist.HostlistError as error:
+        raise typer.BadParameter(error.reason, param_hint="NODES") from None
+    found = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
+    strange = [name for name in names if name not in found]
+    if strange or not found:
+        typer.echo(f"landbridge: {', '.join(strange) or 'none'}: no machine of the site's", err=True)
+        raise typer.Exit(2)
+    return found
+
+
+def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
+    from landbridge.ops.ladder.rungs import RUNGS
+
+    known = [rung.name for rung in RUNGS]
+    strange = [name for name in names or () if name not in known]
+    if strange:
+        raise typer.BadParameter(f"{', '.join(strange)}: the rungs are {', '.join(known)}", param_hint="--rung")
+    return tuple(rung for rung in RUNGS if not names or rung.name in names)
+
+
+def _given(path: Path | None) -> dict[str, float]:
+    """The site's own thresholds; a file that is none ends the program."""
+    if path is None:
+        return {}
+    from landbridge import yaml_text
+
+    try:
+        data = yaml_text.load(path.read_text())
+        return {str(key): float(value) for key, value in dict(data or {}).items()}
+    except (OSError, yaml_text.BadYaml, TypeError, ValueError) as error:
+        raise typer.BadParameter(f"{path}: {error}", param_hint="--thresholds") from None
+
+
+def _runner(
+    environment: "Environment",
+    path: Path,
+    counts: dict[str, int],
+    settings: "Settings",
+    where: tuple[str | None, int, str],
+    save: Path | None,
+    earlier: Path | None,
+) -> "Runner":
+    from landbridge.ops.ladder.runners import EXAMPLE, Site, keeping, recorded, through
+    from landbridge.plan.hosts import service_hosts
+
+    if earlier is not None:
+        return recorded(earlier)
+    host, wait, reservation = where
+    served = service_hosts(environment)
+    chosen = host or served.logins[0]
+    if chosen not in served.names:
+        raise typer.BadParameter(f"{chosen} is no service host of the site", param_hint="--at")
+    example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
+    found = through(Site(environment, chosen, counts, settings, example, wait, reservation))
+    return keeping(found, save) if save is not None else found
+
+
+def _line(outcome: "Outcome") -> None:
+    """One rung on some nodes, as it is known; what is not as it should be, with what was asked."""
+    from landbridge import hostlist
+
+    typer.echo(f"{outcome.status:<9} {outcome.rung:<11} {hostlist.compress(outcome.nodes):<24} {outcome.seconds:.0f} s")
+    if outcome.message:
+        typer.echo(f"            {outcome.message}")
+    for check in outcome.checks:
+        mark = {True: "ok", False: "NOT", None: "--"}[check.passed]
+        typer.echo(f"            {mark:<4} {check.text}")
+
+
+def _print(report: "Report", form: Format) -> None:
+    from landbridge import hostlist
+
+    if form is Format.JSON:
+        print_json(report.json())
+        return
+    told = ("measured", "derived")
+    sources = {check.source for one in report.outcomes for check in one.checks if check.confidence in told}
+    for source in sorted(sources):
+        typer.echo(f"from: {source}")
+    typer.echo(f"{hostlist.compress(report.nodes)}: {report.status}")

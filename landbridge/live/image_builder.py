@@ -1,0 +1,66 @@
+"""Pipelines of EC2 Image Builder: starting one, and what came of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge.live.aws import Aws
+
+#: What `landbridge image` calls.
+NEEDS = (
+    "imagebuilder:ListImagePipelines",
+    "imagebuilder:ListImagePipelineImages",
+    "imagebuilder:StartImagePipelineExecution",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """One run of a pipeline. `ami` is there when it is through, `why` when it is not going to be."""
+
+    version: str
+    status: str
+    created: str
+    ami: str | None
+    why: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, for `--format json`."""
+        found = {"version": self.version, "status": self.status, "created": self.created}
+        return {**found, "ami": self.ami, "why": self.why}
+
+
+def pipeline(aws: Aws, cluster: str, name: str) -> str | None:
+    """The ARN of the pipeline that builds an image of a cluster; None where there is none yet. Raises Refused."""
+    wanted = f"{cluster}-{name}"
+    filters = [{"name": "name", "values": [wanted]}]
+    found = aws.ask("imagebuilder", "list_image_pipelines", filters=filters)["imagePipelineList"]
+    return next((str(one["arn"]) for one in found if one["name"] == wanted), None)
+
+
+def start(aws: Aws, arn: str) -> str:
+    """Start a pipeline; returns the version that it is going to make. Raises Refused."""
+    told = aws.ask("imagebuilder", "start_image_pipeline_execution", imagePipelineArn=arn)
+    return _version(str(told["imageBuildVersionArn"]))
+
+
+def built(aws: Aws, arn: str, region: str) -> tuple[Built, ...]:
+    """What a pipeline has made and is making, the newest first. Raises Refused."""
+    listed = aws.all("imagebuilder", "list_image_pipeline_images", "imageSummaryList", imagePipelineArn=arn)
+    return tuple(sorted((_built(one, region) for one in listed), key=lambda one: one.created, reverse=True))
+
+
+def _built(raw: Any, region: str) -> Built:
+    state = raw.get("state") or {}
+    amis = (raw.get("outputResources") or {}).get("amis") or ()
+    return Built(
+        version=_version(str(raw["arn"])),
+        status=str(state.get("status", "")).lower().replace("_", " "),
+        created=str(raw.get("dateCreated", "")),
+        ami=next((str(ami["image"]) for ami in amis if ami.get("region") == region and "image" in ami), None),
+        why=state.get("reason"),
+    )
+
+
+def _version(arn: str) -> str:
+    """`1.0.7/2` of an image's ARN."""
+    return "/".join(arn.rsplit("/", 2)[1:])

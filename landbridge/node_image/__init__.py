@@ -1,0 +1,6 @@
+"""The archive with which an image is built: the cluster's roles, what they are given, and the program that runs them."""
+
+from landbridge.node_image.bundle import Bundle, bundle, roles_used
+from landbridge.node_image.steps import ingredients, steps
+
+__all__ = ["Bundle", "bundle", "ingredients", "roles_used", "steps"]

@@ -1,0 +1,104 @@
+"""The roles as an archive that is the same on every machine, and is known by its digest."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import shlex
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+PLAYBOOK = Path("ansible/playbooks/node_image.yml")
+ROLES = Path("ansible/roles")
+#: What the playbook installs besides: job code, and the lock of what it imports.
+EXTRAS = (Path("examples/digits"),)
+_PROGRAM = Path(__file__).with_name("run.sh")
+#: For people, or made by a run: no part of what is built.
+_NOT_PARTS = frozenset({".md", ".pyc", ".in"})
+_NAMED = (
+    re.compile(r"(?:include_role|import_role):\s*\{?\s*name:\s*([a-z_]+)"),
+    re.compile(r"-\s*\{?\s*role:\s*([a-z_]+)"),
+)
+_LISTED = re.compile(r"roles:\s*\[([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """An archive (tar; not compressed, which no two versions of a compressor do alike)."""
+
+    content: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """Its digest: what S3 knows it by, and what a build compares before it unpacks anything."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def key(self) -> str:
+        """Its place in the bucket."""
+        return f"roles/{self.sha256}.tar"
+
+    def file(self, folder: Path) -> Path:
+        """The archive as a file of `folder`, written where it is not there yet."""
+        path = folder / f"{self.sha256}.tar"
+        if not path.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            unfinished = folder / f"{self.sha256}.{os.getpid()}"
+            unfinished.write_bytes(self.content)
+            unfinished.replace(path)
+        return path
+
+
+def bundle(project: Path, variables: Mapping[str, Any], settings: Mapping[str, str]) -> Bundle:
+    """Pack the playbook and every role that it uses out of `project`, with what the roles and the build are given.
+
+    The archive depends on contents, names and executable bits alone: not on order, clock, owner or umask.
+    """
+    found = dict(_files(project))
+    found["vars.json"] = (json.dumps(variables, sort_keys=True, indent=1).encode() + b"\n", False)
+    lines = [f"{key}={shlex.quote(value)}\n" for key, value in sorted(settings.items())]
+    found["settings.sh"] = ("".join(lines).encode(), False)
+    found["run.sh"] = (_PROGRAM.read_bytes(), True)
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as made:
+        for name in sorted(found):
+            content, executable = found[name]
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o755 if executable else 0o644
+            made.addfile(entry, io.BytesIO(content))
+    return Bundle(raw.getvalue())
+
+
+def roles_used(playbook: Path, folder: Path) -> list[Path]:
+    """The roles that a playbook includes, and those that they include in turn, by name."""
+    known = {path.name: path for path in folder.iterdir() if path.is_dir()}
+    found: dict[str, Path] = {}
+    pending = [playbook]
+    while pending:
+        path = pending.pop()
+        for text in [path] if path.is_file() else sorted(path.rglob("*.yml")):
+            for name in _roles_in(text.read_text(encoding="utf-8")):
+                if name in known and name not in found:
+                    found[name] = known[name]
+                    pending.append(known[name])
+    return [found[name] for name in sorted(found)]
+
+
+def _roles_in(text: str) -> Iterator[str]:
+    for pattern in _NAMED:
+        yield from pattern.findall(text)
+    for listed in _LISTED.findall(text):
+        yield from (word.strip() for word in listed.split(","))
+
+
+def _files(project: Path) -> Iterator[tuple[str, tuple[bytes, bool]]]:
+    places = [project / PLAYBOOK, *roles_used(project / PLAYBOOK, project / ROLES), *(project / one for one in EXTRAS)]
+    for place in places:
+        for file in [place] if place.is_file() else sorted(place.rglob("*")):
+            if file.is_file() and file.suffix not in _NOT_PARTS:
+                yield str(file.relative_to(project)), (file.read_bytes(), bool(file.stat().st_mode & 0o100))

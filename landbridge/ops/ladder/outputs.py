@@ -1,0 +1,167 @@
+"""What the programs of the ladder print, as plain values. Pure; an output that is none raises Unreadable."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class Unreadable(Exception):
+    """The output is not what the program prints; the message says what was missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One line of `nvidia-smi --query-gpu=name,driver_version,memory.total,pci.bus_id --format=csv,noheader,nounits`."""
+
+    name: str
+    driver: str
+    memory_mib: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """What a program of nccl-tests printed. `busbw` in GB/s by message size, the lower of out of place and in place."""
+
+    ranks: int
+    hosts: tuple[str, ...]
+    busbw: Mapping[int, float]
+    wrong: int
+
+
+def gpus(text: str) -> tuple[Gpu, ...]:
+    """GPUs as nvidia-smi lists them."""
+    found = []
+    for line in text.splitlines():
+        parts = [part.strip() for part in line.split(",")]
+        if len(parts) != 4 or not parts[2].isdigit():
+            raise Unreadable(f"nvidia-smi said: {line.strip()[:200]}")
+        found.append(Gpu(parts[0], parts[1], int(parts[2]), parts[3]))
+    if not found:
+        raise Unreadable("nvidia-smi lists no GPU")
+    return tuple(found)
+
+
+def diagnosis(text: str) -> dict[str, tuple[str, str]]:
+    """`dcgmi diag -j`: by test, its worst status (Pass, Warn, Skip, Fail) and what was said of it.
+
+    Source: DCGM user guide, Diagnostics, JSON output; DCGM 4 calls the whole "DCGM Diagnostic", 3 "DCGM GPU Diagnostic".
+    """
+    data = _json(text, "dcgmi")
+    whole = data.get("DCGM Diagnostic") or data.get("DCGM GPU Diagnostic")
+    if not isinstance(whole, dict):
+        raise Unreadable(f"dcgmi gave no diagnosis: {_error(data)}")
+    if whole.get("runtime_error"):
+        raise Unreadable(f"dcgmi: {whole['runtime_error']}")
+    found = {}
+    for category in whole.get("test_categories", ()):
+        for test in category.get("tests", ()):
+            results = [*test.get("results", ()), test.get("test_summary") or {}]
+            statuses = [str(one.get("status", "")) for one in results]
+            worst = min((one for one in statuses if one), key=_rank, default="Skip")
+            said = [_said(one) for result in results for one in result.get("warnings", ())]
+            found[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(said)))
+    if not found:
+        raise Unreadable("dcgmi ran no test")
+    return found
+
+
+def bandwidths(text: str) -> dict[str, tuple[float, str]]:
+    """`nvbandwidth -j`: by test case, the least of its values in GB/s and where it was.
+
+    Source: nvbandwidth, json_output.cpp: values are texts, "N/A" where nothing was measured.
+    """
+    whole = _json(text, "nvbandwidth").get("nvbandwidth")
+    if not isinstance(whole, dict) or whole.get("error"):
+        raise Unreadable(f"nvbandwidth: {whole.get('error') if isinstance(whole, dict) else 'no result'}")
+    found = {}
+    for case in whole.get("testcases", ()):
+        cells = list(_cells(case.get("bandwidth_matrix", ())))
+        if case.get("status") == "Waived":
+            continue
+        if case.get("status") != "Passed" or not cells:
+            raise Unreadable(f"nvbandwidth: {case.get('name')}: {case.get('error') or case.get('status')}")
+        found[str(case["name"])] = min(cells)
+    if not found:
+        raise Unreadable("nvbandwidth measured nothing")
+    return found
+
+
+def collective(text: str) -> Collective:
+    """What `all_reduce_perf` prints. Source: nccl-tests, common.cu; columns: size, count, type, redop, root, then time, algbw,
+    busbw and #wrong out of place, and the same in place."""
+    ranks = re.findall(r"^#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device", text, re.MULTILINE)
+    found: dict[int, float] = {}
+    wrong = 0
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) < 13 or not words[0].isdigit() or not words[1].isdigit():
+            continue
+        columns = words[-8:]
+        try:
+            found[int(words[0])] = min(float(columns[2]), float(columns[6]))
+        except ValueError:
+            raise Unreadable(f"nccl-tests said: {line.strip()[:200]}") from None
+        wrong += sum(int(one) for one in (columns[3], columns[7]) if one.isdigit())
+    bounds = re.search(r"Out of bounds values\s*:\s*(\d+)", text)
+    if not found or not ranks:
+        raise Unreadable(f"nccl-tests printed no result: {_last(text)}")
+    return Collective(
+        len(ranks), tuple(dict.fromkeys(host for _, host in ranks)), found, max(wrong, int(bounds[1]) if bounds else 0)
+    )
+
+
+def disks(text: str) -> dict[str, float]:
+    """`fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON output."""
+    data = _json(text[text.find("{") :], "fio")
+    jobs = data.get("jobs") or []
+    failed = [job for job in jobs if job.get("error")]
+    if not jobs or failed:
+        raise Unreadable(f"fio: {'error ' + str(failed[0]['error']) if failed else 'no job ran'}")
+    total = {way: sum(job.get(way, {}).get("bw_bytes", 0) for job in jobs) / 1e9 for way in ("read", "write")}
+    return {way: value for way, value in total.items() if value}
+
+
+def losses(text: str) -> tuple[float, ...]:
+    """The loss after each epoch of examples/digits/train.py, as its first process tells it."""
+    found = tuple(float(one) for one in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
+    if not found:
+        raise Unreadable(f"the training told of no epoch: {_last(text)}")
+    return tuple(math.nan if math.isinf(one) else one for one in found)
+
+
+def _json(text: str, program: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        raise Unreadable(f"{program} did not answer in JSON: {_last(text)}") from None
+    if not isinstance(data, dict):
+        raise Unreadable(f"{program} did not answer with an object")
+    return data
+
+
+def _cells(matrix: Any) -> Iterator[tuple[float, str]]:
+    for row, values in enumerate(matrix):
+        for column, value in enumerate(values):
+            if value != "N/A":
+                yield float(value), f"row {row}, column {column}"
+
+
+def _rank(status: str) -> int:
+    order = ("fail", "warn", "pass", "skip")
+    return order.index(status.lower()) if status.lower() in order else 0
+
+
+def _said(warning: Any) -> str:
+    return str(warning.get("warning", warning)) if isinstance(warning, dict) else str(warning)
+
+
+def _error(data: Mapping[str, Any]) -> str:
+    return str(next(iter(data.values()), "nothing"))[:200]
+
+
+def _last(text: str) -> str:
+    return next((line.strip()[:200] for line in reversed(text.splitlines()) if line.strip()), "nothing")

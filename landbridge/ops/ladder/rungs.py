@@ -1,0 +1,140 @@
+"""The rungs, from what is nearest to the hardware to what users do: which program, on how many nodes, for how long. Pure."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = Literal["node", "pairs", "all"]
+#: How long collectives' messages are: what is judged lies between (catalog/acceptance.yaml).
+_SIZES = ("-b", "256M", "-e", "16G", "-f", "2")
+_COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
+TRAINING = "/opt/landbridge/training"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a site may say. `storage`: the folder that is written to and read, empty for the job's own scratch; `size` in fio's
+    words, of each of four files; `level`: dcgmi's; `mpi`: how srun starts programs that span nodes; `programs`: the folder that
+    nvbandwidth and nccl-tests are in on the nodes, empty where the search path has them."""
+
+    storage: str = ""
+    size: str = "8g"
+    level: int = 3
+    mpi: str = "pmix"
+    epochs: int = 2
+    programs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One rung. `alone`: one process a node, whatever it has; else one for each GPU. `minutes` that it may take."""
+
+    name: str
+    scope: Scope
+    minutes: int
+    program: str
+    alone: bool = True
+
+
+RUNGS = (
+    Rung("driver", "node", 5, "nvidia-smi"),
+    Rung("dcgm", "node", 60, "dcgmi"),
+    Rung("bandwidth", "node", 10, "nvbandwidth"),
+    Rung("nccl-node", "node", 10, "all_reduce_perf"),
+    Rung("nccl-pairs", "pairs", 15, "all_reduce_perf", alone=False),
+    Rung("nccl-all", "all", 20, "all_reduce_perf", alone=False),
+    Rung("storage", "node", 15, "fio"),
+    Rung("training", "all", 20, "python"),
+)
+
+
+def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The nodes that a rung is run on together. Nothing between nodes with only one; with an odd one, that with the first."""
+    if rung.scope == "node":
+        return tuple((node,) for node in nodes)
+    if rung.scope == "all":
+        # One node's collective has a rung of its own; a training step has not.
+        return (tuple(nodes),) if len(nodes) > 1 or (nodes and rung.alone) else ()
+    pairs = [tuple(nodes[at : at + 2]) for at in range(0, len(nodes), 2)]
+    return tuple(pair if len(pair) == 2 else (pair[0], nodes[0]) for pair in pairs if len(nodes) > 1)
+
+
+def command(rung: Rung, gpus: int, settings: Settings) -> list[str]:
+    """The program and its words, for nodes with `gpus` GPUs each."""
+    match rung.name:
+        case "driver":
+            return [
+                "nvidia-smi",
+                "--query-gpu=name,driver_version,memory.total,pci.bus_id",
+                "--format=csv,noheader,nounits",
+            ]
+        case "dcgm":
+            return ["dcgmi", "diag", "-r", str(settings.level), "-j"]
+        case "bandwidth":
+            return [_found(settings, "nvbandwidth"), "-j", "-t", *_COPIES]
+        case "storage":
+            return ["sh", "-c", _fio(settings)]
+        case "training":
+            return ["sh", "-c", _train(settings)]
+        case _:
+            return [_found(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
+
+
+def job(
+    rung: Rung, nodes: Sequence[str], gpus: int, settings: Settings, *, wait: int, reservation: str = ""
+) -> list[str]:
+    """The words of srun: whole nodes, nobody else on them. `wait`: seconds that the nodes may be busy with others' jobs.
+
+    Source: srun(1). --mem=0 is all of a node's memory; --immediate gives up after its seconds.
+    """
+    tasks = 1 if rung.alone else gpus
+    return [
+        "srun",
+        f"--job-name=landbridge-validate-{rung.name}",
+        "--partition=onprem",
+        f"--nodes={len(nodes)}",
+        f"--nodelist={','.join(nodes)}",
+        f"--ntasks-per-node={tasks}",
+        f"--gpus-per-node={gpus}",
+        "--exclusive",
+        "--mem=0",
+        f"--time={rung.minutes}",
+        f"--immediate={wait}",
+        "--kill-on-bad-exit=1",
+        "--chdir=/",
+        *([] if rung.name == "training" else ["--input=none"]),
+        *([] if rung.alone else [f"--mpi={settings.mpi}"]),
+        *([f"--reservation={reservation}"] if reservation else []),
+        *command(rung, gpus, settings),
+    ]
+
+
+def _found(settings: Settings, program: str) -> str:
+    return f"{settings.programs.rstrip('/')}/{program}" if settings.programs else program
+
+
+def _fio(settings: Settings) -> str:
+    """Four files are written, then read, past the page cache; the job's own scratch unless a folder is named."""
+    where = shlex.quote(settings.storage) if settings.storage else '"${SCRATCH:-/tmp}"'
+    shared = f"--size={settings.size} --bs=1m --ioengine=libaio --iodepth=16 --direct=1 --numjobs=4 --group_reporting"
+    names = "--filename_format=landbridge-validate.$SLURM_JOB_ID.$jobnum"
+    jobs = "--name=write --rw=write --end_fsync=1 --name=read --stonewall --rw=read --unlink=1"
+    return f"exec fio --output-format=json --directory={where} {shared} {names.replace('$jobnum', chr(92) + '$jobnum')} {jobs}"
+
+
+def _train(settings: Settings) -> str:
+    """The example comes on standard input, so that no node has to have it; processes find the first node by Slurm's address."""
+    return " && ".join(
+        [
+            "folder=$(mktemp -d)",
+            "trap 'rm -rf \"$folder\"' EXIT",
+            'tar -xf - -C "$folder"',
+            'first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+            'address=$(scontrol getaddrs "$first")',
+            "address=${address#*: }",
+            'export LANDBRIDGE_COORDINATOR="${address%:*}:$((20000 + SLURM_JOB_ID % 10000))"',
+            "unset MLFLOW_TRACKING_URI",
+            f'cd "$folder" && {TRAINING}/bin/python train.py --epochs {settings.epochs} --no-resume',
+        ]
+    )

@@ -1,0 +1,88 @@
+"""Nodes that join a running cluster or leave it: what changes in the environment file, and whether a node may go. Pure."""
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from landbridge.environment import Environment, Loaded
+from landbridge.environment.load import load_text
+from landbridge.environment.members import Joining, node_addresses, with_nodes, without_nodes
+from landbridge.ops.nodes import NodeRow
+from landbridge.plan.ports import node_ranges
+
+ADD, REMOVE = Path("ansible/playbooks/add_node.yml"), Path("ansible/playbooks/remove_node.yml")
+#: States with which a job holds a node.
+_BUSY = frozenset({"ALLOCATED", "MIXED", "COMPLETING"})
+_OUT = frozenset({"DRAIN", "DOWN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A file before and after; `names` are the nodes that its change is about, `addresses` theirs where the file has them."""
+
+    path: Path
+    before: str
+    after: str
+    names: tuple[str, ...]
+    addresses: dict[str, str]
+
+    @property
+    def difference(self) -> str:
+        """As `diff -u` shows it; empty where the file says it already."""
+        before, after = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
+        return "".join(difflib.unified_diff(before, after, str(self.path), str(self.path), n=1))
+
+    def loaded(self) -> Loaded:
+        """The environment as it will be, to be checked before anything is written."""
+        return load_text(self.after, self.path)
+
+
+def joined(path: Path, text: str, joining: Joining) -> Edited:
+    """The file with the nodes; those that it has already stay as they are. Raises FindingsError."""
+    known = node_addresses(text, str(path))
+    missing = tuple(name for name in joining.names if name not in known)
+    after = text
+    if missing:
+        after = with_nodes(text, str(path), replace(joining, names=missing))
+    return Edited(path, text, after, joining.names, _among(node_addresses(after, str(path)), joining.names))
+
+
+def left(path: Path, text: str, names: Sequence[str]) -> Edited:
+    """The file without the nodes; those that it does not have change nothing. Raises FindingsError."""
+    known = node_addresses(text, str(path))
+    after = without_nodes(text, str(path), [name for name in names if name in known])
+    return Edited(path, text, after, tuple(names), _among(known, names))
+
+
+def add_limit(environment: Environment, names: Iterable[str]) -> str:
+    """The hosts that have to know of new nodes, as Ansible's --limit: themselves, the controllers, and who answers for names."""
+    servers = environment.onprem is not None and environment.dns is not None
+    return ",".join([*names, "slurm_controller", *(["site_dns"] if servers else [])])
+
+
+def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
+    """Networks with nodes that the other hosts' firewalls let nobody in from yet; none where the role hardening keeps none."""
+    if not after.hosts.hardening or after.hosts.firewall.mode == "off":
+        return ()
+    known = node_ranges(before)
+    new = (one for one in node_ranges(after) if not any(one.subnet_of(other) for other in known))
+    return tuple(str(one) for one in new)
+
+
+def kept(rows: Iterable[NodeRow], names: Collection[str]) -> tuple[str, ...]:
+    """Why nodes may not leave yet, a sentence each: a job runs there, or may start there."""
+    found = []
+    for row in rows:
+        states = set(row.state.split("+"))
+        if row.name in names and states & _BUSY:
+            found.append(f"{row.name} is {row.state.lower()}: its jobs have to end first")
+        elif row.name in names and not states & _OUT:
+            found.append(
+                f'{row.name} is {row.state.lower()}: landbridge node drain {row.name} --reason "leaves the cluster"'
+            )
+    return tuple(found)
+
+
+def _among(addresses: dict[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: addresses[name] for name in names if name in addresses}

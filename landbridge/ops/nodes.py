@@ -1,0 +1,129 @@
+"""The cluster's nodes as Slurm tells of them, and what the reason of a drain asks for. Pure.
+
+The reasons are those of the role node_health: `landbridge:<check>:<detail>; do: <action>`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from landbridge.catalog.xids import xids
+
+_REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
+#: What a person does for each action of a check.
+STEPS = {
+    "inspect": "look at it on the node, and mend it: the node comes back by itself",
+    "reset": "when its last job has ended, reset the GPU (nvidia-smi --gpu-reset) or reboot the node",
+    "reboot": "when its last job has ended, reboot the node (scontrol reboot): the GPU does not answer",
+    "repair": "hand it to whoever repairs hardware; if the finding stays, the part has to be replaced",
+}
+_MEANING = {
+    "gpu": "a GPU is missing, or does not answer",
+    "driver": "the driver does not work, or is of another branch than this cluster's",
+    "model": "the machine has other GPUs than the environment says",
+    "memory": "a GPU has less memory than its kind",
+    "pcie": "a GPU's slot runs narrower or slower than it should",
+    "ecc": "a GPU's memory has had errors that could not be corrected",
+    "rows": "a GPU's memory waits for a reset to take bad rows out of use, or cannot any more",
+    "pages": "a GPU's memory waits for a reset to take bad pages out of use",
+    "thermal": "a GPU slows itself down, because it is too hot",
+    "nvlink": "a GPU's links to its neighbours are down",
+    "sxid": "an NVSwitch reported a fatal error",
+    "port": "a port into the fabric is down, or slower than it should be",
+    "service": "a service that the GPUs need does not run",
+    "mount": "a file system is not mounted, or does not answer",
+    "disk": "a disk is full, or became read-only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node. `check` and `action` are None where the reason is no check's; `since` where Slurm gives no time."""
+
+    name: str
+    state: str
+    reason: str
+    by: str
+    since: datetime | None
+    check: str | None
+    action: str | None
+
+    @property
+    def drained(self) -> bool:
+        """Whether it gets no further job."""
+        return "DRAIN" in self.state.split("+")
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a node is out of service: what that means, and what brings it back."""
+
+    node: NodeRow
+    meaning: str
+    step: str
+
+
+def node_rows(answer: Mapping[str, Any]) -> tuple[NodeRow, ...]:
+    """The rows of `scontrol show nodes --json`, in its order. A reason that a past drain left behind is not shown."""
+    return tuple(_row(node) for node in answer.get("nodes", ()))
+
+
+def why(node: NodeRow) -> Why:
+    """Explain."""
+    if node.check is not None and node.drained:
+        return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
+    if node.drained:
+        back = "it stays until somebody resumes it: landbridge node resume " + node.name
+        return Why(node, f"{node.by or 'somebody'} drained it: {node.reason or 'no reason given'}", back)
+    if "DOWN" in node.state.split("+"):
+        said = node.reason or "Slurm gives no reason"
+        return Why(node, f"Slurm holds it for down: {said}", "look at its slurmd: systemctl status slurmd")
+    return Why(node, "it is in service", "nothing to do")
+
+
+def refused_reason(reason: str) -> str | None:
+    """What is wrong with a person's reason; None for a good one."""
+    if not reason.strip():
+        return "a drain needs a reason that others understand"
+    if reason.startswith("landbridge:"):
+        return "reasons that begin with landbridge: are the checks' own, which would put the node back by themselves"
+    if re.search(r"[^\x20-\x7e]|[\"']", reason):
+        return "Slurm's reasons are one line of plain characters, without quotes"
+    return None
+
+
+def unknown(names: Iterable[str], rows: Iterable[NodeRow]) -> tuple[str, ...]:
+    """The names that Slurm does not know."""
+    known = {row.name for row in rows}
+    return tuple(name for name in names if name not in known)
+
+
+def _row(node: Mapping[str, Any]) -> NodeRow:
+    flags = node.get("state", [])
+    flags = [flags] if isinstance(flags, str) else list(flags)
+    out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
+    reason = str(node.get("reason") or "") if out else ""
+    found = _REASON.match(reason)
+    at = node.get("reason_changed_at")
+    seconds = at.get("number", 0) if isinstance(at, Mapping) else at
+    since = datetime.fromtimestamp(seconds, UTC) if out and isinstance(seconds, int) and seconds > 0 else None
+    return NodeRow(
+        name=str(node["name"]),
+        state="+".join(flags),
+        reason=reason,
+        by=str(node.get("reason_set_by_user") or "") if out else "",
+        since=since,
+        check=found.group(1) if found else None,
+        action=found.group(3) if found else None,
+    )
+
+
+def _meaning(node: NodeRow) -> str:
+    if node.check == "xid":
+        number = re.search(r":xid:(\d+)", node.reason)
+        known = xids().get(int(number.group(1))) if number else None
+        if known is not None:
+            return f"the driver reported Xid {number.group(1) if number else ''}: {known.what}"
+    return _MEANING.get(node.check or "", "a check of this node failed")

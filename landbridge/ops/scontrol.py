@@ -1,0 +1,83 @@
+"""Slurm's scontrol, here or on the environment's first controller."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from landbridge import paths
+from landbridge.environment import Environment
+from landbridge.plan.hosts import hosts, service_hosts
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.reach import proxy_command, reached_as
+
+#: Runs scontrol with these words and returns what it printed. Raises ScontrolError.
+Scontrol = Callable[[Sequence[str]], str]
+_SECONDS = 60
+
+
+class ScontrolError(Exception):
+    """scontrol could not be run, or refused; the message is its own."""
+
+
+def here(words: Sequence[str]) -> str:
+    """On this machine."""
+    return _run(["scontrol", *words])
+
+
+def through(environment: Environment) -> Scontrol:
+    """On the first controller that answers, by ssh as the environment's `access` says; with sudo for a user who is not root."""
+    prefixes = [ssh(environment, name) for name in service_hosts(environment).controllers]
+    privileged = [] if service_hosts(environment).access.user == "root" else ["sudo", "--non-interactive"]
+
+    def ask(words: Sequence[str]) -> str:
+        command = shlex.join([*privileged, "scontrol", *words])
+        for prefix in prefixes[:-1]:
+            try:
+                return _run([*prefix, command])
+            except ScontrolError as error:
+                # ssh's own status: the host did not answer, and nothing has been done there.
+                if error.args[1:] != (255,):
+                    raise
+        return _run([*prefixes[-1], command])
+
+    return ask
+
+
+def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
+    """`scontrol show nodes --json`. Raises ScontrolError."""
+    text = scontrol(["show", "nodes", *([names] if names else []), "--json"])
+    try:
+        return dict(json.loads(text))
+    except ValueError:
+        raise ScontrolError(f"scontrol did not answer in JSON: {text[:200]}") from None
+
+
+def ssh(environment: Environment, name: str) -> list[str]:
+    """The words that reach a host of the environment, as its `access` says; a command is one more."""
+    access, proxy = service_hosts(environment).access, proxy_command(environment)
+    file = paths.outputs_file(environment.name)
+    outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
+    host = next(host for host in hosts(environment) if host.name == name)
+    known = access.known_hosts or str(paths.state_dir(environment.name) / "known_hosts")
+    settings = [f"UserKnownHostsFile={paths.expand(known)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
+    settings += ["LogLevel=ERROR", "ConnectTimeout=10", *([f"ProxyCommand={proxy}"] if proxy else [])]
+    words = ["ssh", "-p", str(access.port), *(word for setting in settings for word in ("-o", setting))]
+    if access.private_key:
+        words += ["-i", str(paths.expand(access.private_key))]
+    return [*words, "--", f"{access.user}@{reached_as(environment, host, outputs)}"]
+
+
+def _run(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise ScontrolError(f"{command[0]} is not on this machine: name the environment with -s") from None
+    except subprocess.TimeoutExpired:
+        raise ScontrolError(f"{command[0]} did not end within {_SECONDS} s") from None
+    if done.returncode != 0:
+        raise ScontrolError((done.stderr or done.stdout).strip()[:500], done.returncode)
+    return done.stdout
