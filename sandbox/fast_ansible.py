@@ -1,7 +1,7 @@
 """Ansible with Mitogen where it is installed: a persistent Python in each node instead of one start per task.
 
 An accelerator of the sandbox, chosen by environment variables alone: roles and `landbridge configure` know nothing of it,
-and one run of the suite does without. Images are baked without it: a release that one apt task prefers (slurm_common's)
+and several runs of the suite do without. Images are baked without it: a release that one apt task prefers (slurm_common's)
 stays preferred in the persistent process, for packages that must not come from there. Measured on eight nodes that needed
 no change, two busy cores: 65 s instead of 240 s.
 """

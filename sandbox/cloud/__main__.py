@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+_LOOK_SECONDS = 2
+
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sandbox.cloud", description=__doc__)
@@ -24,6 +26,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--require-credentials", action="store_true", help="refuse access keys nobody was given")
     parser.add_argument("--reserve", action="append", default=[], metavar="ADDRESS", help="never given to an instance")
     parser.add_argument("--managed-policies", action="store_true", help="AWS's 1,500 own policies; a second slower")
+    parser.add_argument(
+        "--with-parent", action="store_true", help="end as well when the process ends that started this"
+    )
     parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="credentials, logs, ready.json")
     arguments = parser.parse_args()
     if not arguments.listen:
@@ -36,6 +41,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> int:
+    parent = os.getppid()
     arguments = _arguments()
     # Ports first: what is wrong with them is said at once, moto takes two seconds to import.
     from sandbox.cloud.listen import ListenError, listen, parse
@@ -64,6 +70,7 @@ def main() -> int:
     from sandbox.cloud.launcher import make_launcher
     from sandbox.cloud.lifecycle import Lifecycle
     from sandbox.cloud.server import ApiHandler, MetadataHandler, serve
+    from sandbox.cloud.shutdown import watch
     from sandbox.cloud.world import World
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
@@ -84,10 +91,13 @@ def main() -> int:
     servers = [serve(application, sock, ApiHandler) for sock in api]
     if imds:
         servers.append(serve(Metadata(world, keys), imds, MetadataHandler))
+    watch(world, ended)
     ready = {"pid": os.getpid(), "endpoints": endpoints, "imds": metadata}
     (arguments.state / "ready.json").write_text(json.dumps(ready))
     print(json.dumps(ready), flush=True)
-    ended.wait()
+    while not ended.wait(_LOOK_SECONDS):
+        if arguments.with_parent and os.getppid() != parent:
+            break
     for server in servers:
         server.shutdown()
     lifecycle.end_all("Server.Shutdown")

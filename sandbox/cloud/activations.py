@@ -1,53 +1,73 @@
-"""Systems Manager's hybrid activations, which moto lacks."""
+"""Systems Manager's hybrid activations, which moto lacks.
 
-import json
-import time
+Source: Systems Manager API Reference, CreateActivation (a day where no end is given, 30 days at most), DescribeActivations,
+DeleteActivation; the service's own words for a role that it cannot take (hashicorp/terraform-provider-aws, issue 27952).
+"""
+
 import uuid
+from datetime import timedelta
 from typing import Any
 
-from moto.ssm.responses import SimpleSystemManagerResponse
+from botocore.utils import parse_to_aware_datetime
 
+from landbridge.catalog.iam import iam
+from sandbox.cloud import principals
+from sandbox.cloud.account import ACCOUNT
+from sandbox.cloud.errors import CloudError
 from sandbox.cloud.world import World
 
-
-def install(world: World) -> None:
-    """Answer the three operations; what was activated is forgotten when the emulated AWS is emptied."""
-    for name, action in {
-        "create_activation": _create,
-        "describe_activations": _describe,
-        "delete_activation": _delete,
-    }.items():
-        setattr(SimpleSystemManagerResponse, name, action)
+Bag = dict[str, Any]
+_FILTERS = {"ActivationIds": "ActivationId", "DefaultInstanceName": "DefaultInstanceName", "IamRole": "IamRole"}
+_PAGE = 50
 
 
-def _known(response: Any) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = response.ssm_backend.__dict__.setdefault("activations", {})
-    return found
-
-
-def _create(response: Any) -> str:
-    given, own = json.loads(response.body or "{}"), str(uuid.uuid4())
-    _known(response)[own] = {
+def create(world: World, region: str, given: Bag) -> Bag:
+    """CreateActivation. The code is told here and nowhere else."""
+    role = principals.role(region, given["IamRole"])
+    if role is None or not principals.trusts(role, "ssm.amazonaws.com"):
+        arn = f"arn:aws:iam::{ACCOUNT}:role/{given['IamRole']}"
+        message = f"Nonexistent role or missing ssm service principal in trust policy: {arn}"
+        raise CloudError("ValidationException", message)
+    now, asked = world.now(), given.get("ExpirationDate")
+    ends = now + timedelta(days=1) if asked is None else parse_to_aware_datetime(asked)
+    if not now < ends <= now + timedelta(days=iam().limits.ssm_activation_days):
+        raise CloudError("ValidationException", "Invalid expiration date: it has to be within 30 days from now.")
+    own = str(uuid.uuid4())
+    world.activations[own] = {
         "ActivationId": own,
+        "region": region,
         "IamRole": given["IamRole"],
         "Description": given.get("Description", ""),
         "DefaultInstanceName": given.get("DefaultInstanceName", ""),
         "RegistrationLimit": given.get("RegistrationLimit", 1),
         "RegistrationsCount": 0,
-        "CreatedDate": time.time(),
-        "Expired": False,
+        "CreatedDate": now.timestamp(),
+        "ExpirationDate": ends.timestamp(),
         "Tags": given.get("Tags", []),
     }
-    return json.dumps({"ActivationId": own, "ActivationCode": uuid.uuid4().hex[:20]})
+    return {"ActivationId": own, "ActivationCode": uuid.uuid4().hex[:20]}
 
 
-def _describe(response: Any) -> str:
-    return json.dumps({"ActivationList": list(_known(response).values())})
+def describe(world: World, region: str, given: Bag) -> Bag:
+    """DescribeActivations, by page."""
+    wanted = {_FILTERS[one["FilterKey"]]: one["FilterValues"] for one in given.get("Filters", [])}
+    found = [
+        {**{key: value for key, value in one.items() if key != "region"}, "Expired": _over(world, one)}
+        for one in world.activations.values()
+        if one["region"] == region and all(one[key] in values for key, values in wanted.items())
+    ]
+    start, size = int(given.get("NextToken", 0)), given.get("MaxResults", _PAGE)
+    more = {"NextToken": str(start + size)} if len(found) > start + size else {}
+    return {"ActivationList": found[start : start + size], **more}
 
 
-def _delete(response: Any) -> Any:
-    own = json.loads(response.body or "{}").get("ActivationId")
-    if _known(response).pop(own, None) is None:
-        body = {"__type": "InvalidActivation", "message": "The activation is not valid."}
-        return 400, {"Content-Type": "application/x-amz-json-1.1", "status": 400}, json.dumps(body)
-    return "{}"
+def delete(world: World, region: str, given: Bag) -> Bag:
+    """DeleteActivation. Machines that registered with it stay."""
+    if world.activations.get(given["ActivationId"], {}).get("region") != region:
+        raise CloudError("InvalidActivation", "The activation is not valid.")
+    del world.activations[given["ActivationId"]]
+    return {}
+
+
+def _over(world: World, one: Bag) -> bool:
+    return bool(one["ExpirationDate"] <= world.now().timestamp())

@@ -8,15 +8,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_plus
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from sandbox.cloud import control
+from sandbox.cloud import control, own
 from sandbox.cloud.credentials import Keys, unknown_key
 from sandbox.cloud.errors import CloudError, not_implemented, render, throttled
 from sandbox.cloud.permissions import iam_action, refusal, rest_action
-from sandbox.cloud.world import World
+from sandbox.cloud.world import Fault, World
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
@@ -55,22 +55,44 @@ class Application:
                 raise throttled(action)
             if refused := refusal(service, asked, self._world.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))):
                 raise refused
+            if self._world.lag.reads and (unseen := self._world.lag.refusal(service, action, _form(environ))):
+                raise unseen
             fault = self._world.take_fault(action)
-            if fault and not fault.after:
-                raise fault.error()
-            if fault:
-                self._call_moto(environ, lambda *_: None, service, action)
-                raise fault.error()
-            return self._call_moto(environ, start, service, action)
+            return (
+                self._call_moto(environ, start, service, action)
+                if fault is None
+                else self._fail(fault, environ, start, service, action)
+            )
         except CloudError as error:
             self._world.errors[error.code] += 1
-            status, headers, body = render(error, service, environ.get("HTTP_X_AMZ_TARGET", ""))
+            status, headers, text = render(error, service, environ.get("HTTP_X_AMZ_TARGET", ""))
             _discard_body(environ)
-            start(status, [*headers.items(), ("Content-Length", str(len(body)))])
-            return [body]
+            start(status, [*headers.items(), ("Content-Length", str(len(text)))])
+            return [text]
+
+    def _fail(self, fault: Fault, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        unheard = bool(fault.code) or fault.cut
+        if unheard and fault.after:
+            self._call_moto(environ, lambda *_: None, service, action)
+        body = self._call_moto(environ, start, service, action) if fault.after and not unheard else None
+        time.sleep(fault.hold)
+        if fault.cut:
+            raise ConnectionResetError(f"{action} is cut off")  # the server ends the connection without a word
+        if fault.code:
+            raise fault.error()
+        return self._call_moto(environ, start, service, action) if body is None else body
 
     def _call_moto(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        with self._world.busy:
+            return self._answer(environ, start, service, action)
+
+    def _answer(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        ours = own.answer(self._world, _signer(environ)[2], service, action, environ)
+        if ours is not None:
+            start("200 OK", [("Content-Type", ours[0]), ("Content-Length", str(len(ours[1])))])
+            return [ours[1]]
         answer: dict[str, Any] = {}
+        asked = _form(environ) if self._world.lag.reads and service in ("ec2", "iam") else None
 
         def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             answer.update(status=status, headers=headers)
@@ -93,8 +115,13 @@ class Application:
         kind = next((value for name, value in answer["headers"] if name.lower() == "content-type"), "")
         if answer["status"][:1] in "45" and kind.startswith("text/html") and service not in ("s3", "ec2"):
             raise not_implemented(service, action)  # a page for a person: moto has no such operation
-        start(answer["status"], answer["headers"])
-        return body  # type: ignore[no-any-return]
+        if asked is None or answer["status"][:1] != "2":
+            start(answer["status"], answer["headers"])
+            return body  # type: ignore[no-any-return]
+        seen = self._world.lag.answered(service, action, asked, b"".join(body))
+        headers = [(name, value) for name, value in answer["headers"] if name.lower() != "content-length"]
+        start(answer["status"], [*headers, ("Content-Length", str(len(seen)))])
+        return [seen]
 
     def _control(self, environ: Environ, start: Start) -> Iterable[bytes]:
         status, result = "200 OK", {}
@@ -134,6 +161,12 @@ def _action(environ: Environ, service: str) -> str:
             return match[1].decode()
     method = environ["REQUEST_METHOD"]
     return rest_action(service, method, environ.get("PATH_INFO", "")) or f"{service}:{method}"
+
+
+def _form(environ: Environ) -> str:
+    """A form's text, where the action has been read from it; it stays there to be read."""
+    body = environ["wsgi.input"]
+    return unquote_plus(body.getvalue().decode()) if isinstance(body, io.BytesIO) else ""
 
 
 class _Body:

@@ -25,6 +25,7 @@ def read(world: World) -> dict[str, Any]:
         "errors": dict(world.errors),
         "pool": dict(world.capacity.free),
         "latency": world.latency,
+        "busy": world.busy.seconds,
         "boot": world.lifecycle.boot_delay,
         "instances": [_show(instance) for backend in account.ec2_backends() for instance in backend.all_instances()],
     }
@@ -33,6 +34,7 @@ def read(world: World) -> dict[str, Any]:
 def _show(instance: Any) -> dict[str, Any]:
     return {
         "id": instance.id,
+        "launch_index": int(instance.ami_launch_index),
         "type": instance.instance_type,
         "zone": instance.availability_zone,
         "address": instance.private_ip,
@@ -82,6 +84,14 @@ def _interrupt(world: World, value: Any) -> None:
         timer.start()
 
 
+def _rebalance(world: World, value: Any) -> None:
+    """Spot instances at a higher risk: the recommendation shows in the metadata service; nothing ends by it."""
+    for instance_id in value:
+        if account.find_instance(instance_id) is None:
+            raise ValueError(f"no instance {instance_id}")
+        world.rebalance[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
 def _reclaim(world: World, instance_id: str) -> None:
     found = account.find_instance(instance_id)
     if found:
@@ -91,6 +101,11 @@ def _reclaim(world: World, instance_id: str) -> None:
 
 def _latency(world: World, value: Any) -> None:
     world.latency = float(value)
+
+
+def _lag(world: World, value: Any) -> None:
+    """For how many calls EC2 and IAM do not find what has just been made."""
+    world.lag.reads = int(value)
 
 
 def _boot(world: World, value: Any) -> None:
@@ -154,6 +169,12 @@ def _spot(world: World, value: Mapping[str, Any]) -> None:
     world.spot.update({key: float(price) for key, price in value.items()})
 
 
+def _billed_tags(world: World, value: Any) -> None:
+    """Tag keys that billing has come to know, as it does a day after something bore them."""
+    for key in value:
+        world.billed_tags.setdefault(str(key), "Inactive")
+
+
 # In the order in which they are applied.
 SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "wipe": _wipe,
@@ -161,9 +182,11 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "pool": _pool,
     "buckets": _buckets,
     "latency": _latency,
+    "lag": _lag,
     "boot": _boot,
     "faults": _faults,
     "interrupt": _interrupt,
+    "rebalance": _rebalance,
     "deny": _deny,
     "quotas": _quotas,
     "clock": _clock,
@@ -174,6 +197,7 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
     "offered": _offered,
     "closed": _closed,
     "spot": _spot,
+    "billed_tags": _billed_tags,
 }
 
 

@@ -4,7 +4,8 @@ Source: EC2 API Reference, error codes DependencyViolation, IncorrectState, *Lim
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from moto.ec2.models import EC2Backend
@@ -26,6 +27,8 @@ def install(world: World) -> None:
         _before(name, _below_quota(world, service, quota, code, count))
     for name, tidy in _TIDY.items():
         _before(name, tidy)
+    # moto's own limit of a group's rules is 60 whatever the account's quota is.
+    EC2Backend._verify_group_will_respect_rule_count_limit = partial(_room_for_rules, world)
 
 
 def _before(name: str, judge: Callable[[Any, Mapping[str, Any]], None]) -> None:
@@ -60,6 +63,20 @@ def _below_quota(
     return judge
 
 
+def _room_for_rules(
+    world: World,
+    group: Any,
+    now: int,
+    ranges: Sequence[Any],
+    groups: Sequence[Any] | None = None,
+    egress: bool = False,
+) -> None:
+    most = quotas.value(world, "vpc", "L-0EA8095F")
+    if now + len(ranges or ()) + len(groups or ()) > most:
+        message = f"The maximum number of rules per security group has been reached: {most:.0f} ({group.id})."
+        raise error("RulesPerSecurityGroupLimitExceeded", message)
+
+
 def error(code: str, message: str) -> Exception:
     """An error that moto's own answers carry: these checks run inside of its calls."""
     from moto.ec2.exceptions import EC2ClientError
@@ -92,6 +109,7 @@ def _of_subnet(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     attached = _alive(backend.transit_gateway_attachments.values())
     yield from (one.id for one in attached if subnet in (getattr(one, "subnet_ids", None) or []))
     yield from (one.id for one in _instances(backend) if one.subnet_id == subnet)
+    yield from (eni.id for eni in backend.enis.values() if eni.subnet.id == subnet)
 
 
 def _of_group(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
@@ -106,6 +124,7 @@ def _of_group(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     for instance in _instances(backend):
         if any(one.id == group for nic in instance.nics.values() for one in nic.group_set):
             yield instance.id
+    yield from (eni.id for eni in backend.enis.values() if any(one.id == group for one in eni.group_set))
 
 
 def _of_internet_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
@@ -159,6 +178,18 @@ def _subnets(backend: Any, asked: Mapping[str, Any]) -> int:
     return sum(one.vpc_id == asked["vpc_id"] for zone in backend.subnets.values() for one in zone.values())
 
 
+def _routes(backend: Any, asked: Mapping[str, Any]) -> int:
+    """Those that somebody has made: what AWS makes itself, and what a gateway learns, does not count."""
+    if asked.get("local") or str(asked.get("gateway_id")).startswith("vpce-"):
+        return -1
+    table = backend.get_route_table(asked["route_table_id"])
+    return sum(not route.local and not str(route.gateway).startswith("vpce-") for route in table.routes)
+
+
+def _route_tables(backend: Any, asked: Mapping[str, Any]) -> int:
+    return sum(one.vpc_id == asked["vpc_id"] for one in backend.route_tables.values())
+
+
 def _interface_of_nat_gateway(backend: Any, asked: Mapping[str, Any]) -> None:
     """AWS takes a NAT gateway's interface away with it."""
     gateway = backend.nat_gateways.get(asked["nat_gateway_id"])
@@ -188,6 +219,8 @@ _TIDY: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
 _CREATES: Mapping[str, tuple[str, str, str, Callable[[Any, Mapping[str, Any]], int]]] = {
     "create_vpc": ("vpc", "L-F678F1CE", "VpcLimitExceeded", lambda backend, _: len(backend.vpcs)),
     "create_subnet": ("vpc", "L-407747CB", "SubnetLimitExceeded", _subnets),
+    "create_route": ("vpc", "L-93826ACB", "RouteLimitExceeded", _routes),
+    "create_route_table": ("vpc", "L-589F43AA", "RouteTableLimitExceeded", _route_tables),
     "create_security_group": (
         "vpc",
         "L-E79EC296",

@@ -9,18 +9,26 @@ from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses import EC2Response
 
 from sandbox.cloud import (
-    activations,
     attachments,
     dependencies,
+    descriptions,
     efs,
     fleet,
     fsx,
     groups,
     images,
     launch,
+    lines,
+    machines,
+    managed,
+    models,
     placement,
     quotas,
+    rds,
+    requests,
     reservations,
+    resolver,
+    transit,
     types,
 )
 from sandbox.cloud.errors import CloudError, render
@@ -37,8 +45,24 @@ def install(world: World) -> None:
     Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
     free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
     Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
-    for other in (quotas, groups, images, fsx, efs, dependencies, activations, attachments):
+    for other in (
+        resolver,
+        models,
+        quotas,
+        groups,
+        images,
+        fsx,
+        efs,
+        dependencies,
+        descriptions,
+        attachments,
+        machines,
+        managed,
+        rds,
+    ):
         other.install(world)
+    for network in (transit, lines):
+        network.install(world)
 
 
 def _method(world: World, action: Action) -> Callable[[Any], Any]:
@@ -59,7 +83,8 @@ def _method(world: World, action: Action) -> Callable[[Any], Any]:
 
 def _choose_address(world: World) -> Callable[[Any, Any], str]:
     def choose(subnet: Any, instance: Any) -> str:
-        address = world.addresses.choose(subnet.cidr, subnet._subnet_ips)
+        kept = {str(address) for one in subnet._cidr_reservations for address in one.cidr}
+        address = world.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *kept})
         subnet._subnet_ips[address] = instance
         subnet._unused_ips.discard(address)
         return address
@@ -77,17 +102,15 @@ def _run_instances(world: World, response: Any) -> Any:
     minimum, maximum = int(request.pop("MinCount", 1)), int(request.pop("MaxCount", 1))
     if not 1 <= minimum <= maximum:
         raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} do not fit together.")
-    if request.get("NetworkInterfaces") and request.get("SubnetId"):
-        message = "Network interfaces and an instance-level subnet ID may not be specified on the same request"
-        raise CloudError("InvalidParameterCombination", message)
+    requests.check(request)
     if str(request.pop("DryRun", "")).lower() == "true":
         # A dry run asks for leave, and tells what is wrong with the request; capacity it does not promise.
-        launch.check(world, backend, launch.resolve(backend, request), minimum)
+        launch.check(world, backend, requests.resolve(backend, request), minimum)
         raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
     asked = {**request, "MinCount": minimum, "MaxCount": maximum}
 
     def answer() -> Any:
-        return launch.run(world, backend, launch.resolve(backend, request), minimum, maximum, token)
+        return launch.run(world, backend, requests.resolve(backend, request), minimum, maximum, token)
 
     with world.lock:
         return world.tokens.once(f"RunInstances/{backend.region_name}", token, asked, answer)
@@ -210,7 +233,9 @@ ACTIONS: dict[str, Action] = {
     "cancel_capacity_reservation": _with_region(reservations.cancel),
     "describe_capacity_block_offerings": _with_region(reservations.offer),
     "purchase_capacity_block": _with_account(reservations.purchase),
+    "describe_instances": _with_response(descriptions.instances),
     "describe_images": _with_response(images.describe),
+    "deregister_image": _with_response(images.deregister),
     "describe_instance_types": _with_response(types.describe),
     "describe_instance_type_offerings": _with_response(types.offerings),
     "describe_spot_price_history": _with_response(types.spot_prices),

@@ -16,6 +16,7 @@ from sandbox.cloud.filters import matching
 from sandbox.cloud.world import World
 
 AMAZON = "137112412989"
+OWN = "123456789012"
 _DEPRECATED_AFTER = timedelta(days=730)
 _FILTERS = {
     "architecture": "Architecture",
@@ -48,9 +49,12 @@ def known(world: World, region: str) -> dict[str, dict[str, Any]]:
             one = ami_id(region, parameter, number)
             found[one] = _shape(one, {**row, **version}, AMAZON)
     for one, row in _data()["own"].items():
-        found[one] = _shape(one, row, "123456789012")
+        found[one] = _shape(one, row, OWN)
+    for one, made in world.built.items():
+        if made["region"] == region:
+            found[one] = {**_shape(one, {"name": one, "description": "", "root": "/dev/xvda"}, OWN), **made["image"]}
     for one, change in world.images.items():
-        base = found.get(one) or _shape(one, {"name": one, "description": "", "root": "/dev/xvda"}, "123456789012")
+        base = found.get(one) or _shape(one, {"name": one, "description": "", "root": "/dev/xvda"}, OWN)
         found[one] = {**base, **change}
     return found
 
@@ -139,12 +143,21 @@ def describe(world: World, response: Any, request: Mapping[str, Any]) -> Any:
     chosen = [ours[one] for one in wanted] if wanted else list(ours.values())
     owners = set(request.get("Owners") or [])
     if owners:
-        own = {"self": "123456789012", "amazon": AMAZON}
+        own = {"self": OWN, "amazon": AMAZON}
         chosen = [image for image in chosen if image["OwnerId"] in {own.get(owner, owner) for owner in owners}]
     return {"Images": matching(chosen, request.get("Filters") or [], _FILTERS)}
 
 
-_moto_describe = EC2Response.describe_images
+def deregister(world: World, response: Any, request: Mapping[str, Any]) -> Any:
+    """DeregisterImage: of those that a pipeline has made here, with their snapshots or without; moto's own otherwise."""
+    one = request["ImageId"]
+    if one in world.built:
+        del world.built[one]
+        return {"Return": True}
+    return _moto_deregister(response)
+
+
+_moto_describe, _moto_deregister = EC2Response.describe_images, EC2Response.deregister_image
 
 
 def _well_formed(one: str) -> bool:

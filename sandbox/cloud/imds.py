@@ -142,6 +142,9 @@ class Metadata:
             at = self._world.notices[instance.id]
             tree["spot/instance-action"] = json.dumps({"action": "terminate", "time": at})
             tree["spot/termination-time"] = at
+        if instance.id in self._world.rebalance:
+            notice = {"noticeTime": self._world.rebalance[instance.id]}
+            tree["events/recommendations/rebalance"] = json.dumps(notice)
         return tree | self._identity(instance)
 
     def _identity(self, instance: Any) -> dict[str, str]:

@@ -17,3 +17,6 @@ class LabLauncher:
 
     def terminate(self, instance_id: str) -> None:
         cloud_node.terminate(self._lab, instance_id)
+
+    def switched_off(self, instance_id: str) -> bool:
+        return cloud_node.switched_off(self._lab, instance_id)

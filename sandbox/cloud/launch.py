@@ -11,12 +11,12 @@ from moto.core.types import Base64EncodedString
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import InstanceState
 
-from sandbox.cloud import images, nics, quotas, reservations
+from sandbox.cloud import images, machines, nics, quotas, reservations
 from sandbox.cloud.errors import CloudError, insufficient_capacity, throttled
 from sandbox.cloud.launcher import Instance
 from sandbox.cloud.lifecycle import PENDING
 from sandbox.cloud.template import merge_launch, primary_interface, tags_for
-from sandbox.cloud.types import zones_of
+from sandbox.cloud.types import spot_price, zones_of
 from sandbox.cloud.world import World
 
 
@@ -92,7 +92,27 @@ def room(world: World, backend: Any, launch: Mapping[str, Any], where: Place) ->
     reserved, left = reservations.admit(world, backend.region_name, launch, where.instance_type, where.zone_id)
     if reserved:
         return min(free, left)
-    return min(free, world.capacity.available(where.instance_type, where.zone, where.zone_id))
+    return min(free, world.capacity.available(where.instance_type, *_pools(launch, where)))
+
+
+def _pools(launch: Mapping[str, Any], where: Place) -> list[str]:
+    """Entries of the capacity pools that may limit a launch: what is spare for spot, where a test says so, is less than all."""
+    zones = [where.zone, where.zone_id]
+    return [f"{zone}/spot" for zone in (*zones, "*")] + zones if _market(launch) == "spot" else zones
+
+
+def _market(launch: Mapping[str, Any]) -> str | None:
+    market: str | None = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
+    return market
+
+
+def _check_price(world: World, launch: Mapping[str, Any], where: Place) -> None:
+    """A spot launch that offers less than the price of the moment."""
+    most = ((launch.get("InstanceMarketOptions") or {}).get("SpotOptions") or {}).get("MaxPrice")
+    price = spot_price(world, where.instance_type, where.zone_id)
+    if _market(launch) == "spot" and most and float(most) < price:
+        message = f"Your Spot request price of {most} is lower than the minimum required Spot request fulfillment price of {price}."
+        raise CloudError("SpotMaxPriceTooLow", message)
 
 
 def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> Place:
@@ -100,8 +120,9 @@ def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> 
     where = place(world, backend, launch)
     _check_references(world, backend, launch)
     nics.check(where.instance_type, launch.get("NetworkInterfaces") or [])
-    market = (launch.get("InstanceMarketOptions") or {}).get("MarketType") or "on-demand"
-    quotas.require(world, backend, where.instance_type, market, count)
+    machines.check_address(world, where.subnet, primary_interface(launch).get("PrivateIpAddress"))
+    quotas.require(world, backend, where.instance_type, _market(launch) or "on-demand", count)
+    _check_price(world, launch, where)
     return where
 
 
@@ -120,7 +141,7 @@ def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, max
         if reserved:
             world.reserved[instance.id] = reserved
         else:
-            held = world.capacity.take(1, where.instance_type, where.zone, where.zone_id)
+            held = world.capacity.take(1, where.instance_type, *_pools(launch, where))
             world.capacity_keys[instance.id] = held
         _take_addresses(world, where, instance, nics.addresses(launch.get("NetworkInterfaces") or []) - 1)
     user_data = base64.b64decode(str(launch.get("UserData") or ""))
@@ -206,6 +227,9 @@ def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: Place, count: i
         instance.placement.group_name = (launch.get("Placement") or {}).get("GroupName", "")
         instance.placement.availability_zone_id = where.zone_id
         instance._state = InstanceState(*PENDING)
+        instance.lifecycle = _market(launch)
+        for one in instance.nics.values():
+            one.add_tags(tags_for("network-interface", specifications))
         if profile:
             backend.associate_iam_instance_profile(
                 instance_id=instance.id,

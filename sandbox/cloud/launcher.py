@@ -32,6 +32,9 @@ class Launcher(Protocol):
     def terminate(self, instance_id: str) -> None:
         """Return when nothing of the machine is left. An unknown id is no error."""
 
+    def switched_off(self, instance_id: str) -> bool:
+        """Whether the machine has shut itself down, in order: one that failed is still there, as a host's failure is no shutdown."""
+
 
 class NoLauncher:
     """Instances exist in the API only."""
@@ -41,6 +44,9 @@ class NoLauncher:
 
     def terminate(self, instance_id: str) -> None:
         pass
+
+    def switched_off(self, instance_id: str) -> bool:
+        return False
 
 
 class ProcessLauncher:
@@ -73,6 +79,10 @@ class ProcessLauncher:
         except subprocess.TimeoutExpired:
             _signal_group(process, signal.SIGKILL)
             process.wait()
+
+    def switched_off(self, instance_id: str) -> bool:
+        process = self._running.get(instance_id)
+        return process is not None and process.poll() == 0
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -56,6 +56,12 @@ class Lifecycle:
         if stage == "started":
             self._run(self._destroy, instance_id, reason)
 
+    def switched_off(self) -> list[str]:
+        """Instances whose machines have shut themselves down."""
+        with self._lock:
+            started = [instance_id for instance_id, stage in self._stage.items() if stage == "started"]
+        return [] if self._immediate else [one for one in started if self.launcher.switched_off(one)]
+
     def end_all(self, reason: str) -> None:
         """End everything and return when it is gone."""
         with self._lock:

@@ -3,6 +3,7 @@
 from fnmatch import fnmatchcase
 
 from sandbox.cloud.errors import CloudError
+from sandbox.cloud.judged import operation_at
 
 # REST services say what they do by method and path. (service, method, start or end of the path) -> action.
 _PATHS = (
@@ -18,6 +19,10 @@ def rest_action(service: str, method: str, path: str) -> str | None:
     if service == "resource-groups" and path.count("/") == 1:
         # /get-group-configuration is GetGroupConfiguration, and so are all its newer operations.
         return "".join(word.capitalize() for word in path.strip("/").split("-")) if "-" in path else None
+    if service == "imagebuilder" and path.count("/") == 1:
+        return path.strip("/")
+    if service == "rolesanywhere":
+        return operation_at(service, method, path)
     for known, verb, start, action in _PATHS:
         if service == known and method == verb and path.startswith(start):
             return action
@@ -40,6 +45,6 @@ def refusal(service: str, asked: str, denied: set[str], json_target: bool) -> Cl
     message = f"{who}: {asked} because no identity-based policy allows the {asked} action"
     if service == "ec2":
         return CloudError("UnauthorizedOperation", f"You are not authorized to perform this operation. {message}", 403)
-    if json_target or service in ("resource-groups", "elasticfilesystem"):
+    if json_target or service in ("resource-groups", "elasticfilesystem", "rolesanywhere"):
         return CloudError("AccessDeniedException", message, 400 if json_target else 403)
     return CloudError("AccessDenied", message, 403)

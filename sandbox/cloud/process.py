@@ -48,7 +48,10 @@ class Cloud:
 
 @contextmanager
 def running(state: Path, *options: str, listen: str = "127.0.0.1:0", log: Path | None = None) -> Iterator[Cloud]:
-    """`python -m sandbox.cloud` on a free loopback port, ended (with all its machines) on leaving."""
+    """`python -m sandbox.cloud` on a free loopback port, ended (with all its machines) on leaving.
+
+    With the option `--with-parent` also when this process is killed.
+    """
     state.mkdir(parents=True, exist_ok=True)
     process = start(state, ["--listen", listen, *options], log=log)
     try:

@@ -17,7 +17,9 @@ class _Quiet:
 
 
 class ApiHandler(_Quiet, MotoRequestHandler):
-    pass
+    def connection_dropped(self, error: BaseException, environ: Any = None) -> None:
+        """End the connection: a client that keeps it would wait on it for the answer that a fault has cut off."""
+        self.close_connection = True
 
 
 class MetadataHandler(_Quiet, WSGIRequestHandler):

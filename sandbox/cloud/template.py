@@ -35,10 +35,12 @@ def primary_interface(launch: Mapping[str, Any]) -> dict[str, Any]:
     """
     nics = list(launch.get("NetworkInterfaces") or [])
     if not nics:
+        own = {"PrivateIpAddress": launch["PrivateIpAddress"]} if launch.get("PrivateIpAddress") else {}
         return {
             "DeviceIndex": 0,
             "SubnetId": launch.get("SubnetId"),
             "Groups": list(launch.get("SecurityGroupIds") or []),
+            **own,
         }
     if len(nics) > 1 and any(nic.get("AssociatePublicIpAddress") for nic in nics):
         message = "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces."

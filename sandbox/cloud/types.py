@@ -61,7 +61,7 @@ def spot_prices(world: World, response: Any, request: Mapping[str, Any]) -> dict
     for kind in kinds or sorted({offer["InstanceType"] for offer in _offers(world, region, "region")}):
         classes = _usage_classes(response, kind)
         for name, one in zones_of(world, region, kind).items():
-            price = world.spot.get(f"{kind}/{one}", world.spot.get(f"{kind}/*", SPOT_USD))
+            price = spot_price(world, kind, one)
             if "spot" in classes and request.get("AvailabilityZone") in (None, name):
                 found.append(
                     {
@@ -74,6 +74,11 @@ def spot_prices(world: World, response: Any, request: Mapping[str, Any]) -> dict
                     }
                 )
     return page(found, request, "SpotPriceHistory", _PRICES_PAGE)
+
+
+def spot_price(world: World, kind: str, zone_id: str) -> float:
+    """US dollars an hour."""
+    return world.spot.get(f"{kind}/{zone_id}", world.spot.get(f"{kind}/*", SPOT_USD))
 
 
 def _usage_classes(response: Any, kind: str) -> list[str]:

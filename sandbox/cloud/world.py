@@ -7,22 +7,30 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.cloud.addresses import AddressBook
+from sandbox.cloud.busy import Busy
 from sandbox.cloud.capacity import CapacityPools
 from sandbox.cloud.errors import CloudError
 from sandbox.cloud.idempotency import Tokens
+from sandbox.cloud.lag import Lag
 from sandbox.cloud.lifecycle import Lifecycle
 from sandbox.cloud.throttle import Bucket
 
 
 @dataclass
 class Fault:
-    """An error that the next `times` calls of an action get; with `after`, once what they asked for has been done."""
+    """What the next `times` calls of an action get: an error, with `after` once what they asked for has been done.
 
-    code: str
+    With `hold` the answer comes that many seconds late; without a `code` it is the real one. With `cut` there is no answer: the
+    connection ends, and whether the call did its work (`after`) the caller cannot tell.
+    """
+
+    code: str = ""
     status: int = 400
     message: str = "injected"
     times: int = 1
     after: bool = False
+    hold: float = 0.0
+    cut: bool = False
 
     def error(self) -> CloudError:
         """What the caller gets."""
@@ -37,6 +45,8 @@ class World:
     addresses: AddressBook = field(default_factory=AddressBook)
     lock: threading.RLock = field(default_factory=threading.RLock)
     latency: float = 0.0
+    busy: Busy = field(default_factory=Busy)
+    lag: Lag = field(default_factory=Lag)
     capacity: CapacityPools = field(default_factory=CapacityPools)
     tokens: Tokens = field(default_factory=Tokens)
     buckets: dict[str, Bucket] = field(default_factory=dict)
@@ -45,6 +55,7 @@ class World:
     errors: Counter[str] = field(default_factory=Counter)
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
     notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
+    rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> when it was said to be at risk
     placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
     asked: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
     denied: set[str] = field(default_factory=set)  # IAM actions nobody may do, wildcards as in IAM
@@ -58,6 +69,14 @@ class World:
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
+    image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their parts, by ARN
+    built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have made, by id
+    activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id
+    anywhere: dict[str, dict[str, Any]] = field(default_factory=dict)  # trust anchors and profiles, by ARN
+    costs: dict[str, dict[str, Any]] = field(default_factory=dict)  # anomaly monitors and subscriptions, by ARN
+    budget_actions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id
+    budget_tags: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # of budgets and actions, by ARN
+    billed_tags: dict[str, str] = field(default_factory=dict)  # tag keys that billing has seen -> whether active
     images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
@@ -70,11 +89,14 @@ class World:
         """Forget limits, faults, delays, counters and what tests have set; instances and resources stay."""
         with self.lock:
             self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), Tokens()
+            self.lag.reset()
+            self.busy.reset()
             self.buckets.clear()
             self.faults.clear()
             self.calls.clear()
             self.errors.clear()
             self.notices.clear()
+            self.rebalance.clear()
             self.clock = timedelta()
             mine = (
                 self.asked,
@@ -104,6 +126,14 @@ class World:
                 self.file_links,
                 self.file_backups,
                 self.grown,
+                self.image_builder,
+                self.built,
+                self.activations,
+                self.anywhere,
+                self.costs,
+                self.budget_actions,
+                self.budget_tags,
+                self.billed_tags,
             ):
                 one.clear()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import state_dir
+from landbridge.plan.hosts import service_hosts
 from sandbox.demo.cluster import Cluster, ClusterError, bgp_routes, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
@@ -54,7 +55,7 @@ class BringUp:
         if running_cloud(self.lab) is None:
             return False
         try:
-            self.cluster.run(self.environment.onprem.services.login[0], "sinfo", "--noheader")
+            self.cluster.run(service_hosts(self.environment).logins[0], "sinfo", "--noheader")
             return self.linked()
         except (ClusterError, LabError):
             return False
@@ -123,8 +124,8 @@ class BringUp:
 
     def linked(self) -> bool:
         """Whether each gateway routes the other site as BGP told it."""
-        ours, theirs = str(self.environment.onprem.cidr), str(self.environment.aws.cidr)
-        gateway = self.environment.onprem.services.gateway
+        served = service_hosts(self.environment)
+        ours, theirs, gateway = str(served.cidr), str(self.environment.aws.cidr), str(served.gateway)
         return theirs in bgp_routes(self.cluster, gateway) and ours in bgp_routes(self.cluster, AWS_GATEWAY)
 
     @staticmethod
@@ -171,6 +172,6 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     for folder in ("ansible", "components", "examples", "landbridge", "sandbox", "stacks"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and not {"__pycache__", ".venv"} & set(path.relative_to(ROOT).parts):
                 digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()

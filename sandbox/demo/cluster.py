@@ -92,10 +92,12 @@ def job(cluster: Cluster, controller: str, number: int) -> Job:
     from landbridge.hostlist import expand
 
     found = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
-    hosts = found.get("nodes") or ""
+    hosts, states = found.get("nodes") or "", found["job_state"]
     return Job(
         id=number,
-        state=found["job_state"][0],
+        # A job whose nodes boot is RUNNING and CONFIGURING at once. One that is COMPLETED and COMPLETING shows only the nodes
+        # whose epilog has not ended.
+        state=next((state for state in ("CONFIGURING", "COMPLETING") if state in states), states[0]),
         nodes=tuple(expand(hosts)) if hosts else (),
         started=int(found["start_time"]["number"]),
         ended=int(found["end_time"]["number"]),

@@ -1,11 +1,15 @@
 """The full level: real nodes, real Slurm, a real tunnel, and a job that bursts over it."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import boto3
 
+from landbridge.burst import files
 from landbridge.economics import job_cost
 from landbridge.environment import Environment
+from landbridge.plan.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up
 from sandbox.demo.cluster import ClusterError, wait_for
 from sandbox.demo.cluster import Job as SlurmJob
@@ -17,6 +21,7 @@ from sandbox.session import ensure_cloud
 FIRST_EPOCHS, FIRST_FLOOR = 10, 2.5
 SECOND_EPOCHS = 8
 GPUS_A_NODE = 8
+DECISIONS = f"{files.STATE_DIR}/{files.DECISIONS}"
 
 
 def run(path: Path, report: Report) -> int:
@@ -48,6 +53,8 @@ def train_on_both_sites(going: BringUp, report: Report) -> tuple[SlurmJob, Slurm
     with report.step("job 1 ends") as step:
         kept = user.finish(first, 240)
         step.result = f"job {first} ran on {', '.join(kept.nodes)}"
+    with report.step("what the burst controller decided") as step:
+        step.result = decided(going, second) or "nothing is in its log"
     with report.step("both runs in MLflow") as step:
         for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
             report.ran(describe(going.environment, name, done, user.run_of(number), _submitted(user, number)))
@@ -108,6 +115,22 @@ def instances(going: BringUp) -> list[str]:
     return [one["InstanceId"] for group in pages["Reservations"] for one in group["Instances"]]
 
 
+def decisions(going: BringUp) -> list[dict[str, Any]]:
+    """The controller's own log of what it considered, what it did, and at which price."""
+    controller = service_hosts(going.environment).controllers[0]
+    return [json.loads(line) for line in going.cluster.run(controller, "cat", DECISIONS).splitlines()]
+
+
+def decided(going: BringUp, number: int) -> str:
+    """The controller's launches for a job, in a line."""
+    told = []
+    for one in decisions(going):
+        if one["event"] == "launched" and number in one.get("jobs", ()):
+            held = f", ${one['usd']:,.2f} held at worst" if one.get("usd") else ""
+            told.append(f"{len(one['nodes'])} nodes at {one['details']['place']}{held}")
+    return "; ".join(told)
+
+
 def settle(going: BringUp, report: Report) -> None:
     """Idle AWS nodes are given back."""
     with report.step("idle AWS nodes are given back") as step:
@@ -136,7 +159,7 @@ def tell(environment: Environment, report: Report) -> None:
         Reality("storage", "real", "NFS by Ganesha, the hub in S3's API", "kernel NFS, FSx for Lustre"),
         Reality("MLflow", "real", "PostgreSQL, artifacts through the server, logins", "TLS in front"),
     )
-    login = environment.onprem.services.login[0]
+    login = service_hosts(environment).logins[0]
     report.next_steps += [
         "",
         f"The cluster stays up: landbridge sandbox shell {login}, then `su - {environment.users[0].name}` and `sbatch`.",

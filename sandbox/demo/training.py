@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.plan.hosts import service_hosts
 from sandbox.demo.cluster import Cluster, ClusterError, Job, job, submit, wait_for
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -35,11 +36,11 @@ class Researcher:
 
     @property
     def login(self) -> str:
-        return self.environment.onprem.services.login[0]
+        return service_hosts(self.environment).logins[0]
 
     @property
     def controller(self) -> str:
-        return self.environment.onprem.services.controller[0]
+        return service_hosts(self.environment).controllers[0]
 
     @property
     def folder(self) -> str:

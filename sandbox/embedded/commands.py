@@ -1,7 +1,9 @@
-"""`scontrol` and `squeue` for the simulated Slurm: small programs that ask it over a unix socket."""
+"""`scontrol`, `sinfo` and `squeue` for the simulated Slurm: small programs that ask it over a unix socket."""
 
 import json
+import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ sys.stdout.write(answer["stdout"])
 sys.stderr.write(answer["stderr"])
 sys.exit(answer["rc"])
 """
-NAMES = ("scontrol", "squeue")
+NAMES = ("scontrol", "sinfo", "squeue")
 Answer = dict[str, Any]
 
 
@@ -52,19 +54,45 @@ class Commands:
     def _dispatch(self, command: str, words: list[str], options: list[str]) -> str:
         if command == "squeue":
             return self._squeue(options)
+        if command == "sinfo":
+            return self._sinfo(options)
         verb = words[0] if words else ""
-        verbs: dict[str, Callable[[list[str], list[str]], str]] = {"show": self._show, "update": self._update}
+        verbs: dict[str, Callable[[list[str], list[str]], str]] = {
+            "ping": self._ping,
+            "show": self._show,
+            "update": self._update,
+        }
         if verb not in verbs:
             raise Refused(f"the simulated Slurm has no '{verb}'")
         return verbs[verb](words[1:], options)
 
     def _squeue(self, options: list[str]) -> str:
-        if "--json" not in options:
-            raise Refused("the simulated Slurm answers in JSON only: add --json")
-        wanted = next((option.partition("=")[2] for option in options if option.startswith("--jobs=")), "")
-        ids = {int(word) for word in wanted.split(",") if word.isdigit()}
-        jobs = [job for job in self._slurm.jobs.values() if (job.id in ids if ids else not job.finished)]
-        return json.dumps({"jobs": [job.show() for job in jobs], "errors": [], "warnings": []}) + "\n"
+        _json_only(options)
+        ids = {int(word) for word in _option(options, "jobs").split(",") if word.isdigit()}
+        states = set(_option(options, "states").upper().split(",")) - {""}
+        nodes = set(expand(chosen)) if (chosen := _option(options, "nodelist")) else set()
+        jobs = [
+            job.show()
+            for job in self._slurm.jobs.values()
+            if (job.id in ids if ids else not job.finished)
+            and (not states or job.state in states)
+            and (not nodes or nodes & set(job.nodes))
+        ]
+        return json.dumps({"jobs": jobs, "errors": [], "warnings": []}) + "\n"
+
+    def _sinfo(self, options: list[str]) -> str:
+        _json_only(options)
+        nodes = [self._node(name) for name in expand(chosen)] if (chosen := _option(options, "nodes")) else None
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for node in self._slurm.nodes.values() if nodes is None else nodes:
+            groups.setdefault((node.state, *sorted(node.flags)), []).append(node.name)
+        rows = [{"node": {"state": list(state)}, "nodes": {"nodes": names}} for state, names in groups.items()]
+        return json.dumps({"sinfo": rows, "errors": [], "warnings": []}) + "\n"
+
+    def _ping(self, _: list[str], options: list[str]) -> str:
+        _json_only(options)
+        own = {"hostname": socket.gethostname(), "pinged": "UP", "responding": True, "mode": "primary", "primary": True}
+        return json.dumps({"pings": [own], "errors": [], "warnings": []}) + "\n"
 
     def _show(self, words: list[str], options: list[str]) -> str:
         entity, names = (words[0] if words else ""), words[1:]
@@ -72,8 +100,7 @@ class Commands:
             return "".join(f"{host}\n" for host in expand(names[0]))
         if entity == "hostlist":
             return compress(names[0].split(",")) + "\n"
-        if "--json" not in options:
-            raise Refused("the simulated Slurm answers in JSON only: add --json")
+        _json_only(options)
         if entity in ("node", "nodes"):
             chosen = expand(names[0]) if names else list(self._slurm.nodes)
             return json.dumps({"nodes": [self._node(name).show() for name in chosen], "errors": []}) + "\n"
@@ -86,8 +113,10 @@ class Commands:
 
     def _update(self, words: list[str], _: list[str]) -> str:
         fields = {key.lower(): value for key, _, value in (word.partition("=") for word in words)}
+        if "jobid" in fields:
+            return self._update_job(fields)
         if "nodename" not in fields:
-            raise Refused("the simulated Slurm updates nodes only")
+            raise Refused("the simulated Slurm updates nodes and jobs only")
         nodes = [self._node(name) for name in expand(fields.pop("nodename"))]
         addresses, state, reason = (fields.pop(key, "") for key in ("nodeaddr", "state", "reason"))
         if fields:
@@ -108,7 +137,29 @@ class Commands:
                 actions[state.lower()](node, reason)
         return ""
 
+    def _update_job(self, fields: dict[str, str]) -> str:
+        number = fields.pop("jobid")
+        job = self._slurm.jobs.get(int(number)) if number.isdigit() else None
+        if job is None:
+            raise Refused("Invalid job id specified")
+        job.comment = fields.pop("comment", job.comment)
+        job.partition = fields.pop("partition", job.partition)
+        if start := fields.pop("starttime", ""):
+            job.eligible = 0.0 if start == "now" else time.mktime(time.strptime(start, "%Y-%m-%dT%H:%M:%S"))
+        if fields:
+            raise Refused(f"unknown: {', '.join(fields)}")
+        return ""
+
     def _node(self, name: str) -> Any:
         if name not in self._slurm.nodes:
             raise Refused(f"Invalid node name specified: {name}")
         return self._slurm.nodes[name]
+
+
+def _option(options: list[str], name: str) -> str:
+    return next((option.partition("=")[2] for option in options if option.startswith(f"--{name}=")), "")
+
+
+def _json_only(options: list[str]) -> None:
+    if "--json" not in options:
+        raise Refused("the simulated Slurm answers in JSON only: add --json")

@@ -140,12 +140,15 @@ class Level:
         """Idle AWS nodes are given back; then the stack is removed, and nothing may be left."""
         with self.report.step("idle AWS nodes are given back") as step:
             self.slurm.wait_idle(timeout=60)
-            step.result = "no instance left"
-            if alive := self._instances():
+            # The daemon ends them when Slurm has said so; Slurm itself only counts its SuspendTimeout.
+            try:
+                self.slurm.wait_for(lambda: not self._instances(), 60, "instances still run")
+            except TimeoutError:
                 raise DemoError(
-                    f"{len(alive)} instances still run: {', '.join(alive)}",
-                    f"the burst log: {self.slurm.directory}/burst.log",
-                )
+                    f"instances still run: {', '.join(self._instances())}",
+                    f"the daemon's decisions: {self.slurm.directory}/decisions.jsonl",
+                ) from None
+            step.result = "no instance left"
         with self.report.step("pulumi destroy" if self.pulumi.engine else "take the graph down") as step:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
@@ -156,7 +159,7 @@ class Level:
             Reality("environment file, plan, checks", "real", "the product's own code", ""),
             Reality("Pulumi", "real" if engine else "simulated", f"engine {engine.version}; provider and language host are stand-ins" if engine else "the same program, its graph applied without an engine: no previews, no refresh", "Pulumi's own provider, against a real account"),
             Reality("AWS", "simulated", "moto behind a stricter API; an instance is a local process", "the lab: an instance is a machine built by the same roles"),
-            Reality("burst programs", "real", "launch, tags, registration, termination, as Slurm calls them", ""),
+            Reality("burst controller", "real", "programs, journal, daemon: launch, tags, registration, termination, as in service", ""),
             Reality("Slurm", "simulated", "a queue of 300 lines", "the lab: real slurmctld, slurmd, slurmdbd, cgroups"),
             Reality("training", "real", "JAX, data-parallel over local processes, on CPUs", "GPUs, NCCL, EFA"),
             Reality("MLflow", "real", "server on loopback, SQLite, artifacts on disk", "the lab: PostgreSQL, login, artifacts in S3"),

@@ -28,6 +28,7 @@ class Node:
     job: int | None = None
     idle_since: float = 0.0
     resume_by: float = 0.0
+    down_at: float = 0.0
 
     @classmethod
     def many(cls, hosts: str, *, gpus: int = 0, cpus: int = 2, weight: int = 1, cloud: bool = False) -> list["Node"]:
@@ -89,6 +90,7 @@ class Job:
     ended: float = 0.0
     exit_code: int | None = None
     eligible: float = 0.0
+    comment: str = ""
     history: list[tuple[float, str, str]] = field(default_factory=list)
 
     def become(self, state: str, reason: str = "") -> None:
@@ -115,6 +117,7 @@ class Job:
             "partition": self.partition,
             "job_state": [self.state],
             "state_reason": self.reason or "None",
+            "comment": self.comment,
             "restart_cnt": self.restarts,
             "node_count": _number(self.size),
             "nodes": compress(self.nodes) if self.nodes else "",
@@ -129,7 +132,7 @@ def groups(nodes: Iterable[Node], partition: str) -> list[list[Node]]:
     """The sets of nodes that a job of the partition may be spread over, the preferred site first."""
     found: dict[str, list[Node]] = {}
     for node in nodes:
-        if partition in ("gpu", node.group):
+        if {"gpu", node.group} & set(partition.split(",")):
             found.setdefault(node.group, []).append(node)
     return sorted(found.values(), key=lambda group: group[0].weight)
 

@@ -1,4 +1,4 @@
-"""A cloud node of the simulated Slurm: finds its name in its instance's tags, registers, and stays until it is ended.
+"""A cloud node of the simulated Slurm: finds its name, registers, and stays until it is ended.
 
 python -m sandbox.embedded.node <slurm.sock>      with SANDBOX_INSTANCE_ADDRESS and AWS_EC2_METADATA_SERVICE_ENDPOINT
 """
@@ -8,10 +8,12 @@ import json
 import os
 import socket
 import sys
-import time
 from urllib.parse import urlsplit
 
-TAG = "landbridge:node"
+from landbridge.hostlist import expand
+
+#: The nodes of one launch call; an instance is the one at its launch index. The other names a machine started by hand.
+NODES, NODE = "landbridge:nodes", "landbridge:node"
 
 
 class Metadata:
@@ -40,14 +42,21 @@ class Metadata:
             connection.close()
 
 
+def own_name(metadata: Metadata) -> str | None:
+    """The node this instance is: by its own tag, else by its place in the launch."""
+    if name := metadata.get(f"tags/instance/{NODE}"):
+        return name
+    nodes, index = metadata.get(f"tags/instance/{NODES}"), metadata.get("ami-launch-index")
+    names = expand(nodes) if nodes else []
+    return names[int(index)] if index and int(index) < len(names) else None
+
+
 def main() -> int:
     metadata = Metadata(os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"], os.environ["SANDBOX_INSTANCE_ADDRESS"])
-    deadline = time.monotonic() + 120
-    while (name := metadata.get(f"tags/instance/{TAG}")) is None:  # given right after the launch
-        if time.monotonic() > deadline:
-            print(f"no tag {TAG} within two minutes", file=sys.stderr)
-            return 1
-        time.sleep(0.1)
+    name = own_name(metadata)
+    if name is None:
+        print(f"no tag {NODES} with a node for this instance", file=sys.stderr)
+        return 1
     about = {"register": name, "address": metadata.get("local-ipv4"), "instance": metadata.get("instance-id")}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(sys.argv[1])

@@ -1,4 +1,5 @@
-"""Running the burst programs as slurmctld does: node list last, a resume file while they run, a bare environment."""
+"""Running the burst programs as slurmctld does (node list last, a resume file while they run, a bare environment), and the
+daemon as systemd does."""
 
 import json
 import subprocess
@@ -13,6 +14,7 @@ from sandbox.embedded.model import Job
 RESUME = ("-m", "landbridge.burst.shims", "resume")
 SUSPEND = ("-m", "landbridge.burst.shims", "suspend")
 RESUME_FAIL = ("-m", "landbridge.burst.shims", "resume-fail")
+DAEMON = ("-m", "landbridge.burst.daemon")
 PROLOG = ("-m", "landbridge.burst.prolog_wait")
 
 
@@ -48,15 +50,23 @@ class Programs:
         file.write_text(json.dumps({"jobs": entries, "all_nodes_resume": names}))
         self._run(RESUME, [names], {"SLURM_RESUME_FILE": str(file)}, lambda _: file.unlink(missing_ok=True))
 
-    def suspend(self, nodes: Iterable[str], ended: Callable[[int], None]) -> None:
-        self._run(SUSPEND, [compress(nodes)], {}, ended)
+    def suspend(self, nodes: Iterable[str]) -> None:
+        self._run(SUSPEND, [compress(nodes)], {}, lambda _: None)
 
     def resume_fail(self, nodes: Iterable[str]) -> None:
         self._run(RESUME_FAIL, [compress(nodes)], {}, lambda _: None)
 
     def prolog(self, job: Job, ended: Callable[[int], None]) -> None:
-        variables = {"SLURM_JOB_ID": str(job.id), "SLURM_JOB_NODELIST": compress(job.nodes)}
+        variables = {
+            "SLURM_JOB_ID": str(job.id),
+            "SLURM_JOB_NODELIST": compress(job.nodes),
+            "SLURM_JOB_ACCOUNT": job.account,
+        }
         self._run(PROLOG, [], variables, ended)
+
+    def daemon(self) -> "subprocess.Popen[bytes]":
+        """Start the controller's daemon; it is ended with everything else."""
+        return self._run(DAEMON, [], {}, lambda _: None)
 
     def end(self) -> None:
         """End what still runs, and wait for it."""
@@ -69,7 +79,7 @@ class Programs:
 
     def _run(
         self, program: Sequence[str], arguments: list[str], variables: Mapping[str, str], ended: Callable[[int], None]
-    ) -> None:
+    ) -> "subprocess.Popen[bytes]":
         with (self._directory / "programs.log").open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, *program, *arguments],
@@ -88,3 +98,4 @@ class Programs:
             ended(code)
 
         threading.Thread(target=wait, daemon=True).start()
+        return process

@@ -15,10 +15,11 @@ burst programs, and runs job scripts as local processes, one for each node.
         slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
 What is real: landbridge.burst.shims are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
-JSON file that exists only while the program runs, a bare environment), `scontrol` and `squeue` on their PATH answer in
-the real ones' JSON. A cloud node is up when its instance says so: start the emulated AWS with `--launcher process
+JSON file that exists only while the program runs, a bare environment), landbridge.burst.daemon runs beside it (`daemon` is its
+process; `programs.daemon()` starts another after that has ended), `scontrol`, `sinfo` and `squeue` on their PATH answer in the real
+ones' JSON. A cloud node is up when its instance says so: start the emulated AWS with `--launcher process
 --process-command "<python> -m sandbox.embedded.node <directory>/slurm.sock"`; that program finds its node's name in its
-instance's tags, through the metadata service, and registers.
+instance's tags and launch index, through the metadata service, and registers.
 
 What is not: no memory, cores, priorities, fairness, limits or security; a job has whole nodes. `script` is a file or
 text; it is run once for each node (as `srun` would), from the directory `workdir`, with SLURM_JOB_ID, SLURM_JOB_NAME,
@@ -32,6 +33,7 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,7 @@ from sandbox.embedded.wire import Server, socket_path
 __all__ = ["Job", "Node", "SimulatedSlurm", "socket_path"]
 
 TICK = 0.1
-REQUEUE_DELAY = 1.0
+REQUEUE_DELAY = 4.0
 
 
 class SimulatedSlurm:
@@ -59,16 +61,19 @@ class SimulatedSlurm:
         burst_config: Mapping[str, Any],
         suspend_time: float = 10.0,
         resume_timeout: float = 60.0,
+        suspend_timeout: float = 1.0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`environment` is added to that of the burst programs; `burst_config` is what /etc/landbridge/burst.json holds."""
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
+        self.suspend_timeout = suspend_timeout
         self.nodes = {node.name: node for node in nodes}
         self.jobs: dict[int, Job] = {}
         self.lock = threading.RLock()
+        own = {"state_dir": str(self.directory), "socket": str(socket_path(self.directory, "burst")), "metrics": None}
         config = self.directory / "burst.json"
-        config.write_text(json.dumps({**burst_config, "log_file": str(self.directory / "burst.log")}))
+        config.write_text(json.dumps({**burst_config, **own}))
         variables = {"LANDBRIDGE_BURST_CONFIG": str(config), "AWS_EC2_METADATA_DISABLED": "true", **(environment or {})}
         self.socket = socket_path(self.directory)
         install(self.directory / "bin", self.socket)
@@ -84,6 +89,7 @@ class SimulatedSlurm:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True).start()
         self._thread = threading.Thread(target=self._loop, daemon=True)
         self._thread.start()
+        self.daemon = self.programs.daemon()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -92,6 +98,7 @@ class SimulatedSlurm:
         for step in self._steps.values():
             step.kill()
         self.programs.end()
+        socket_path(self.directory, "burst").unlink(missing_ok=True)
         if self._server:
             self._server.shutdown()
             self._server.server_close()
@@ -210,8 +217,15 @@ class SimulatedSlurm:
             if any(names for _, names in waiting):
                 self.programs.resume([n for _, names in waiting for n in names], [pair for pair in waiting if pair[1]])
             for job in allocated:
-                start = (job.id, job.restarts)
-                self.programs.prolog(job, lambda _, start=start: self._prolog_done.add(start))  # type: ignore[misc]
+                self.programs.prolog(job, partial(self._prolog_ended, job, job.restarts))
+
+    def _prolog_ended(self, job: Job, restarts: int, code: int) -> None:
+        """A PrologSlurmctld that fails has the job taken back."""
+        with self.lock:
+            if code == 0:
+                self._prolog_done.add((job.id, restarts))
+            elif job.state == "CONFIGURING" and job.restarts == restarts:
+                self._requeue(job, "PrologSlurmctld failed")
 
     def _schedule(self) -> list[Job]:
         allocated = []
@@ -242,14 +256,8 @@ class SimulatedSlurm:
     def _power_down(self, nodes: list[Node]) -> None:
         for node in nodes:
             node.flags = (node.flags - {"POWERING_UP", "NOT_RESPONDING", "POWERED_DOWN"}) | {"POWERING_DOWN"}
-
-        def ended(_: int) -> None:
-            with self.lock:
-                for node in nodes:
-                    node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
-                    node.address, node.instance = node.name, ""
-
-        self.programs.suspend([node.name for node in nodes], ended)
+            node.down_at = time.monotonic() + self.suspend_timeout
+        self.programs.suspend([node.name for node in nodes])
 
     def _watch_steps(self) -> None:
         for job in [job for job in self.jobs.values() if not job.finished]:
@@ -272,6 +280,10 @@ class SimulatedSlurm:
             node.flags = (node.flags - {"POWERING_UP"}) | {"POWERED_DOWN"}
         if late:
             self.programs.resume_fail([node.name for node in late])
+        for node in self.nodes.values():
+            if "POWERING_DOWN" in node.flags and now > node.down_at:
+                node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
+                node.address, node.instance = node.name, ""
         idle = [
             n for n in self.nodes.values() if n.cloud and n.up and n.free and now > n.idle_since + self.suspend_time
         ]

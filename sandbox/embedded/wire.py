@@ -13,14 +13,14 @@ from typing import Any
 from sandbox.embedded.commands import Commands
 
 
-def socket_path(directory: Path) -> Path:
-    """Where the simulated Slurm in `directory` listens; known before it is started."""
-    path = directory.absolute() / "slurm.sock"
+def socket_path(directory: Path, name: str = "slurm") -> Path:
+    """Where the simulated Slurm in `directory` (or the daemon beside it) listens; known before it is started."""
+    path = directory.absolute() / f"{name}.sock"
     # A unix socket's path holds 107 characters.
     return (
         path
         if len(str(path)) < 100
-        else Path(tempfile.gettempdir()) / f"slurm-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}.sock"
+        else Path(tempfile.gettempdir()) / f"{name}-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}.sock"
     )
 
 

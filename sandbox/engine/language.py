@@ -14,6 +14,7 @@ from pulumi.runtime import settings
 from pulumi.runtime.proto import language_pb2 as pb
 from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 
+from sandbox.engine import hosted
 from sandbox.engine.plugin import serve
 
 
@@ -42,6 +43,9 @@ class PythonHost(LanguageServer):
     def Cancel(self, request: Any, context: Any) -> Any:
         self.stopped.set()
         return empty_pb2.Empty()
+
+    def RunPlugin(self, request: Any, context: Any) -> Any:
+        yield from hosted.run(request, context)
 
     def Run(self, request: Any, context: Any) -> Any:
         folder = request.info.program_directory or request.pwd

@@ -16,9 +16,8 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from sandbox.engine import bags, wire
 from sandbox.engine.aws import KINDS, Cloud, Kind, Refused
 from sandbox.engine.aws.invokes import invoke
-from sandbox.engine.aws.ranges import range_problems
-from sandbox.engine.aws.refused import refused_problems
-from sandbox.engine.aws.words import word_problems
+from sandbox.engine.aws.problems import all_problems
+from sandbox.engine.halfway import HalfMade, create, update
 from sandbox.engine.plugin import serve
 from sandbox.engine.wire import Bag
 
@@ -95,7 +94,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         inputs = wire.plain(request.properties)
         if request.preview:
             return pb.CreateResponse(id="", properties=request.properties)
-        id_, outputs = self._do(context, request.urn, inputs, lambda kind: kind.create(inputs))
+        id_, outputs = self._do(context, request.urn, inputs, lambda kind: create(kind, inputs))
         return pb.CreateResponse(id=id_, properties=wire.struct(_state(inputs, outputs)))
 
     def Read(self, request: Any, context: Any) -> Any:
@@ -113,7 +112,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return pb.UpdateResponse(properties=wire.struct({**state, **inputs}))
         changed = frozenset(_changed(old_inputs, inputs))
-        outputs = self._do(context, request.urn, inputs, lambda kind: kind.update(request.id, state, inputs, changed))
+        outputs = self._do(context, request.urn, inputs, lambda kind: update(kind, request.id, state, inputs, changed))
         kept = {key: value for key, value in state.items() if key not in old_inputs}
         return pb.UpdateResponse(properties=wire.struct({**kept, **_state(inputs, outputs)}))
 
@@ -131,8 +130,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def _failures(self, token: str, inputs: Bag) -> list[Any]:
         with self._checking:
-            found = [*bags.problems(token, inputs), *word_problems(token, inputs), *range_problems(token, inputs)]
-            found += refused_problems(token, inputs)
+            found = list(all_problems(token, inputs))
         return [pb.CheckFailure(property=bags.spell(path), reason=reason) for path, reason in found]
 
     def _connected(self) -> Cloud:
@@ -148,6 +146,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Turn what may go wrong into the message that Pulumi prints beside the resource."""
         try:
             return act()
+        except HalfMade as error:
+            error.tell(context)
         except Refused as error:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
         except ClientError as error:

@@ -5,21 +5,21 @@ there is no preview of a change, no refresh and no second `up`, only applying on
 """
 
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from landbridge import yaml_text
+from landbridge.environment import load_environment
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.stacks import HANDOVER, planned_stacks
 from landbridge.realise.project import project_root
 from sandbox.engine import bags
 from sandbox.engine.aws import KINDS, Cloud, Refused
 from sandbox.engine.aws.invokes import invoke
-from sandbox.engine.aws.ranges import range_problems
-from sandbox.engine.aws.refused import refused_problems
-from sandbox.engine.aws.words import word_problems
-from sandbox.engine.graph import Graph, record
+from sandbox.engine.aws.problems import all_problems
+from sandbox.engine.graph import Backing, Graph, record
 from sandbox.engine.wire import Bag
 
 
@@ -73,9 +73,7 @@ def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
     """
     if token not in KINDS:
         raise Refused(f"{name}: the sandbox has no resource type {token}")
-    found = [*bags.problems(token, inputs), *word_problems(token, inputs), *refused_problems(token, inputs)]
-    if real:
-        found += range_problems(token, inputs)
+    found = list(all_problems(token, inputs, real=real))
     if found:
         raise Refused("; ".join(f"{name}: {bags.spell(path)}: {reason}" for path, reason in found))
 
@@ -88,14 +86,36 @@ def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[
     return (lambda: runpy.run_path(str(entry), run_name="__main__")), stack, dict(config)
 
 
+def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = False) -> dict[str, Graph]:
+    """The graph of each of the environment's stacks, by name, from the bottom up: one sees what those below export."""
+    program, _, config = program_of(environment_file)
+    environment = load_environment(environment_file).environment
+    if environment is None:
+        raise ValueError(f"{environment_file} has errors")
+    found: dict[str, Graph] = {}
+    for one in planned_stacks(environment):
+        known = {name: graph.outputs for name, graph in found.items()}
+        found[one.name] = record(program, stack=one.name, config=config, backing=backing, preview=preview, stacks=known)
+    return found
+
+
+def joined(graphs: Iterable[Graph]) -> Graph:
+    """Several stacks as one graph, with every output of the environment and without what stacks tell one another."""
+    whole = Graph()
+    for graph in graphs:
+        whole.nodes.update(graph.nodes)
+        whole.outputs.update({key: value for key, value in graph.outputs.items() if key != HANDOVER})
+        whole.secret_outputs |= graph.secret_outputs
+    return whole
+
+
 def apply(
     environment_file: Path, endpoint: str, region: str, tell: Callable[[str, str], None] = lambda token, name: None
 ) -> Applied:
     """Apply an environment to the emulated AWS; `tell` hears each resource's type and name as it is made."""
-    program, stack, config = program_of(environment_file)
     backing = CloudBacking(Cloud(endpoint, region), tell)
     try:
-        graph = record(program, stack=stack, config=config, backing=backing)
+        graph = joined(record_stacks(environment_file, backing).values())
     except BaseException:
         backing.destroy()
         raise

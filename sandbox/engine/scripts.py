@@ -13,13 +13,25 @@ PLUGINS = {
     "pulumi-language-python": "sandbox.engine.language",
 }
 
+_SCRIPT = """#!{interpreter}
+import os
+
+parent = os.getppid()
+from sandbox.engine.lend import lend
+
+if not lend("{module}", parent):
+    from {module} import main
+
+    main(parent)
+"""
+
 
 def write_scripts(folder: Path, engine: Engine | None = None) -> Path:
     """Make (or make again) the folder, and return it. Safe to call while its programs run."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, module in PLUGINS.items():
         # The parent is asked for before the slow imports: an engine that is killed meanwhile would not be missed.
-        text = f"#!{sys.executable}\nimport os\n\nparent = os.getppid()\nfrom {module} import main\n\nmain(parent)\n"
+        text = _SCRIPT.format(interpreter=sys.executable, module=module)
         _write(folder / name, text, 0o755)
     if engine is not None and engine.origin != "path":
         link = folder / f".pulumi.{os.getpid()}"

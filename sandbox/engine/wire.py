@@ -60,11 +60,13 @@ def _plain(value: Any) -> Any:
 
 
 def asset(value: Any) -> Any:
-    """Texts and archives of them as plain data, which compares; anything else as it is."""
+    """Texts, files and archives of them as plain data, which compares; anything else as it is."""
     if isinstance(value, pulumi.AssetArchive):
         return {SIGNED: _ARCHIVE, "assets": {name: asset(item) for name, item in value.assets.items()}}
     if isinstance(value, pulumi.StringAsset):
         return {SIGNED: _ASSET, "text": value.text}
+    if isinstance(value, pulumi.FileAsset):
+        return {SIGNED: _ASSET, "path": value.path}
     return value
 
 

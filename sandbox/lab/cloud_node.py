@@ -36,6 +36,11 @@ def terminate(lab: Layout, instance_id: str) -> None:
     nodes.destroy(lab, instance_id)
 
 
+def switched_off(lab: Layout, instance_id: str) -> bool:
+    """Whether an instance has shut itself down: a power cut leaves no file of its supervisor, a shutdown a stale one."""
+    return (lab.node(instance_id) / "supervisor.pid").exists() and not nodes.alive(lab, instance_id)
+
+
 def running(lab: Layout) -> list[str]:
     """The instances there are."""
     return [name for name in names(lab) if name.startswith(_PREFIX)]

@@ -1,11 +1,13 @@
 """The lab's site from an environment file: the only place here that knows what an environment looks like."""
 
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from landbridge import hostlist
 from landbridge.catalog import instances, platforms
 from landbridge.environment import Environment, find_environment, load_environment
 from landbridge.findings import FindingsError
+from landbridge.plan.hosts import service_hosts
 from sandbox.lab.errors import LabError
 from sandbox.lab.site import Machine, Site, plan
 
@@ -37,27 +39,35 @@ def site(name: str) -> Site:
     chosen = environment(name)
     link = chosen.link
     return plan(
-        onprem=chosen.onprem.cidr,
+        onprem=site_range(chosen),
         cloud=chosen.aws.cidr,
         gateway_outside=link.gateway_address if link else None,
         machines=machines(chosen),
     )
 
 
+def site_range(chosen: Environment) -> IPv4Network:
+    """The site's addresses. Raises LabError for an environment without a site: there is nothing for a lab to be."""
+    if chosen.onprem is None:
+        fix = "run it under the emulated AWS alone, or take an environment with onprem"
+        raise LabError(f"{chosen.name} has no site of its own that a lab could stand for", fix)
+    return chosen.onprem.cidr
+
+
 def machines(chosen: Environment) -> tuple[Machine, ...]:
     """Every on-prem host, service hosts first."""
-    onprem = chosen.onprem
-    services = onprem.services
+    site_range(chosen)
+    services = service_hosts(chosen)
     found = []
-    for host in services.hosts():
-        address = onprem.addresses.get(host)
+    for host in services.names:
+        address = services.addresses.get(host)
         if address is None:
             raise LabError(f"host {host} has no address", f"onprem.addresses: {{{host}: …}} in the environment file")
         found.append(Machine(host, str(address), storage=host == services.storage, gateway=host == services.gateway))
-    for group in onprem.nodes:
+    for group in chosen.node_groups:
         gpus = platforms()[group.platform].gpus.count
         for index, host in enumerate(hostlist.expand(group.hosts)):
-            found.append(Machine(host, str(group.address + index), gpus=gpus))
+            found.append(Machine(host, str(group.address + index), gpus=gpus, platform=group.platform))
     return tuple(found)
 
 

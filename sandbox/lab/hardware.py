@@ -1,5 +1,6 @@
 """What a machine has that a container lacks: GPU device nodes and disks. Put in by the lab, never by a role."""
 
+from sandbox.hardware.install import KERNEL_LOG, LOADED_DRIVER
 from sandbox.lab.node import Node
 
 # The NVIDIA driver's character major. No driver answers it here: opening a device gives ENXIO to who may, EPERM to who
@@ -10,7 +11,7 @@ _NVIDIA_MAJOR = 195
 def device_nodes(node: Node) -> str:
     """tmpfiles.d lines that make the node's GPUs at each boot: its /dev starts empty every time."""
     lines = [f"c /dev/nvidia{index} 0666 root root - {_NVIDIA_MAJOR}:{index}" for index in range(node.gpus)]
-    return "".join(line + "\n" for line in lines)
+    return "".join(line + "\n" for line in lines) + (KERNEL_LOG + LOADED_DRIVER if node.platform else "")
 
 
 def nspawn_options(node: Node, disk_folder: str) -> list[str]:

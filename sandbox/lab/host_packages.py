@@ -28,6 +28,9 @@ PACKAGES = (
     HostPackage("openssh-client", "ssh", "logs in to the nodes"),
     HostPackage("socat", "socat", "carries Ansible's connections into the lab"),
     HostPackage("util-linux", "nsenter", "enters the lab's network namespace"),
+    HostPackage("gpg", "gpg", "signs the stand-ins of packages"),
+    HostPackage("gpg-agent", "gpg-agent", "holds the key meanwhile"),
+    HostPackage("xfsprogs", "mkfs.xfs", "makes the file system of a node's own disks"),
     HostPackage("ca-certificates", "/etc/ssl/certs/ca-certificates.crt", "the certificates the host trusts"),
 )
 

@@ -7,17 +7,18 @@ the hash of everything that went in, so that an unchanged tree finds its image a
 import hashlib
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.node_image import roles_used
 from landbridge.plan.inventory import inventory
+from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.lab import image, netns, nodes, shell
 from sandbox.lab.errors import LabError
-from sandbox.lab.from_environment import CHECKOUT
+from sandbox.lab.from_environment import CHECKOUT, site_range
 from sandbox.lab.layout import Layout
 from sandbox.lab.locks import locked
 from sandbox.lab.network import Nic
@@ -54,21 +55,6 @@ def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report
     return True
 
 
-def roles_used(playbook: Path, folder: Path) -> list[Path]:
-    """The roles a playbook names, and those that they name in turn."""
-    known = {path.name: path for path in folder.iterdir() if path.is_dir()}
-    found: dict[str, Path] = {}
-    pending = [playbook]
-    while pending:
-        path = pending.pop()
-        texts = [path] if path.is_file() else [*path.rglob("*.yml")]
-        for word in {word for text in texts for word in re.findall(r"[a-z_]+", text.read_text())}:
-            if word in known and word not in found:
-                found[word] = known[word]
-                pending.append(known[word])
-    return [found[name] for name in sorted(found)]
-
-
 def _digest(playbook: Path, variables: Mapping[str, Any], base: str) -> str:
     roles = roles_used(CHECKOUT / playbook, CHECKOUT / "ansible/roles")
     locks = sorted((CHECKOUT / "examples").glob("*/requirements*.lock"))
@@ -93,7 +79,7 @@ def _build(
     variables: Mapping[str, Any],
     report: Report,
 ) -> None:
-    segment = environment.onprem.cidr
+    segment = site_range(environment)
     address = str(segment.broadcast_address - _FROM_THE_END)
     operator = operator_address(segment)
     builder = Node(
@@ -107,7 +93,7 @@ def _build(
         nodes.create(lab, builder)
         nodes.boot(lab, BUILDER)
         nodes.wait_ssh(lab, [BUILDER])
-        run_playbook(lab, playbook, {BUILDER: address}, variables, report)
+        run_playbook(lab, playbook, {BUILDER: address}, variables, report, fast=False)
         nodes.commit(lab, BUILDER, own, tags=[tag])
     finally:
         nodes.destroy(lab, BUILDER)
@@ -119,8 +105,13 @@ def run_playbook(
     hosts: Mapping[str, str],
     variables: Mapping[str, Any],
     report: Callable[[str], None] = silent,
+    *,
+    fast: bool = True,
 ) -> None:
-    """Run a playbook of this checkout against lab nodes (name -> address); a LabError carries what failed."""
+    """Run a playbook of this checkout against lab nodes (name -> address); a LabError carries what failed.
+
+    `fast`: with the sandbox's accelerator.
+    """
     folder = lab.state / "ansible"
     folder.mkdir(parents=True, exist_ok=True)
     common = {
@@ -143,6 +134,7 @@ def run_playbook(
         cwd=CHECKOUT,
         env={
             **os.environ,
+            **(fast_ansible_variables() if fast else {}),
             "ANSIBLE_CONFIG": str(config),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_ROLES_PATH": str(CHECKOUT / "ansible/roles"),

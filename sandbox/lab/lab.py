@@ -43,6 +43,9 @@ def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
         wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
         carrier.start(lab, cache, site.operators)
         for node in site.nodes:
+            if nodes.exists(lab, node.name) and nodes.load(lab, node.name).platform != node.platform:
+                # Another machine stands there now; one made before nodes had a platform has no hardware to show.
+                nodes.destroy(lab, node.name)
             nodes.create(lab, node)
         image.prune(lab)
         with step(report, f"booting {len(site.nodes)} nodes"):

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from sandbox.hardware.install import install
 from sandbox.lab import cgroups, disk, hardware, image, netns, network, processes, shell, ssh
 from sandbox.lab import supervisor as supervisor_program
 from sandbox.lab.errors import LabError
@@ -258,7 +259,12 @@ def _personalise(lab: Layout, node: Node, upper: Path) -> None:
         # A baked image brings the hosts that its roles wrote, as an AMI does.
         files["etc/hosts"] = f"127.0.0.1 localhost\n::1 localhost\n{node.address} {hostname}\n"
     if node.operator:
-        files["etc/apt/apt.conf.d/02proxy"] = f'Acquire::http::Proxy "http://{node.operator}:3142";\n'
+        # The wheelhouse beside the cache has packages too, and the cache does not know where that is.
+        files["etc/apt/apt.conf.d/02proxy"] = (
+            f'Acquire::http::Proxy "http://{node.operator}:3142";\nAcquire::http::Proxy::{node.operator} "DIRECT";\n'
+        )
+    if node.platform:
+        install(upper, node.name, node.platform)
     for name, content in files.items():
         path = upper / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,6 +36,7 @@ class Machine:
     name: str
     address: str
     gpus: int = 0
+    platform: str = ""
     storage: bool = False
     gateway: bool = False
 
@@ -77,6 +78,7 @@ def plan(
                 (route,),
                 operator=operator_address(onprem),
                 gpus=machine.gpus,
+                platform=machine.platform,
                 disks=("/export",) if machine.storage else (),
                 file_handles=machine.storage,
             )

@@ -15,6 +15,13 @@ from botocore.exceptions import ClientError
 Bag = dict[str, Any]
 
 
+_THROTTLED = frozenset(
+    {"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "SlowDown"}
+)
+#: Source: pulumi-aws, provider configuration, maxRetries: 25 unless told otherwise.
+_MOST_ATTEMPTS = 25
+
+
 class Refused(Exception):
     """The stand-in will not do this; the message is for the person who ran Pulumi."""
 
@@ -33,6 +40,8 @@ class Cloud:
         self._clients: dict[str, Any] = {}
         self._elsewhere: dict[str, Cloud] = {}
         os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # a machine's own role is nothing for an emulator
+        #: What this process has made: AWS may need a moment to find it again.
+        self.fresh: set[str] = set()
         self._session = boto3.Session(region_name=region)
         keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
         self._keys = keys if self._session.get_credentials() is None else {}
@@ -43,6 +52,7 @@ class Cloud:
             return self
         if region not in self._elsewhere:
             self._elsewhere[region] = Cloud(self.endpoint, region)
+            self._elsewhere[region].fresh = self.fresh
         return self._elsewhere[region]
 
     def client(self, service: str) -> Any:
@@ -55,7 +65,20 @@ class Cloud:
             self._clients[service] = self._session.client(
                 service, endpoint_url=self.endpoint, config=config, **self._keys
             )
+            # Before botocore's own handler, which gives up at once.
+            self._clients[service].meta.events.register_first("needs-retry.*", self._wait)
         return self._clients[service]
+
+    def _wait(self, response: Any, attempts: int, request_dict: Any, **_: Any) -> float | None:
+        """As the real provider does: throttled calls are made again, and what is new is looked for until it is found."""
+        error = response[1].get("Error", {}) if response else {}
+        code = str(error.get("Code", ""))
+        if code in _THROTTLED and attempts < _MOST_ATTEMPTS:
+            return min(0.02 * 2**attempts, 0.5)
+        asked = str(request_dict.get("body"))
+        if code.endswith((".NotFound", "NoSuchEntity")) and attempts < _MOST_ATTEMPTS:
+            return 0.05 if any(f"'{one}'" in asked for one in self.fresh) else None
+        return None
 
     @cached_property
     def account(self) -> str:
@@ -64,7 +87,12 @@ class Cloud:
 
     def arn(self, service: str, rest: str) -> str:
         """Return the ARN of something of this account and region."""
-        return f"arn:aws:{service}:{self.region}:{self.account}:{rest}"
+        return f"arn:{self.partition}:{service}:{self.region}:{self.account}:{rest}"
+
+    @cached_property
+    def partition(self) -> str:
+        """The part of AWS that the region is in: `aws`, `aws-us-gov`, `aws-cn`."""
+        return str(self._session.get_partition_for_region(self.region))
 
 
 def _local(host: str) -> bool:
@@ -87,6 +115,18 @@ class Kind(ABC):
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
+        #: The id of what is being made, once it is there.
+        self.there: str | None = None
+
+    def exists(self, id_: str) -> str:
+        """Say that the thing is there: what fails from here on leaves it half made, and the engine remembers it."""
+        self.there = id_
+        self.cloud.fresh.add(id_)
+        return id_
+
+    def finish(self, id_: str, news: Bag) -> None:
+        """Do what creating may have left undone and reading does not show. Most kinds have nothing of the sort."""
+        return
 
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:

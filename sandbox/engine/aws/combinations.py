@@ -4,10 +4,24 @@ Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngres
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pulumi
 
+from landbridge.policy.compute import TEMPLATE
+from landbridge.policy.network import INGRESS
+from landbridge.policy.possible import (
+    EFS,
+    EGRESS,
+    LUSTRE,
+    VOLUME,
+    ZFS,
+    disk_problems,
+    file_system_problems,
+    port_problems,
+)
+from sandbox.engine.aws.refused import known
 from sandbox.engine.bags import Problem
 
 Bag = Mapping[str, Any]
@@ -38,6 +52,7 @@ def _template(bag: Bag) -> Iterator[Problem]:
     for index, place in enumerate(places):
         if not any(isinstance(part, pulumi.output.Unknown) for part in place) and place in places[:index]:
             yield ("networkInterfaces", index), f"a second interface at card {place[0]}, device {place[1]}"
+    yield from disk_problems(TEMPLATE, bag)
     market = bag.get("instanceMarketOptions")
     block = isinstance(market, Mapping) and market.get("marketType") == "capacity-block"
     if block and "capacityReservationSpecification" not in bag:
@@ -50,13 +65,7 @@ def _rule(bag: Bag) -> Iterator[Problem]:
     named = [key for key in _SOURCES if key in bag]
     if len(named) != 1:
         yield (named[1] if named else _SOURCES[0],), f"exactly one of {', '.join(_SOURCES)}, not {len(named)}"
-    protocol, first, last = bag.get("ipProtocol"), bag.get("fromPort"), bag.get("toPort")
-    if protocol in ("tcp", "udp", "6", "17"):
-        for key, value in (("fromPort", first), ("toPort", last)):
-            if value is None:
-                yield (key,), f"{protocol} needs ports"
-        if isinstance(first, int) and isinstance(last, int) and first > last:
-            yield ("fromPort",), f"{first} is after toPort, {last}"
+    yield from (((key,), message) for key, message in port_problems(bag))
 
 
 def _lustre(bag: Bag) -> Iterator[Problem]:
@@ -65,19 +74,23 @@ def _lustre(bag: Bag) -> Iterator[Problem]:
     for key in _OLDER_REPOSITORY:
         if key in bag and kind == "PERSISTENT_2":
             yield (key,), "not with PERSISTENT_2: use a data repository association"
-    if "perUnitStorageThroughput" in bag and scratch:
-        yield ("perUnitStorageThroughput",), f"{kind} has no choice of throughput"
     tiering = bag.get("storageType") == "INTELLIGENT_TIERING"
     persistent = isinstance(kind, str) and not scratch
     if persistent and not tiering and "perUnitStorageThroughput" not in bag:
         yield ("perUnitStorageThroughput",), f"{kind} needs one"
-    if bag.get("automaticBackupRetentionDays") and scratch:
-        yield ("automaticBackupRetentionDays",), f"{kind} has no backups"
+    yield from _file_system(LUSTRE, bag)
+
+
+def _file_system(token: str, bag: Bag) -> Iterator[Problem]:
+    yield from (((key,), message) for key, message in file_system_problems(token, known(dict(bag))))
 
 
 _JUDGES: Mapping[str, Callable[[Bag], Iterator[Problem]]] = {
-    "aws:ec2/launchTemplate:LaunchTemplate": _template,
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _rule,
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _rule,
-    "aws:fsx/lustreFileSystem:LustreFileSystem": _lustre,
+    TEMPLATE: _template,
+    INGRESS: _rule,
+    EGRESS: _rule,
+    VOLUME: partial(disk_problems, VOLUME),
+    LUSTRE: _lustre,
+    ZFS: partial(_file_system, ZFS),
+    EFS: partial(_file_system, EFS),
 }

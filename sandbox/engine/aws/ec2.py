@@ -13,6 +13,8 @@ class Ec2Kind(Kind):
     describe: ClassVar[tuple[str, str, str]]
     remove: ClassVar[tuple[str, str]]
     arn_type: ClassVar[str | None] = None
+    #: The output with the account's number, where there is one.
+    owner: ClassVar[str | None] = None
 
     def tagging(self, news: Bag) -> dict[str, Any]:
         """TagSpecifications for the create call."""
@@ -33,7 +35,13 @@ class Ec2Kind(Kind):
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         item = self.describes(id_)
-        return None if item is None else {**self.observed(item), "tags": tag_map(item.get("Tags"))}
+        if item is None:
+            return None
+        return {**self.computed(id_, item), **self.observed(item), "tags": tag_map(item.get("Tags"))}
+
+    def computed(self, id_: str, item: Any) -> Bag:
+        """What AWS adds to the inputs and creating it told: whoever only has its id learns it from here."""
+        return {"arn": self.arn_of(id_), **({self.owner: self.cloud.account} if self.owner else {})}
 
     def observed(self, item: Any) -> Bag:
         """Inputs and outputs as they are now, from EC2's description."""

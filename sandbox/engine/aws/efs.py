@@ -38,9 +38,11 @@ class FileSystem(_EfsKind):
         made = self.efs.create_file_system(
             CreationToken=news["creationToken"], Tags=tag_list(news.get("tags")), **given
         )
-        id_ = made["FileSystemId"]
+        return made["FileSystemId"], self._computed(made["FileSystemId"], made)
+
+    def _computed(self, id_: str, item: Any) -> Bag:
         names = {"dnsName": f"{id_}.efs.{self.cloud.region}.amazonaws.com", "ownerId": self.cloud.account}
-        return id_, {"arn": made["FileSystemArn"], **names}
+        return {"arn": item["FileSystemArn"], **names}
 
     def _throughput(self) -> tuple[tuple[str, str], ...]:
         return (
@@ -52,7 +54,11 @@ class FileSystem(_EfsKind):
         item = self.system(id_)
         if item is None:
             return None
-        seen = {"performanceMode": item["PerformanceMode"], "throughputMode": item["ThroughputMode"]}
+        seen = {
+            **self._computed(id_, item),
+            "performanceMode": item["PerformanceMode"],
+            "throughputMode": item["ThroughputMode"],
+        }
         return {**seen, "encrypted": item["Encrypted"], "tags": tag_map(item.get("Tags"))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
@@ -80,12 +86,15 @@ class MountTarget(_EfsKind):
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"SecurityGroups": news["securityGroups"]} if "securityGroups" in news else {}
         made = self.efs.create_mount_target(FileSystemId=news["fileSystemId"], SubnetId=news["subnetId"], **given)
-        return made["MountTargetId"], {
-            "ipAddress": made["IpAddress"],
-            "networkInterfaceId": made["NetworkInterfaceId"],
-            "availabilityZoneName": made["AvailabilityZoneName"],
-            "availabilityZoneId": made["AvailabilityZoneId"],
-            "dnsName": f"{news['fileSystemId']}.efs.{self.cloud.region}.amazonaws.com",
+        return made["MountTargetId"], self._computed(made)
+
+    def _computed(self, item: Any) -> Bag:
+        return {
+            "ipAddress": item["IpAddress"],
+            "networkInterfaceId": item["NetworkInterfaceId"],
+            "availabilityZoneName": item["AvailabilityZoneName"],
+            "availabilityZoneId": item["AvailabilityZoneId"],
+            "dnsName": f"{item['FileSystemId']}.efs.{self.cloud.region}.amazonaws.com",
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
@@ -93,7 +102,8 @@ class MountTarget(_EfsKind):
         if item is None:
             return None
         groups = self.efs.describe_mount_target_security_groups(MountTargetId=id_)["SecurityGroups"]
-        return {"fileSystemId": item["FileSystemId"], "subnetId": item["SubnetId"], "securityGroups": groups}
+        own = {**self._computed(item), "fileSystemId": item["FileSystemId"], "subnetId": item["SubnetId"]}
+        return {**own, "securityGroups": groups}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if changed != {"securityGroups"}:

@@ -17,7 +17,6 @@ class VpnFacts(_Facts):
     """What AWS chooses for a VPN connection."""
 
     outside_offsets: tuple[int, int]
-    inside_cidrs: tuple[str, str]
     bgp_holdtime: int
 
 

@@ -215,6 +215,8 @@ class DataRepositoryAssociation(_FsxKind):
         if item is None or item["Lifecycle"] == "DELETING":
             return None
         return {
+            "arn": item["ResourceARN"],
+            "associationId": id_,
             "fileSystemId": item["FileSystemId"],
             "fileSystemPath": item["FileSystemPath"],
             "dataRepositoryPath": item["DataRepositoryPath"],

@@ -13,6 +13,7 @@ class SecurityGroup(Ec2Kind):
     resource_type = "security-group"
     describe = ("describe_security_groups", "SecurityGroups", "GroupIds")
     remove = ("delete_security_group", "GroupId")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("ingress") or news.get("egress"):
@@ -23,8 +24,12 @@ class SecurityGroup(Ec2Kind):
             VpcId=news["vpcId"],
             **self.tagging(news),
         )["GroupId"]
-        empty(self.ec2, id_)  # as the real provider does: EC2 gives a new group a rule that lets everything out
+        self.finish(self.exists(id_), news)
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account}
+
+    def finish(self, id_: str, news: Bag) -> None:
+        """As the real provider does: EC2 gives a new group a rule that lets everything out."""
+        empty(self.ec2, id_)
 
     def observed(self, item: Any) -> Bag:
         return {"name": item["GroupName"], "description": item["Description"], "vpcId": item["VpcId"]}
@@ -51,6 +56,9 @@ class DefaultSecurityGroup(Ec2Kind):
         empty(self.ec2, group["GroupId"])
         self.retag(group["GroupId"], {}, news)
         return group["GroupId"], {"arn": self.arn_of(group["GroupId"]), "name": "default"}
+
+    def computed(self, id_: str, item: Any) -> Bag:
+        return {**super().computed(id_, item), "name": "default"}
 
     def delete(self, id_: str, state: Bag) -> None:
         return None
@@ -85,8 +93,10 @@ class _Rule(Kind):
             GroupId=news["securityGroupId"], IpPermissions=[permission], TagSpecifications=tags
         )
         id_ = made["SecurityGroupRules"][0]["SecurityGroupRuleId"]
-        arn = self.cloud.arn("ec2", f"security-group-rule/{id_}")
-        return id_, {"arn": arn, "securityGroupRuleId": id_}
+        return id_, self._computed(id_)
+
+    def _computed(self, id_: str) -> Bag:
+        return {"arn": self.cloud.arn("ec2", f"security-group-rule/{id_}"), "securityGroupRuleId": id_}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         rule = found(
@@ -97,7 +107,7 @@ class _Rule(Kind):
         )
         if rule is None:
             return None
-        seen: Bag = {"ipProtocol": rule["IpProtocol"], "tags": tag_map(rule.get("Tags"))}
+        seen: Bag = {**self._computed(id_), "ipProtocol": rule["IpProtocol"], "tags": tag_map(rule.get("Tags"))}
         if "CidrIpv4" in rule:
             seen["cidrIpv4"] = rule["CidrIpv4"]
         if rule["IpProtocol"] != "-1":

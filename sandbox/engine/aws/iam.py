@@ -46,6 +46,7 @@ class Role(_IamKind):
         trust = same_document(state["assumeRolePolicy"], role["AssumeRolePolicyDocument"])
         return {
             "arn": role["Arn"],
+            "uniqueId": role["RoleId"],
             "path": role["Path"],
             "assumeRolePolicy": trust,
             "permissionsBoundary": role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn"),
@@ -121,6 +122,7 @@ class InstanceProfile(_IamKind):
         made = self.iam.create_instance_profile(
             InstanceProfileName=name, Path=news.get("path", "/"), Tags=tag_list(news.get("tags"))
         )
+        self.exists(name)
         if "role" in news:
             self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=news["role"])
         profile = made["InstanceProfile"]
@@ -131,7 +133,8 @@ class InstanceProfile(_IamKind):
         if profile is None:
             return None
         roles = [role["RoleName"] for role in profile["Roles"]]
-        return {"arn": profile["Arn"], "role": roles[0] if roles else None, "tags": tag_map(profile.get("Tags"))}
+        own = {"arn": profile["Arn"], "uniqueId": profile["InstanceProfileId"]}
+        return {**own, "role": roles[0] if roles else None, "tags": tag_map(profile.get("Tags"))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "role" in changed:

@@ -23,6 +23,13 @@ def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
                 "endpoint": f"ec2.{name}.amazonaws.com",
                 "description": name,
             }
+        case "aws:ssm/getParameter:getParameter":
+            try:
+                found = cloud.client("ssm").get_parameter(Name=arguments["name"])["Parameter"]
+            except ClientError as error:
+                raise Refused(f"no parameter {arguments['name']}: {error}") from None
+            known = {"type": found["Type"], "version": found["Version"], "arn": found["ARN"]}
+            return {"id": found["Name"], "name": found["Name"], "value": found["Value"], **known}
         case "aws:ec2/getSubnet:getSubnet":
             try:
                 (subnet,) = cloud.client("ec2").describe_subnets(SubnetIds=[arguments["id"]])["Subnets"]

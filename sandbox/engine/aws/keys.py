@@ -21,6 +21,7 @@ class Key(Kind):
             Tags=[{"TagKey": key, "TagValue": value} for key, value in (news.get("tags") or {}).items()],
             **given,
         )["KeyMetadata"]
+        self.exists(made["KeyId"])
         if news.get("enableKeyRotation"):
             self.kms.enable_key_rotation(KeyId=made["KeyId"])
         return made["KeyId"], {"arn": made["Arn"], "keyId": made["KeyId"]}
@@ -31,6 +32,8 @@ class Key(Kind):
             return None
         tags = self.kms.list_resource_tags(KeyId=id_)["Tags"]
         seen: Bag = {
+            "arn": key["Arn"],
+            "keyId": id_,
             "tags": {tag["TagKey"]: tag["TagValue"] for tag in tags} or None,
             "description": key["Description"],
         }
@@ -75,7 +78,7 @@ class Alias(Kind):
     def read(self, id_: str, state: Bag) -> Bag | None:
         aliases = [a for page in self.kms.get_paginator("list_aliases").paginate() for a in page["Aliases"]]
         target = next((a["TargetKeyId"] for a in aliases if a["AliasName"] == id_ and "TargetKeyId" in a), None)
-        return None if target is None else {"targetKeyId": target}
+        return None if target is None else {"arn": self.cloud.arn("kms", id_), "targetKeyId": target}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         self.kms.update_alias(AliasName=id_, TargetKeyId=news["targetKeyId"])
@@ -106,6 +109,7 @@ class Secret(Kind):
         if secret is None or secret.get("DeletedDate"):
             return None
         return {
+            "arn": secret["ARN"],
             "name": secret["Name"],
             "description": secret.get("Description", ""),
             "tags": tag_map(secret.get("Tags")),

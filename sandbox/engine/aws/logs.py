@@ -45,7 +45,8 @@ class LogGroup(Kind):
         if group is None:
             return None
         tags = self.logs.list_tags_for_resource(resourceArn=self.cloud.arn("logs", f"log-group:{id_}"))["tags"]
-        return {"name": id_, "retentionInDays": group.get("retentionInDays", 0), "tags": tags or None}
+        own = {"arn": self.cloud.arn("logs", f"log-group:{id_}"), "name": id_}
+        return {**own, "retentionInDays": group.get("retentionInDays", 0), "tags": tags or None}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if changed - {"tags", "retentionInDays"}:
@@ -106,7 +107,8 @@ class FlowLog(Ec2Kind):
         item = found(self.ec2.describe_flow_logs, "FlowLogs", FlowLogIds=[id_])
         if item is None:
             return None
-        return {"vpcId": item["ResourceId"], "trafficType": item["TrafficType"], "tags": tag_map(item.get("Tags"))}
+        own = {"arn": self.arn_of(id_), "vpcId": item["ResourceId"], "trafficType": item["TrafficType"]}
+        return {**own, "tags": tag_map(item.get("Tags"))}
 
     def delete(self, id_: str, state: Bag) -> None:
         gone(self.ec2.delete_flow_logs, FlowLogIds=[id_])

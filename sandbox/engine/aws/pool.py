@@ -101,14 +101,17 @@ class PlacementGroup(Kind):
         name = news["name"]
         self.ec2.create_placement_group(GroupName=name, Strategy=news["strategy"], TagSpecifications=tags)
         group = self._group(name) or {}
-        return name, {"arn": self.cloud.arn("ec2", f"placement-group/{name}"), "placementGroupId": group.get("GroupId")}
+        return name, self._computed(name, group)
 
     def _group(self, name: str) -> Any | None:
         return found(self.ec2.describe_placement_groups, "PlacementGroups", GroupNames=[name])
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         group = self._group(id_)
-        return None if group is None else {"strategy": group["Strategy"]}
+        return None if group is None else {"strategy": group["Strategy"], **self._computed(id_, group)}
+
+    def _computed(self, name: str, group: Any) -> Bag:
+        return {"arn": self.cloud.arn("ec2", f"placement-group/{name}"), "placementGroupId": group.get("GroupId")}
 
     def delete(self, id_: str, state: Bag) -> None:
         gone(self.ec2.delete_placement_group, GroupName=id_)

@@ -13,6 +13,8 @@ import botocore.session
 import pulumi
 
 from landbridge import yaml_text
+from landbridge.plan.refused import tag_faults
+from landbridge.policy.possible import texts
 from sandbox.engine.aws.combinations import combination_problems
 from sandbox.engine.bags import Path, Problem
 
@@ -93,14 +95,8 @@ def _between(value: float, rule: Mapping[str, Any], path: Path, what: str) -> It
 
 
 def _tags(tags: Mapping[str, Any]) -> Iterator[Problem]:
-    limits = table()["tags"]
-    if len(tags) > limits["most"]:
-        yield ("tags",), f"{len(tags)} tags, at most {limits['most']}"
-    for key, value in tags.items():
-        if not 1 <= len(key) <= limits["key"] or key.lower().startswith("aws:"):
-            yield ("tags", key), f"a tag's key has 1 to {limits['key']} characters and does not start with aws:"
-        if isinstance(value, str) and len(value) > limits["value"]:
-            yield ("tags", key), f"{len(value)} characters, at most {limits['value']}"
+    for fault in tag_faults(texts(tags)):
+        yield ("tags", fault.key) if fault.key else ("tags",), fault.message
 
 
 def _member(shape: Any, key: str) -> Any:
@@ -123,4 +119,5 @@ def _shape(request: str) -> Any:
     shape: Any = botocore.session.get_session().get_service_model(service).operation_model(operation).input_shape
     for member in members:
         shape = shape.members[member]
+        shape = shape.member if shape.type_name == "list" else shape
     return shape

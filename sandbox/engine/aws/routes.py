@@ -21,6 +21,7 @@ class RouteTable(Ec2Kind):
     resource_type = "route-table"
     describe = ("describe_route_tables", "RouteTables", "RouteTableIds")
     remove = ("delete_route_table", "RouteTableId")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         id_ = self.ec2.create_route_table(VpcId=news["vpcId"], **self.tagging(news))["RouteTable"]["RouteTableId"]
@@ -62,7 +63,8 @@ class Route(Kind):
         table = found(self.ec2.describe_route_tables, "RouteTables", RouteTableIds=[state["routeTableId"]])
         for route in (table or {}).get("Routes", []):
             if route.get("DestinationCidrBlock") == state["destinationCidrBlock"]:
-                return {key: route[name] for key, name in TARGETS.items() if name in route and key in state}
+                told = {"state": route.get("State", "active"), "origin": route.get("Origin", "CreateRoute")}
+                return {**told, **{key: route[name] for key, name in TARGETS.items() if name in route and key in state}}
         return None
 
     def delete(self, id_: str, state: Bag) -> None:

@@ -35,11 +35,14 @@ class Bucket(_S3Kind):
         where = {} if self.cloud.region == "us-east-1" else {"LocationConstraint": self.cloud.region}
         lock = {"ObjectLockEnabledForBucket": True} if news.get("objectLockEnabled") else {}
         self.s3.create_bucket(Bucket=name, **({"CreateBucketConfiguration": where} if where else {}), **lock)
-        self._tag(name, news)
+        self._tag(self.exists(name), news)
+        return name, self._computed(name)
+
+    def _computed(self, name: str) -> Bag:
         domain = f"{name}.s3.amazonaws.com"
         regional = f"{name}.s3.{self.cloud.region}.amazonaws.com"
         names = {"bucketDomainName": domain, "bucketRegionalDomainName": regional, "region": self.cloud.region}
-        return name, {"arn": f"arn:aws:s3:::{name}", **names}
+        return {"arn": f"arn:{self.cloud.partition}:s3:::{name}", **names}
 
     def _tag(self, name: str, news: Bag) -> None:
         if news.get("tags"):
@@ -51,7 +54,7 @@ class Bucket(_S3Kind):
         if not self._there(id_):
             return None
         tags = self._setting(self.s3.get_bucket_tagging, id_)
-        return {"bucket": id_, "tags": tag_map((tags or {}).get("TagSet"))}
+        return {**self._computed(id_), "bucket": id_, "tags": tag_map((tags or {}).get("TagSet"))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
@@ -218,7 +221,7 @@ class Replication(_Setting):
 
     def put(self, bucket: str, news: Bag) -> None:
         # Source: S3 API Reference, PutBucketReplication (both buckets keep versions, and the other one is there).
-        for name in (bucket, *(rule["destination"]["bucket"].removeprefix("arn:aws:s3:::") for rule in news["rules"])):
+        for name in (bucket, *(rule["destination"]["bucket"].rpartition(":::")[2] for rule in news["rules"])):
             if not self._there(name):
                 raise Refused(f"InvalidRequest: the bucket {name} must exist")
             if self.s3.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":

@@ -12,11 +12,15 @@ class Vpc(Ec2Kind):
     resource_type = "vpc"
     describe = ("describe_vpcs", "Vpcs", "VpcIds")
     remove = ("delete_vpc", "VpcId")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         vpc = self.ec2.create_vpc(CidrBlock=news["cidrBlock"], **self.tagging(news))["Vpc"]
-        id_ = vpc["VpcId"]
+        id_ = self.exists(vpc["VpcId"])
         self._attributes(id_, news)
+        return id_, self.computed(id_, vpc)
+
+    def computed(self, id_: str, item: Any) -> Bag:
         default = found(
             self.ec2.describe_security_groups,
             "SecurityGroups",
@@ -27,9 +31,8 @@ class Vpc(Ec2Kind):
             "RouteTables",
             Filters=[{"Name": "vpc-id", "Values": [id_]}, {"Name": "association.main", "Values": ["true"]}],
         )
-        return id_, {
-            "arn": self.arn_of(id_),
-            "ownerId": self.cloud.account,
+        return {
+            **super().computed(id_, item),
             "instanceTenancy": "default",
             "defaultSecurityGroupId": default and default["GroupId"],
             "mainRouteTableId": main and main["RouteTableId"],
@@ -78,6 +81,7 @@ class Subnet(Ec2Kind):
     resource_type = "subnet"
     describe = ("describe_subnets", "Subnets", "SubnetIds")
     remove = ("delete_subnet", "SubnetId")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         zone = {
@@ -89,7 +93,7 @@ class Subnet(Ec2Kind):
             if key in news
         }
         made = self.ec2.create_subnet(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"], **zone, **self.tagging(news))
-        id_ = made["Subnet"]["SubnetId"]
+        id_ = self.exists(made["Subnet"]["SubnetId"])
         if news.get("mapPublicIpOnLaunch"):
             self._public(id_, news)
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, **self.observed(made["Subnet"])}
@@ -119,6 +123,7 @@ class VpcEndpoint(Ec2Kind):
     resource_type = "vpc-endpoint"
     describe = ("describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointIds")
     remove = ("delete_vpc_endpoints", "VpcEndpointIds")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("vpcEndpointType", "Gateway") != "Gateway":
@@ -131,10 +136,11 @@ class VpcEndpoint(Ec2Kind):
             **self.tagging(news),
         )["VpcEndpoint"]
         id_ = made["VpcEndpointId"]
-        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "state": "available"}
+        return id_, {**self.computed(id_, made), "state": "available"}
 
     def observed(self, item: Any) -> Bag:
         return {
+            "state": str(item.get("State", "available")).lower(),
             "serviceName": item["ServiceName"],
             "vpcId": item["VpcId"],
             "routeTableIds": item.get("RouteTableIds", []),
@@ -158,12 +164,16 @@ class InternetGateway(Ec2Kind):
     resource_type = "internet-gateway"
     describe = ("describe_internet_gateways", "InternetGateways", "InternetGatewayIds")
     remove = ("delete_internet_gateway", "InternetGatewayId")
+    owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         id_ = self.ec2.create_internet_gateway(**self.tagging(news))["InternetGateway"]["InternetGatewayId"]
-        if "vpcId" in news:
-            self.ec2.attach_internet_gateway(InternetGatewayId=id_, VpcId=news["vpcId"])
+        self.finish(self.exists(id_), news)
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account}
+
+    def finish(self, id_: str, news: Bag) -> None:
+        if "vpcId" in news and not (self.describes(id_) or {}).get("Attachments"):
+            self.ec2.attach_internet_gateway(InternetGatewayId=id_, VpcId=news["vpcId"])
 
     def delete(self, id_: str, state: Bag) -> None:
         item = self.describes(id_)
@@ -180,10 +190,11 @@ class Eip(Ec2Kind):
     remove = ("release_address", "AllocationId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.allocate_address(Domain="vpc")
-        id_ = made["AllocationId"]
-        self.retag(id_, {}, news)
-        return id_, {"allocationId": id_, "publicIp": made["PublicIp"], "arn": self.arn_of(id_)}
+        made = self.ec2.allocate_address(Domain="vpc", **self.tagging(news))
+        return made["AllocationId"], self.computed(made["AllocationId"], made)
+
+    def computed(self, id_: str, item: Any) -> Bag:
+        return {**super().computed(id_, item), "allocationId": id_, "publicIp": item["PublicIp"]}
 
 
 class NatGateway(Ec2Kind):

@@ -23,7 +23,9 @@ echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/lab-unsafe-io"
 printf 'path-exclude=/usr/share/%s/*\n' doc man locale > "$root/etc/dpkg/dpkg.cfg.d/lab-nodoc"
 rm -rf "$root"/var/lib/apt/lists/*
 chroot "$root" apt-get -q -o "Acquire::http::Proxy=$proxy" update
-rm -rf "$root"/var/lib/apt/lists/auxfiles/* "$root"/var/cache/apt/*.bin "$root"/var/cache/apt/archives/*.deb
+# What apt makes of the lists is kept, so that not every node makes it again; what it makes of the installed packages changes.
+chroot "$root" apt-cache gencaches
+rm -rf "$root"/var/lib/apt/lists/auxfiles/* "$root"/var/cache/apt/pkgcache.bin "$root"/var/cache/apt/archives/*.deb
 
 # The certificates the host trusts, for machines whose TLS is re-signed on the way.
 if [ -s /etc/ssl/certs/ca-certificates.crt ]; then

@@ -1,0 +1,63 @@
+"""Programs that Pulumi has a language host start: policy packs, and packages of components."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO, Any
+
+from pulumi.runtime.proto import language_pb2 as pb
+
+#: How Pulumi's own host starts them; everything else is run as a program.
+_RUNNERS = {"analyzer": ("-m", "pulumi.policy")}
+_STREAMS = ("stdout", "stderr")
+
+
+def interpreter(info: Any) -> str:
+    """The Python of the folder's own environment, where its `virtualenv` is there; else the one that runs this."""
+    chosen = dict(info.options).get("virtualenv")
+    own = Path(info.root_directory, str(chosen), "bin", "python") if chosen else None
+    return str(own) if own is not None and own.exists() else sys.executable
+
+
+def command(request: Any) -> list[str]:
+    """What a RunPlugin request asks to be run. A pack's program comes last, a plugin's before what it is given."""
+    python, program = [interpreter(request.info), "-u"], request.info.program_directory
+    runner = _RUNNERS.get(request.kind)
+    return [*python, *runner, *request.args, program] if runner else [*python, program, *request.args]
+
+
+def run(request: Any, context: Any) -> Iterator[Any]:
+    """Run it until it ends or nobody listens any more, and pass on what it prints and its exit status."""
+    given = dict(pair.split("=", 1) for pair in request.env if "=" in pair)
+    # A session of its own: the engine interrupts its process group at the end of a run, and asks plugins to end besides.
+    process = subprocess.Popen(
+        command(request),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=request.pwd or None,
+        env=given or None,
+        start_new_session=True,
+    )
+    if not context.add_callback(process.kill):
+        process.kill()
+    printed: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+    for name in _STREAMS:
+        Thread(target=_pass_on, args=(name, getattr(process, name), printed), daemon=True).start()
+    open_streams = set(_STREAMS)
+    while open_streams:
+        name, text = printed.get()
+        if text:
+            yield pb.RunPluginResponse(**{name: text})
+        else:
+            open_streams.discard(name)
+    yield pb.RunPluginResponse(exitcode=process.wait())
+
+
+def _pass_on(name: str, stream: IO[bytes], printed: "SimpleQueue[tuple[str, bytes]]") -> None:
+    while text := stream.read1(65536):  # type: ignore[attr-defined]
+        printed.put((name, text))
+    printed.put((name, b""))

@@ -1,0 +1,37 @@
+"""Breaking a lab node's hardware, and mending it: what tests and drills do."""
+
+import json
+import shlex
+from typing import Any
+
+from sandbox.lab import nodes
+from sandbox.lab.errors import LabError
+from sandbox.lab.layout import Layout
+
+FILE = "/var/lib/lab/faults.json"
+LOG = "/dev/kmsg"
+
+
+def inject(lab: Layout, node: str, **faults: Any) -> None:
+    """Make these the node's faults (the names are in programs/lab_hardware.py); without any it is sound."""
+    text = shlex.quote(json.dumps(faults))
+    _run(lab, node, f"mkdir -p /var/lib/lab && printf %s {text} > {FILE}")
+
+
+def log(lab: Layout, node: str, text: str) -> None:
+    """Add a line to the node's kernel log, as a record of /dev/kmsg."""
+    sequence = f"$(wc -l < {LOG})"
+    _run(lab, node, f'printf "4,%d,%d,-;%s\\n" {sequence} $(date +%s)000000 {shlex.quote(text)} >> {LOG}')
+
+
+def xid(lab: Layout, node: str, number: int, gpu: int = 0, text: str = "pid='<unknown>', name=<unknown>") -> None:
+    """Let the driver report an error of a GPU."""
+    bus = json.loads(_run(lab, node, "cat /usr/local/lib/lab/hardware/machine.json"))["gpus"][gpu]["bus"]
+    log(lab, node, f"NVRM: Xid (PCI:{bus[4:14].lower()}): {number}, {text}")
+
+
+def _run(lab: Layout, node: str, command: str) -> str:
+    done = nodes.exec(lab, node, [command])
+    if done.returncode != 0:
+        raise LabError(f"{node}: {command}: {done.stderr}{done.stdout}")
+    return done.stdout

@@ -1,0 +1,43 @@
+"""Putting the stand-ins into a node's files before it boots."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from landbridge.catalog import platforms
+from sandbox.hardware.machine import describe
+
+FOLDER = "usr/local/lib/lab/hardware"
+_PROGRAMS = files("sandbox.hardware") / "programs"
+_UNIT = "nvidia-fabricmanager.service"
+#: tmpfiles.d: the kernel's log, which a container has none of. It starts empty at each boot, as a machine's does.
+KERNEL_LOG = "f /dev/kmsg 0644 root root -\n"
+#: tmpfiles.d, at boot alone: the modules in the kernel are those that were on disk then.
+LOADED_DRIVER = f"C! /run/lab-driver - - - - /{FOLDER}/module\n"
+
+
+def install(root: Path, node: str, platform: str) -> None:
+    """Make the tree under `root` that of a machine of this platform."""
+    found = platforms()[platform]
+    _write(root / FOLDER / "machine.json", json.dumps(describe(node, found), indent=1))
+    for name in ("lab_hardware.py", "lab_mig.py", "lab_dcgm.py"):
+        _copy(name, root / FOLDER / name)
+    _copy("nvidia-smi", root / "usr/bin/nvidia-smi", 0o755)
+    if any(one.kind == "infiniband" for one in found.adapters):
+        _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
+    if found.fabric_manager:
+        _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)
+        wanted = root / "etc/systemd/system/multi-user.target.wants" / _UNIT
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        if not wanted.is_symlink():
+            wanted.symlink_to(f"/usr/lib/systemd/system/{_UNIT}")
+
+
+def _copy(name: str, target: Path, mode: int = 0o644) -> None:
+    _write(target, (_PROGRAMS / name).read_text(), mode)
+
+
+def _write(target: Path, content: str, mode: int = 0o644) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(content)
+    target.chmod(mode)

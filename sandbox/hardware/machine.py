@@ -1,0 +1,44 @@
+"""From a platform to the description that the stand-ins on one node read. Pure."""
+
+import hashlib
+from typing import Any
+
+from landbridge.catalog import Platform
+from landbridge.catalog.mig import mig_profiles
+
+#: A release of the branch that is current; what it is called in the driver's package too.
+DRIVER = "580.95.05"
+# A link carries a little more than its data rate: the line code is counted (26.562 GB/s for 25).
+_LINE_RATE = 1.0625
+
+
+def describe(name: str, platform: Platform) -> dict[str, Any]:
+    """The machine `name` of this platform, as plain data."""
+    return {
+        "driver": DRIVER,
+        "gpus": [_gpu(name, platform, index) for index in range(platform.gpus.count)],
+        "ports": _ports(platform),
+    }
+
+
+def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
+    gpu = platform.gpu
+    digits = hashlib.sha256(f"{name}-{index}".encode()).hexdigest()
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32])
+    return {
+        "uuid": f"GPU-{'-'.join(parts)}",
+        "bus": f"00000000:{0x1B + 0x0C * index:02X}:00.0",
+        "name": gpu.name,
+        "memory_mib": gpu.memory_mib,
+        "pcie_generation": gpu.pcie.generation if gpu.pcie else None,
+        "pcie_width": gpu.pcie.width if gpu.pcie else None,
+        "links": gpu.nvlink.links if gpu.nvlink else 0,
+        "link_gb_s": round(gpu.nvlink.gb_s * _LINE_RATE, 3) if gpu.nvlink else 0,
+        "remaps": gpu.generation != "volta",
+        "mig": {name: slot.model_dump() for name, slot in mig_profiles(platform.gpu_model).items()},
+    }
+
+
+def _ports(platform: Platform) -> list[dict[str, Any]]:
+    rates = [one.gbps for one in platform.adapters if one.kind == "infiniband" for _ in range(one.count)]
+    return [{"name": f"mlx5_{index}", "rate": rate} for index, rate in enumerate(rates)]

@@ -1,0 +1,206 @@
+"""GPUs in parts, as nvidia-smi shows and makes them. Source: MIG user guide; outputs as recorded in public repositories.
+
+The numbers that the real driver gives follow from kind and place here; a program that relies on that relies on nothing.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Gone after a restart, as instances are.
+STATE = Path("/run/lab-mig.json")
+CAPABILITIES = Path("/proc/driver/nvidia/capabilities")
+DEVICES = Path("/dev/nvidia-caps")
+# Of one GPU: 15 instances with an access of their own and 8 parts each. Source: MIG user guide, listing of mig-minors.
+_FIRST, _OF_GPU, _OF_INSTANCE = 3, 135, 9
+_MAJOR, _MINORS = 195, 1000
+_TUPLE = re.compile(r"([0-9]+g\.[0-9]+gb)(?::([0-7]))?")
+
+
+def state():
+    return json.loads(STATE.read_text()) if STATE.exists() else {}
+
+
+def save(found):
+    STATE.write_text(json.dumps(found))
+
+
+def enabled(gpu):
+    return state().get(str(gpu["index"]), {}).get("enabled", False)
+
+
+def instances(gpu):
+    """By number, profile and place: in the order in which the driver lists them."""
+    own = state().get(str(gpu["index"]), {}).get("instances", {})
+    return {int(number): one for number, one in sorted(own.items(), key=lambda item: int(item[0]))}
+
+
+def uuid(gpu, number):
+    digits = hashlib.sha256(f"{gpu['uuid']}-{number}".encode()).hexdigest()
+    return f"MIG-{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:32]}"
+
+
+def lines(gpu):
+    """What -L adds below the GPU."""
+    for at, (number, one) in enumerate(instances(gpu).items()):
+        if one["computes"]:
+            yield f"  MIG {one['profile']:<15} Device {at:>2}: (UUID: {uuid(gpu, number)})"
+
+
+def switch(gpu, word):
+    if not gpu["mig"]:
+        print(
+            f"Unable to enable MIG Mode for GPU {gpu['bus']}: Not Supported\nTreating as warning and moving on.\nAll done."
+        )
+        return 0
+    if word not in ("0", "1"):
+        print(f"Invalid MIG mode '{word}'")
+        return 2
+    found = state()
+    if word == "0" and found.get(str(gpu["index"]), {}).get("instances"):
+        print(f"Unable to disable MIG Mode for GPU {gpu['bus']}: In use by another client")
+        return 19
+    found[str(gpu["index"])] = {"enabled": word == "1", "instances": {}}
+    save(found)
+    print(f"{'Enabled' if word == '1' else 'Disabled'} MIG Mode for GPU {gpu['bus']}\nAll done.")
+    return 0
+
+
+def manage(words, gpus):
+    """`nvidia-smi mig …`: -lgi, -cgi with -C, -dci, -dgi."""
+    if words == ["-lgi"]:
+        return listing(gpus)
+    options, rest = {}, list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in ("-i", "-cgi") and rest:
+            options[word] = rest.pop(0)
+        elif word in ("-C", "-dci", "-dgi"):
+            options[word] = True
+        else:
+            print(f"Option \"{word}\" is not recognized. Please run 'nvidia-smi mig -h'.")
+            return 2
+    chosen = next((gpu for gpu in gpus if str(gpu["index"]) == options.get("-i")), None)
+    if chosen is None:
+        sys.exit("lab: instances are made and destroyed with -i, one GPU at a time")
+    if not enabled(chosen):
+        print(f"Unable to query GPU instances on GPU {chosen['index']}: Not Supported\nFailed: Not Supported")
+        return 3
+    if "-cgi" in options:
+        return create(chosen, options["-cgi"], "-C" in options)
+    found = state()
+    own = found[str(chosen["index"])]["instances"]
+    if not own:
+        print("No GPU instances found: Not Found")
+        return 6
+    if "-dci" in options:
+        for one in own.values():
+            one["computes"] = False
+    elif any(one["computes"] for one in own.values()):
+        print(f"Unable to destroy GPU instance on GPU {chosen['index']}: In use by another client")
+        return 19
+    else:
+        own.clear()
+    save(found)
+    expose(chosen)
+    print("Successfully destroyed")
+    return 0
+
+
+def listing(gpus):
+    rows = [(gpu["index"], number, one) for gpu in gpus for number, one in instances(gpu).items()]
+    if not rows:
+        print("No GPU instances found: Not Found")
+        return 6
+    print("+-------------------------------------------------------+\n"
+          "| GPU instances:                                        |\n"
+          "| GPU   Name             Profile  Instance   Placement  |\n"
+          "|                          ID       ID       Start:Size |\n"
+          "|=======================================================|")  # fmt: skip
+    for index, number, one in rows:
+        print(f"|{index:>4}  MIG {one['profile']:<15}{19 - one['size']:>4}{number:>9}{one['start']:>11}:{one['size']}     |\n"
+              "+-------------------------------------------------------+")  # fmt: skip
+    return 0
+
+
+def create(gpu, text, computes):
+    found = state()
+    own = found[str(gpu["index"])]["instances"]
+    for word in text.split(","):
+        match = _TUPLE.fullmatch(word)
+        kind = gpu["mig"].get(match.group(1)) if match else None
+        if kind is None:
+            print(f"Unable to create a GPU instance on GPU {gpu['index']}: Invalid profile '{word}'")
+            return 2
+        taken = {at for one in own.values() for at in range(one["start"], one["start"] + one["size"])}
+        free = [at for at in kind["starts"] if taken.isdisjoint(range(at, at + kind["size"]))]
+        wanted = int(match.group(2)) if match.group(2) else free[0] if free else None
+        if wanted not in free:
+            print(f"Unable to create a GPU instance on GPU {gpu['index']} using profile {word}: Insufficient Resources")
+            return 19
+        number = {8: 0, 4: 1, 2: 3, 1: 7}[kind["size"]] + kind["starts"].index(wanted)
+        own[str(number)] = {"profile": match.group(1), "start": wanted, "size": kind["size"], "computes": computes}
+        print(
+            f"Successfully created GPU instance ID {number:>2} on GPU {gpu['index']:>2} using profile MIG {match.group(1)}"
+        )
+    save(found)
+    expose(gpu)
+    return 0
+
+
+def expose(gpu):
+    """The driver's folder of capabilities, and their device files."""
+    if not CAPABILITIES.exists():
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "lab", "/proc/driver"], check=True)
+    root = CAPABILITIES / f"gpu{gpu['index']}/mig"
+    for number in instances(gpu):
+        first = _FIRST + gpu["index"] * _OF_GPU + number * _OF_INSTANCE
+        for folder, minor in ((f"gi{number}", first), (f"gi{number}/ci0", first + 1)):
+            path = root / folder / "access"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"DeviceFileMinor: {minor}\nDeviceFileMode: 444\nDeviceFileModify: 1\n")
+            device = DEVICES / f"nvidia-cap{minor}"
+            DEVICES.mkdir(exist_ok=True)
+            if not device.exists():
+                os.mknod(device, 0o666 | 0o020000, os.makedev(_MAJOR, _MINORS + minor))
+
+
+def as_xml(gpus):
+    """-q -x, as far as parts go."""
+    print('<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">\n<nvidia_smi_log>\n'
+          f"\t<attached_gpus>{len(gpus)}</attached_gpus>")  # fmt: skip
+    for gpu in gpus:
+        mode = ("Enabled" if enabled(gpu) else "Disabled") if gpu["mig"] else "N/A"
+        devices = "".join(
+            f"<mig_device><index>{at}</index><gpu_instance_id>{number}</gpu_instance_id>"
+            "<compute_instance_id>0</compute_instance_id></mig_device>"
+            for at, (number, one) in enumerate(instances(gpu).items())
+            if one["computes"]
+        )
+        print(f'\t<gpu id="{gpu["bus"]}">\n\t\t<product_name>{gpu["name"]}</product_name>\n'
+              f"\t\t<mig_mode><current_mig>{mode}</current_mig><pending_mig>{mode}</pending_mig></mig_mode>\n"
+              f"\t\t<mig_devices>{devices or 'None'}</mig_devices>\n\t\t<uuid>{gpu['uuid']}</uuid>\n"
+              f"\t\t<minor_number>{gpu['index']}</minor_number>\n"
+              f"\t\t<processes>{processes(gpu)}</processes>\n\t</gpu>")  # fmt: skip
+    print("</nvidia_smi_log>")
+    return 0
+
+
+def processes(gpu):
+    """Whoever has its device file open, as far as this machine's own processes go."""
+    return "".join(
+        f"<process_info><pid>{path.parts[2]}</pid></process_info>"
+        for path in Path("/proc").glob("[0-9]*/fd/*")
+        if os.path.islink(path) and link(path) == f"/dev/nvidia{gpu['index']}"
+    )
+
+
+def link(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
