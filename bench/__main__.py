@@ -17,6 +17,8 @@ BASELINE = "python"
 # What the issue promises of `landbridge check`, up to ParallelCluster's greatest cluster.
 SECONDS, MIB = 0.5, 100
 PROMISED = ("check, example", growth.name(50))
+# And of the whole graph of 10 pools of 5 types each.
+GRAPH, GRAPH_SECONDS = "record the graph of 50 pools", 3.0
 
 
 def commands(landbridge: str, folder: Path) -> list[Contender]:
@@ -33,6 +35,7 @@ def commands(landbridge: str, folder: Path) -> list[Contender]:
         Contender("show --expanded, example", (landbridge, "show", "-s", "example", "--expanded")),
         Contender("burst shim, start only", (python, "-c", "import landbridge.burst.shims")),
         Contender("record the sandbox's graph", (python, "-m", "bench.graph", "sandbox")),
+        Contender(GRAPH, (python, "-m", "bench.graph", str(growth.file(folder, 50)))),
     ]
 
 
@@ -78,7 +81,7 @@ def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
 
 
 def kept_promises(figures: dict[str, Figures]) -> bool:
-    """Say whether `check` takes less than was promised."""
+    """Say whether `check` and recording a graph take less than was promised."""
     good = True
     for name in PROMISED:
         if name in figures:
@@ -88,6 +91,11 @@ def kept_promises(figures: dict[str, Figures]) -> bool:
                 f"{name}: {one.median:.3f} s of {SECONDS}, {one.peak_mib:.0f} MiB of {MIB}: {'kept' if kept else 'BROKEN'}"
             )
             good = good and kept
+    if GRAPH in figures:
+        kept = figures[GRAPH].median < GRAPH_SECONDS
+        told = "kept" if kept else "BROKEN"
+        print(f"{GRAPH}: {figures[GRAPH].median:.2f} s of {GRAPH_SECONDS:g}, {figures[GRAPH].peak_mib:.0f} MiB: {told}")
+        good = good and kept
     return good
 
 
@@ -99,6 +107,7 @@ def main() -> int:
     parser.add_argument(
         "--only", help="contenders whose name contains this (the baseline is always there); no comparison"
     )
+    parser.add_argument("--no-burst", action="store_true", help="leave out how nodes are started (some minutes)")
     parser.add_argument("--keep", action="store_true", help="compare later runs with this one")
     options = parser.parse_args()
     # As any installation leaves it.
@@ -126,6 +135,14 @@ def main() -> int:
                 print(f"\nParallelCluster could NOT be measured here: {error}")
     print()
     good = kept_promises(figures)
+    if not options.no_burst and not options.only:
+        print("\nfrom a job's nodes asked for until Slurm knows their addresses\n", flush=True)
+        # A process of its own: what is measured from a large one seems large.
+        words = [] if options.peer_runs else ["--no-peers"]
+        good = (
+            subprocess.run([sys.executable, "-m", "bench.burst", *words], cwd=ROOT, check=False).returncode == 0
+            and good
+        )
     if options.keep or not before:
         LAST.parent.mkdir(exist_ok=True)
         LAST.write_text(json.dumps({name: one.as_dict() for name, one in figures.items()}, indent=2) + "\n")

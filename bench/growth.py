@@ -19,10 +19,11 @@ def name(pools: int) -> str:
 
 def contenders(landbridge: str, folder: Path) -> list[Contender]:
     """One a size; their files are written to `folder`."""
-    return [Contender(name(pools), (landbridge, "check", "-f", str(_file(folder, pools)))) for pools in SIZES]
+    return [Contender(name(pools), (landbridge, "check", "-f", str(file(folder, pools)))) for pools in SIZES]
 
 
-def _file(folder: Path, pools: int) -> Path:
+def file(folder: Path, pools: int) -> Path:
+    """Write an environment of so many pools, and return its path."""
     path = folder / f"Pulumi.pools{pools}.yaml"
     path.write_text(environments.text(pools))
     return path

@@ -57,18 +57,18 @@ class Failed(Exception):
 def take_turns(contenders: Sequence[Contender], runs: int, cwd: Path) -> dict[str, Figures]:
     """Run each contender once unmeasured, then all of them in turn, `runs` times."""
     for contender in contenders:
-        _once(contender, cwd)
+        once(contender, cwd)
     seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     peaks: dict[str, float] = dict.fromkeys(seconds, 0.0)
     for _ in range(runs):
         for contender in contenders:
-            took, peak = _once(contender, cwd)
+            took, peak = once(contender, cwd)
             seconds[contender.name].append(took)
             peaks[contender.name] = max(peaks[contender.name], peak)
     return {name: Figures(tuple(taken), peaks[name]) for name, taken in seconds.items()}
 
 
-def _once(contender: Contender, cwd: Path) -> tuple[float, float]:
+def once(contender: Contender, cwd: Path) -> tuple[float, float]:
     """(seconds, peak MiB) of one run, by the kernel's own accounting of that child."""
     # Bytecode may be kept, as it is wherever a program is installed: the run that is not measured writes it.
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

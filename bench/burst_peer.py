@@ -1,0 +1,63 @@
+"""Who else starts nodes for Slurm in AWS, installed beside us: ParallelCluster's node package in a Python of its own."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.burst_site import PEER_NODE, REGION
+from landbridge.paths import cache_dir
+from sandbox.cloud.process import Cloud
+
+VERSION = "3.16.1"
+PACKAGE = f"aws-parallelcluster-node=={VERSION}"
+NAME, PLUGIN = f"ParallelCluster {VERSION}", "calls of plugin-v2"
+HERE = Path(__file__).parent
+
+
+class Unavailable(Exception):
+    """The peer cannot be measured here; says why in one line."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Its Python."""
+
+    python: Path
+
+    def resume(self, folder: Path, nodes: int) -> tuple[str, ...]:
+        """Its resume program."""
+        program = HERE / "burst_parallelcluster.py"
+        return str(self.python), str(program), str(folder / "resume.conf"), f"{PEER_NODE}[1-{nodes}]"
+
+    def plugin(self, subnet: str, nodes: int) -> tuple[str, ...]:
+        """What aws-plugin-for-slurm calls."""
+        names = (f"aws-p5-{number}" for number in range(nodes))
+        return str(self.python), str(HERE / "burst_plugin_v2.py"), "bench-fleet", subnet, *names
+
+    def environ(self, cloud: Cloud) -> Mapping[str, str]:
+        return {**cloud.environment(), "AWS_DEFAULT_REGION": REGION}
+
+
+def install() -> Peer:
+    """The package in the cache folder: installed on first use, about 60 MB. Raises Unavailable."""
+    home = cache_dir("bench") / f"parallelcluster-node-{VERSION}"
+    python, stamp = home / "bin" / "python", home / "installed"
+    if not stamp.is_file():
+        print(f"installing {PACKAGE} once, in {home}", flush=True)
+        shutil.rmtree(home, ignore_errors=True)
+        _step(sys.executable, "-m", "venv", str(home))
+        _step(str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", PACKAGE)
+        stamp.write_text(PACKAGE + "\n")
+    return Peer(python)
+
+
+def _step(*command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{command[0]}: {error}") from None
+    if done.returncode != 0:
+        raise Unavailable(" ".join((done.stderr or done.stdout).split())[-300:] or "no message")

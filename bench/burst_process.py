@@ -1,0 +1,138 @@
+"""Programs that are measured: whole ones, and one that stays."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.measure import Failed
+
+POLL_SECONDS = 0.005
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a program took, the most memory it held, its and its children's processor time, and what it said."""
+
+    seconds: float
+    mib: float
+    cpu: float
+    said: str = ""
+
+    def then(self, other: "Ended") -> "Ended":
+        """Both, one after the other."""
+        return Ended(
+            self.seconds + other.seconds, max(self.mib, other.mib), self.cpu + other.cpu, self.said + other.said
+        )
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Ours with these; bytecode is kept, as it is wherever a program is installed."""
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**ours, **environ}
+
+
+def run(command: Sequence[str], environ: Mapping[str, str]) -> Ended:
+    """A program from its start to its end. Raises Failed."""
+    with tempfile.TemporaryFile() as said:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command, env=environment(environ), stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT
+        )
+        with watched(process.pid) as peak:
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    if process.returncode != 0:
+        raise Failed(f"{' '.join(command)[:200]} ended with {process.returncode}: {text[-800:]}")
+    return Ended(seconds, peak[0], usage.ru_utime + usage.ru_stime, text)
+
+
+@contextmanager
+def watched(pid: int) -> Iterator[list[float]]:
+    """The most memory that a process held (MiB). Not what wait4 says: that begins with the memory of who started it."""
+    peak, ended = [0.0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(POLL_SECONDS):
+            with contextlib.suppress(OSError, StopIteration):
+                peak[0] = memory(pid, "VmHWM")
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def memory(pid: int, field: str) -> float:
+    """A field of the kernel's account of a process, in MiB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
+
+
+class Process:
+    """A program that runs while the block does."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._command, self._environ = command, environ
+
+    def __enter__(self) -> "Process":
+        self._log = tempfile.NamedTemporaryFile(suffix=".log")
+        self._process = subprocess.Popen(
+            self._command,
+            env=environment(self._environ),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._proc = Path("/proc") / str(self._process.pid)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=30)
+        self._log.close()
+
+    def wait_for(self, word: str, seconds: float = 30) -> None:
+        """Until it has said this. Raises Failed."""
+        deadline = time.monotonic() + seconds
+        while word not in self.said:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise Failed(f"{' '.join(self._command)} did not say {word!r}: {self.said[-800:]}")
+            time.sleep(0.02)
+
+    @property
+    def said(self) -> str:
+        return Path(self._log.name).read_text(errors="replace")
+
+    @property
+    def cpu(self) -> float:
+        """Processor seconds up to now, with those of programs that it started and that ended."""
+        fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
+        return sum(int(one) for one in fields[11:15]) / TICKS
+
+    @property
+    def own_cpu(self) -> float:
+        """Processor seconds of its own."""
+        fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
+        return sum(int(one) for one in fields[11:13]) / TICKS
+
+    @property
+    def peak_mib(self) -> float:
+        return memory(self._process.pid, "VmHWM")
+
+    @property
+    def mib(self) -> float:
+        return memory(self._process.pid, "VmRSS")

@@ -1,0 +1,110 @@
+"""Processor seconds of one decision about 10,000 nodes, in several situations: a line each. `python -m bench.burst_reconcile`"""
+
+import time
+from collections.abc import Iterator
+
+from landbridge.burst.model import (
+    Account,
+    Ec2View,
+    Instance,
+    Job,
+    Launch,
+    Node,
+    Place,
+    Policy,
+    Pool,
+    SlurmView,
+    State,
+)
+from landbridge.burst.reconcile import reconcile
+
+NODES, JOBS, NOW = 10_000, 200, 1_795_000_000.0
+PLACE = Place(
+    "p5.48xlarge/use1-az4/on-demand",
+    "on_demand",
+    "p5.48xlarge",
+    "subnet-1",
+    "use1-az4",
+    "on-demand",
+    "lt-1",
+    "1",
+    usd_hour=55.04,
+)
+POLICY = Policy(
+    "bench", "us-east-1", {"p5": Pool("p5", "p5-", NODES, (PLACE,))}, {"vision": Account("vision", "internal", True)}
+)
+NAMES = tuple(f"p5-{number}" for number in range(1, NODES + 1))
+ASLEEP, STARTING, RUNNING = (
+    frozenset(words.split())
+    for words in ("IDLE CLOUD POWERED_DOWN", "ALLOCATED CLOUD NOT_RESPONDING POWERING_UP", "ALLOCATED CLOUD")
+)
+
+
+def slurm(states: frozenset[str], state: str = "") -> SlurmView:
+    """Every node in these states, with jobs of as many nodes each where `state` is theirs."""
+    share = NODES // JOBS
+    jobs = {
+        number: Job(
+            number,
+            state,
+            NAMES[(number - 1) * share : number * share],
+            "p5",
+            "vision",
+            started=NOW - 60,
+            minutes=600,
+        )
+        for number in range(1, JOBS + 1)
+        if state
+    }
+    return SlurmView(NOW, jobs, {name: Node(name, states) for name in NAMES})
+
+
+def launched(state: State) -> tuple[State, Ec2View]:
+    """The journal after every launch of 10,000 nodes, and what EC2 then shows."""
+    decision = reconcile(slurm(STARTING, "CONFIGURING"), Ec2View(NOW, ()), state, POLICY, NOW)
+    instances = []
+    for action in decision.actions:
+        if isinstance(action, Launch):
+            for attempt in action.attempts:
+                instances += [
+                    Instance(
+                        f"i-{node}",
+                        node,
+                        "running",
+                        "10.60.0.1",
+                        "subnet-1",
+                        "p5.48xlarge",
+                        "on-demand",
+                        NOW,
+                        "p5",
+                        attempt.token,
+                        attempt.jobs,
+                        "vision",
+                        attempt.lease,
+                    )
+                    for node in attempt.nodes
+                ]
+    return decision.state, Ec2View(NOW + 30, tuple(instances))
+
+
+def situations() -> Iterator[tuple[str, SlurmView, Ec2View, State]]:
+    yield "all asleep", slurm(ASLEEP), Ec2View(NOW, ()), State()
+    yield f"all to be started, {JOBS} jobs", slurm(STARTING, "CONFIGURING"), Ec2View(NOW, ()), State()
+    state, seen = launched(State())
+    yield "all at work", slurm(RUNNING, "RUNNING"), seen, state
+    yield "all at work, the journal lost", slurm(RUNNING, "RUNNING"), seen, State()
+    yield "all to be ended", slurm(ASLEEP), seen, State()
+
+
+def main() -> None:
+    for what, slurm_view, ec2_view, state in situations():
+        took = []
+        for _ in range(3):
+            began = time.process_time()
+            reconcile(slurm_view, ec2_view, state, POLICY, NOW + 30)
+            took.append(time.process_time() - began)
+        print(f"{min(took):.3f} {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

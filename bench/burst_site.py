@@ -1,0 +1,265 @@
+"""What a burst is measured in: an emulated AWS with what both controllers need there, and a Slurm that has just decided.
+
+Slurm's commands are scripts that print what the real one printed in the lab, for as many nodes; updates are written down.
+"""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from landbridge.hostlist import compress
+from sandbox.cloud.process import Cloud
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "tests/unit/burst/data/26.05"
+REGION, TYPE, IMAGE = "us-east-1", "p5.48xlarge", "ami-0a11ce5a9db0c5000"
+CLUSTER, POOL, MOST = "bench", "p5", 1000
+#: ParallelCluster's name for node `number` of one compute resource of one queue.
+PEER_NODE = "q1-dy-p5-"
+#: What slurmctld gives its programs beside the resume file: nothing to find Python's folders by.
+PROGRAM = """#!/bin/sh
+case "$1 $2" in
+  "ping --json") cat {folder}/ping.json;;
+  "show nodes") cat {folder}/now/nodes.txt;;
+  "show hostnames") cat {folder}/now/hostnames.txt;;
+  *) echo "$*" >> {folder}/scontrol.log;;
+esac
+"""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What Pulumi would have made."""
+
+    subnet: str
+    group: str
+    template: str
+    zone_id: str
+
+
+def build(cloud: Cloud) -> Made:
+    """An empty account with a network, two launch templates, and the tables of ParallelCluster."""
+    cloud.control(wipe=True, boot=0)
+    ec2, dynamodb, route53 = (client(cloud, name) for name in ("ec2", "dynamodb", "route53"))
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.60.0.0/18", AvailabilityZone=f"{REGION}a")["Subnet"]["SubnetId"]
+    group = ec2.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
+    interface = {"DeviceIndex": 0, "NetworkCardIndex": 0, "Groups": [group]}
+    data = {"ImageId": IMAGE, "InstanceType": TYPE}
+    peers = {**data, "NetworkInterfaces": [{**interface, "SubnetId": subnet}]}
+    fleets = {**data, "SecurityGroupIds": [group]}
+    for name, template in (("bench-q1-p5", peers), ("bench-fleet", fleets)):
+        ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template)
+    own = ec2.create_launch_template(LaunchTemplateName="bench-p5", LaunchTemplateData=data)
+    key = [{"AttributeName": "Id", "AttributeType": "S"}]
+    dynamodb.create_table(
+        TableName="parallelcluster-slurm-bench",
+        AttributeDefinitions=key,
+        KeySchema=[{"AttributeName": "Id", "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    zone = route53.create_hosted_zone(
+        Name="bench.pcluster.",
+        CallerReference="bench",
+        HostedZoneConfig={"PrivateZone": True},
+        VPC={"VPCRegion": REGION, "VPCId": vpc},
+    )
+    return Made(subnet, group, own["LaunchTemplate"]["LaunchTemplateId"], zone["HostedZone"]["Id"].rpartition("/")[2])
+
+
+def client(cloud: Cloud, service: str) -> Any:
+    """A client with the operator's keys."""
+    keys = cloud.operator_credentials.read_text().splitlines()
+    values: dict[str, Any] = dict(line.split(" = ") for line in keys if " = " in line)
+    return boto3.session.Session(region_name=REGION, **values).client(service, endpoint_url=cloud.endpoint)
+
+
+class Slurm:
+    """The folder of a Slurm with `MOST` cloud nodes. It is asked by our names, and by ParallelCluster's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = self.next = folder
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the measured programs get: the scripts first, and the file of our settings."""
+        return {
+            "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
+            "LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json"),
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def write(self, cloud: Cloud, made: Made) -> None:
+        """The scripts, our settings, and every node asleep."""
+        (self.folder / "bin").mkdir(parents=True, exist_ok=True)
+        scripts = {"scontrol": PROGRAM.format(folder=self.folder), "sudo": '#!/bin/sh\nexec "$@"\n'}
+        scripts |= {name: f"#!/bin/sh\ncat {self.folder}/now/{name}.json\n" for name in ("sinfo", "squeue")}
+        for name, text in scripts.items():
+            (self.folder / "bin" / name).write_text(text)
+            (self.folder / "bin" / name).chmod(0o755)
+        ping = json.loads((RECORDED / "scontrol-ping.json").read_text())
+        ping["pings"][0]["hostname"] = socket.gethostname().partition(".")[0]
+        (self.folder / "ping.json").write_text(json.dumps(ping))
+        (self.folder / "burst.json").write_text(json.dumps(settings(cloud, made, self.folder)))
+        self.ask(0, 1)
+        self.decide()
+
+    def ask(self, nodes: int, jobs: int) -> None:
+        """`jobs` jobs have just been given `nodes` nodes, which have to start: from `decide` on."""
+        self.next = self.folder / f"asked-{time.time_ns()}"
+        share = nodes // jobs if nodes >= jobs else 1
+        parts = [range(1 + at * share, 1 + (at + 1) * share) for at in range(min(jobs, nodes))]
+        if parts:
+            parts[-1] = range(parts[-1].start, nodes + 1)
+        self._put("squeue.json", json.dumps(_queue(parts)))
+        self._put("sinfo.json", json.dumps(_nodes(nodes)))
+        self._put("resume.json", json.dumps(_resume(parts, f"{POOL}-")))
+        self._put("peer.json", json.dumps(_resume(parts, PEER_NODE)))
+        self._put("nodes.txt", "".join(_peer_node(number) for number in range(1, nodes + 1)))
+        self._put("hostnames.txt", "".join(f"aws-p5-{number}\n" for number in range(nodes)))
+        (self.folder / "scontrol.log").write_text("")
+        (self.folder / "heartbeat").write_text(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f%z"))
+
+    def decide(self) -> None:
+        """What was asked last is what the scripts say from now on."""
+        link = self.folder / "link"
+        link.symlink_to(self.next.name)
+        link.replace(self.folder / "now")
+
+    def _put(self, name: str, text: str) -> None:
+        self.next.mkdir(exist_ok=True)
+        (self.next / name).write_text(text)
+
+    @property
+    def updates(self) -> list[str]:
+        """What scontrol was told."""
+        return (self.folder / "scontrol.log").read_text().splitlines()
+
+
+def settings(cloud: Cloud, made: Made, folder: Path) -> dict[str, Any]:
+    """Our burst.json: one pool of one place."""
+    place = {
+        "key": f"{TYPE}/use1-az4/on-demand",
+        "kind": "on_demand",
+        "instance_type": TYPE,
+        "subnet": made.subnet,
+        "zone": "use1-az4",
+        "market": "on-demand",
+        "launch_template_id": made.template,
+        "launch_template_version": "1",
+        "usd_hour": 55.04,
+        "interfaces": [{"card": 0, "device": 0, "kind": "interface"}],
+        "security_groups": [made.group],
+    }
+    return {
+        "cluster": CLUSTER,
+        "region": REGION,
+        "endpoint": cloud.endpoint,
+        "credentials_file": str(cloud.operator_credentials),
+        "slurm_key_secret": "bench/slurm-key",
+        "state_dir": str(folder),
+        "socket": str(folder / "burst.sock"),
+        "metrics": None,
+        "accounts": {"vision": {"data_class": "internal", "aws": True}},
+        "pools": {POOL: {"node_prefix": f"{POOL}-", "max_nodes": MOST, "places": [place]}},
+    }
+
+
+def _queue(parts: list[range]) -> dict[str, Any]:
+    """squeue's answer: the recorded job of two nodes, of as many nodes as each part has, with every core of each."""
+    text = (RECORDED / "gang-configuring.squeue.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    (recorded, *_), found["jobs"] = found["jobs"], []
+    for number, part in enumerate(parts, 1):
+        job = {**recorded, "job_id": number, "account": "vision", "job_resources": {**recorded["job_resources"]}}
+        job["nodes"] = compress(f"{POOL}-{one}" for one in part)
+        job["start_time"] = {"set": True, "infinite": False, "number": int(time.time())}
+        rows = recorded["job_resources"]["nodes"]
+        one = rows["allocation"][0]
+        allocation = [{**one, "index": at, "name": f"{POOL}-{node}"} for at, node in enumerate(part)]
+        job["job_resources"]["nodes"] = {**rows, "count": len(part), "list": job["nodes"], "allocation": allocation}
+        found["jobs"].append(job)
+    return found
+
+
+def _nodes(starting: int) -> dict[str, Any]:
+    """sinfo's answer: the recorded group of nodes twice, those that start and those that sleep."""
+    found: dict[str, Any] = json.loads((RECORDED / "gang-partly-up.sinfo.json").read_text())
+    recorded = found["sinfo"][0]
+    groups = (
+        (range(1, starting + 1), ["ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"]),
+        (range(starting + 1, MOST + 1), ["IDLE", "CLOUD", "POWERED_DOWN"]),
+    )
+    found["sinfo"] = [
+        {
+            **recorded,
+            "node": {"state": state},
+            "nodes": {**recorded["nodes"], "total": len(part), "nodes": [compress(f"{POOL}-{one}" for one in part)]},
+        }
+        for part, state in groups
+        if part
+    ]
+    return found
+
+
+def _resume(parts: list[range], prefix: str) -> dict[str, Any]:
+    """SLURM_RESUME_FILE: the recorded job with these nodes."""
+    found: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
+    recorded, found["jobs"] = found["jobs"][0], []
+    if prefix == PEER_NODE:
+        # What Slurm 26.05 says more than the peer can read.
+        recorded = {key: value for key, value in recorded.items() if key not in ("exclusive", "priority")}
+    for number, part in enumerate(parts, 1):
+        nodes = _written(part, prefix)
+        found["jobs"].append({**recorded, "job_id": number, "nodes_alloc": nodes, "nodes_resume": nodes})
+    found["all_nodes_resume"] = _written(range(1, parts[-1].stop), prefix) if parts else ""
+    return found
+
+
+def _written(part: range, prefix: str) -> str:
+    return f"{prefix}[{part.start}-{part.stop - 1}]" if len(part) > 1 else f"{prefix}{part.start}"
+
+
+def _peer_node(number: int) -> str:
+    name = f"{PEER_NODE}{number}"
+    return (
+        f"NodeName={name} CoresPerSocket=1\n   NodeAddr={name} NodeHostName={name} Version=26.05\n"
+        "   State=IDLE+CLOUD+POWERING_UP\n   Partitions=q1\n   SlurmdStartTime=None LastBusyTime=Unknown\n\n"
+    )
+
+
+def peer_settings(slurm: Slurm, made: Made) -> Mapping[str, str]:
+    """ParallelCluster's own files for one compute resource; returns what its programs find them by."""
+    fleet: dict[str, Any] = {"Api": "run-instances", "CapacityType": "on-demand", "AllocationStrategy": "lowest-price"}
+    fleet |= {"Instances": [{"InstanceType": TYPE}], "Networking": {"SubnetIds": [made.subnet]}}
+    (slurm.folder / "fleet.json").write_text(json.dumps({"q1": {"p5": fleet}}))
+    (slurm.folder / "none.json").write_text("{}")
+    lines = {
+        "cluster_name": CLUSTER,
+        "region": REGION,
+        "proxy": "NONE",
+        "dynamodb_table": f"parallelcluster-slurm-{CLUSTER}",
+        "hosted_zone": made.zone_id,
+        "dns_domain": "bench.pcluster",
+        "head_node_private_ip": "10.60.0.5",
+        "head_node_hostname": "ip-10-60-0-5",
+        "clustermgtd_heartbeat_file_path": str(slurm.folder / "heartbeat"),
+        "fleet_config_file": str(slurm.folder / "fleet.json"),
+        "run_instances_overrides": str(slurm.folder / "none.json"),
+        "create_fleet_overrides": str(slurm.folder / "none.json"),
+        "scaling_strategy": "all-or-nothing",
+    }
+    text = "\n".join(["[slurm_resume]", *(f"{key}={value}" for key, value in lines.items())])
+    (slurm.folder / "resume.conf").write_text(text + "\n")
+    return {
+        "SLURM_BINARIES_DIR": str(slurm.folder / "bin"),
+        "SLURM_RESUME_FILE": str(slurm.folder / "now" / "peer.json"),
+    }
