@@ -1,9 +1,14 @@
 """What a test may ask of the machine, by marker; what the machine lacks is said in the summary, never passed over."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+
+from tests.order import longest_first
+from tests.thorough import LONG
 
 if TYPE_CHECKING:
     from sandbox.demo.bring_up import BringUp
@@ -13,11 +18,34 @@ os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP
 for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MLFLOW_TRACKING_URI"):
     os.environ.pop(name, None)
 
+# A gate gives the same answer twice: `make test` tries the same examples everywhere, `make test-long` new ones each time.
+settings.register_profile("gate", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("explore" if LONG else "gate")
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, with the reason, what this machine cannot carry."""
+
+#: Where `make test` wants to read what failed. Taken away, as tests run tests.
+FAILURES = os.environ.pop("LANDBRIDGE_TESTS_FAILURES", None)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A failure is noted at once: a tier that is cut off has said what failed."""
+    if report.failed and FAILURES:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        said = str(getattr(crash, "message", "")).partition("\n")[0]
+        with Path(FAILURES).open("a") as file:
+            file.write(f"{report.nodeid}: {said[:200]}\n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long unless it is asked for, and skip, with the reason, what this machine cannot carry."""
     from sandbox.demo import machine
 
+    items.sort(key=lambda item: longest_first(item.path))
+    if not LONG:
+        if left_out := [item for item in items if item.get_closest_marker("long")]:
+            config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     for marker, probe in (("lab", machine.lab), ("engine", machine.engine)):
         wanting = [item for item in items if item.get_closest_marker(marker)]
         if wanting and not (ability := probe()).able:

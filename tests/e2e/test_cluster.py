@@ -62,11 +62,6 @@ def cloud_states(going: BringUp) -> dict[str, list[str]]:
     return {node["name"]: node["state"] for node in found if node["name"].startswith("p5-")}
 
 
-def _out_of_service(going: BringUp) -> list[str]:
-    """AWS nodes that no job would be given now."""
-    return [name for name, state in cloud_states(going).items() if {"DOWN", "POWERING_DOWN"} & set(state)]
-
-
 def test_job_1_ran_on_prem_and_job_2_in_aws(shown: Shown) -> None:
     assert sorted(shown.first.nodes) == ["dgx01", "dgx02"]
     assert len(shown.second.nodes) == 2
@@ -130,25 +125,6 @@ def test_a_second_up_and_a_second_configure_change_nothing(going: BringUp) -> No
     hosts = json.loads(said[said.index("{") :])["hosts"]
     assert len(hosts) == 8
     assert {name: host["changed"] for name, host in hosts.items() if host["changed"] or host["failed"]} == {}
-
-
-def test_without_capacity_the_nodes_say_why_and_the_job_waits(going: BringUp, user: Researcher) -> None:
-    cloud = ensure_cloud(going.lab, going.environment)
-    cloud.control(pool={"p5.48xlarge/*": 0})
-    number = user.train("drought", ["--epochs", "1"], ["--partition", "p5", "--nodes", "2"])
-    controller = user.controller
-
-    def told() -> bool:
-        found = going.cluster.json(controller, "scontrol", "show", "nodes", "--json")["nodes"]
-        return any("InsufficientInstanceCapacity" in node.get("reason", "") for node in found)
-
-    wait_for("a node to say why", told, 60)
-    wait_for("the job to be back in the queue", lambda: user.state(number).state == "PENDING", 60)
-    assert not instances(going)
-    cloud.control(pool={"p5.48xlarge/*": 100})
-    going.cluster.run(user.login, "scancel", str(number), user=user.name)
-    # Slurm offers a node again once it has been powered down, SuspendTimeout (30 s) after it was put down.
-    wait_for("the nodes to be offered again", lambda: not _out_of_service(going), 180)
 
 
 def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researcher) -> None:

@@ -57,12 +57,3 @@ def test_a_playbook_that_fails_names_the_task_and_leaves_no_machine(lab: Layout,
         image_builder.bake(lab, environment, AMI, PLAYBOOK.with_name("broken_image.yml"))
     assert not nodes.exists(lab, image_builder.BUILDER)
     assert image.find(lab, AMI) is None
-
-
-def test_roles_that_a_playbook_uses_are_followed(tmp_path: Path) -> None:
-    for role, task in (("one", "include_role: {name: two}"), ("two", "debug:"), ("three", "debug:")):
-        (tmp_path / "roles" / role / "tasks").mkdir(parents=True)
-        (tmp_path / "roles" / role / "tasks/main.yml").write_text(task)
-    (tmp_path / "play.yml").write_text("roles: [one]")
-    found = image_builder.roles_used(tmp_path / "play.yml", tmp_path / "roles")
-    assert [path.name for path in found] == ["one", "two"]

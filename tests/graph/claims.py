@@ -1,58 +1,34 @@
 """What docs/explanation/identity.md claims, each line with the requests that prove it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from landbridge.ops.iam.match import Context
-from tests.graph.documents import ACCOUNT, arn
-
-CLUSTER = "variant"
-OWN = {"aws:ResourceTag/landbridge:cluster": CLUSTER}
-OTHER = {"aws:ResourceTag/landbridge:cluster": "other"}
-BUCKET = f"arn:aws:s3:::{CLUSTER}-internal-{ACCOUNT}"
-RESTRICTED = f"arn:aws:s3:::{CLUSTER}-restricted-{ACCOUNT}"
-ELSEWHERE = "arn:aws:s3:::somebody-s"
-KEY, OTHER_KEY = arn("kms", f"key/{CLUSTER}-internal"), arn("kms", "key/other")
-SECRET, OTHER_SECRET = (
-    arn("secretsmanager", f"secret:{CLUSTER}/slurm-key-AbCdEf"),
-    arn("secretsmanager", "secret:x-AbCdEf"),
+from tests.graph.asks import (
+    BUCKET,
+    CLASS,
+    CLUSTER,
+    DENIAL,
+    ELSEWHERE,
+    INSTANCE,
+    JOBS,
+    KEY,
+    LAUNCH,
+    LOGS,
+    NODE,
+    OTHER,
+    OTHER_KEY,
+    OTHER_SECRET,
+    OWN,
+    RESTRICTED,
+    SECRET,
+    SECURE,
+    TEMPLATE,
+    TO_EC2,
+    TO_JOBS,
+    Ask,
+    Claim,
+    no,
+    yes,
 )
-INSTANCE, TEMPLATE = arn("ec2", "instance/i-1"), arn("ec2", "launch-template/lt-1")
-LOGS = arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper:log-stream:x")
-DENIAL = f"arn:aws:iam::{ACCOUNT}:policy/{CLUSTER}-no-launches"
-NODE, LAUNCH = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-node", f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-launch"
-TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
-SECURE = {"aws:SecureTransport": "true"}
-CLASS = "landbridge:data-class"
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One request, and what IAM must say. `more` is allowed by what the file gives nodes besides, to try to undo a refusal."""
-
-    action: str
-    resource: str
-    allowed: bool
-    context: Context = field(default_factory=dict)
-    wide_open: bool = False
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A line of the table. `roles` are those that it holds for."""
-
-    roles: tuple[str, ...]
-    text: str
-    asks: tuple[Ask, ...]
-
-
-def yes(action: str, resource: str, context: Mapping[str, str] | None = None) -> Ask:
-    return Ask(action, resource, True, context or {})
-
-
-def no(action: str, resource: str, context: Context | None = None, *, wide_open: bool = False) -> Ask:
-    return Ask(action, resource, False, context or {}, wide_open)
-
+from tests.graph.documents import ACCOUNT, arn
+from tests.graph.sagemaker_claims import SAGEMAKER
 
 ALL = ("node", "launch", "terminate", "read", "hub", "mover")
 #: What watches, where it is asked for.
@@ -120,7 +96,6 @@ CLAIMS = (
         "launches nothing, and passes no role",
         (
             no("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
-            no("ec2:CreateFleet", arn("ec2", "fleet/f-1"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
             no("iam:PassRole", NODE, TO_EC2),
         ),
     ),
@@ -131,9 +106,12 @@ CLAIMS = (
             yes("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
             no("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": "other"}),
             no("ec2:RunInstances", INSTANCE),
-            yes("ec2:CreateFleet", TEMPLATE, OWN),
-            no("ec2:CreateFleet", TEMPLATE, OTHER),
-            no("ec2:CreateFleet", TEMPLATE),
+            yes("ec2:RunInstances", TEMPLATE, OWN),
+            no("ec2:RunInstances", TEMPLATE, OTHER),
+            no("ec2:RunInstances", TEMPLATE),
+            yes("ec2:RunInstances", arn("ec2", "volume/v"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            no("ec2:RunInstances", arn("ec2", "volume/v")),
+            no("ec2:CreateFleet", arn("ec2", "fleet/f-1"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
         ),
     ),
     Claim(
@@ -144,16 +122,21 @@ CLAIMS = (
             no("iam:PassRole", NODE, {"iam:PassedToService": "lambda.amazonaws.com"}),
             no("iam:PassRole", NODE),
             no("iam:PassRole", LAUNCH, TO_EC2),
+            no("iam:PassRole", JOBS, TO_JOBS),
+            no("iam:PassRole", JOBS, TO_EC2),
             no("iam:PassRole", f"arn:aws:iam::{ACCOUNT}:role/admin", TO_EC2),
         ),
     ),
     Claim(
         ("launch",),
-        "names its nodes and renews their leases, and adopts nothing by a tag",
+        "names its nodes in the launch alone, renews their leases, and adopts nothing by a tag",
         (
-            Ask("ec2:CreateTags", INSTANCE, True, {**OWN, "aws:TagKeys": ["landbridge:node", "Name"]}),
+            yes("ec2:CreateTags", INSTANCE, {"ec2:CreateAction": "RunInstances"}),
+            no("ec2:CreateTags", INSTANCE, {"ec2:CreateAction": "CreateFleet"}),
             Ask("ec2:CreateTags", INSTANCE, True, {**OWN, "aws:TagKeys": ["landbridge:lease-expires"]}),
-            no("ec2:CreateTags", INSTANCE, {**OTHER, "aws:TagKeys": ["Name"]}),
+            no("ec2:CreateTags", INSTANCE, {**OTHER, "aws:TagKeys": ["landbridge:lease-expires"]}),
+            no("ec2:CreateTags", INSTANCE, {**OWN, "aws:TagKeys": ["landbridge:node"]}),
+            no("ec2:CreateTags", INSTANCE, {**OWN, "aws:TagKeys": ["Name", "landbridge:lease-expires"]}),
             no("ec2:CreateTags", INSTANCE, {**OWN, "aws:TagKeys": ["landbridge:cluster"]}),
             no("ec2:CreateTags", INSTANCE, {"aws:TagKeys": ["landbridge:cluster"]}),
             no("ec2:CreateTags", INSTANCE, OWN),
@@ -172,6 +155,24 @@ CLAIMS = (
             no("ec2:TerminateInstances", INSTANCE, OTHER),
             no("ec2:TerminateInstances", INSTANCE),
             no("ec2:DeleteVolume", arn("ec2", "volume/v"), OWN),
+        ),
+    ),
+    Claim(
+        ("terminate",),
+        "deletes volumes and interfaces that a launch of this cluster made, and no others",
+        tuple(
+            one
+            for action, part in (
+                ("ec2:DeleteVolume", arn("ec2", "volume/v")),
+                ("ec2:DeleteNetworkInterface", arn("ec2", "network-interface/e")),
+            )
+            for one in (
+                yes(action, part, {**OWN, "aws:ResourceTag/landbridge:launch": "lb-1"}),
+                no(action, part, {**OTHER, "aws:ResourceTag/landbridge:launch": "lb-1"}),
+                no(action, part, {**OWN, "aws:ResourceTag/landbridge:launch": "mine"}),
+                no(action, part, OWN),
+                no(action, part),
+            )
         ),
     ),
     Claim(
@@ -200,6 +201,7 @@ CLAIMS = (
             no("iam:PutRolePolicy", LAUNCH),
         ),
     ),
+    *SAGEMAKER,
     Claim(
         ("read",),
         "sees states and numbers, and no data, user data or secrets",
@@ -226,43 +228,6 @@ CLAIMS = (
             no("ec2:ModifyInstanceAttribute", INSTANCE, OWN),
         ),
     ),
-)
-
-
-@dataclass(frozen=True)
-class Taking:
-    """Who may take a role: a service, what it says of itself, and the answer."""
-
-    role: str
-    service: str
-    allowed: bool
-    context: Context = field(default_factory=dict)
-
-
-ANCHOR = arn("rolesanywhere", f"trust-anchor/{CLUSTER}")
-CN = "aws:PrincipalTag/x509Subject/CN"
-SITE = {"aws:SourceAccount": ACCOUNT, "aws:SourceArn": ANCHOR}
-TAKING = (
-    Taking("node", "ec2.amazonaws.com", True),
-    Taking("node", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
-    Taking("launch", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),
-    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
-    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01", "aws:SourceArn": f"{ANCHOR}x"}),
-    Taking("launch", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01", "aws:SourceAccount": "210987654321"}),
-    Taking("launch", "rolesanywhere.amazonaws.com", False, SITE),
-    Taking("launch", "ec2.amazonaws.com", False),
-    Taking("terminate", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),
-    Taking("read", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "mlops01"}),
-    Taking("hub", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "mlops01"}),
-    Taking("hub", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
-    Taking("mover", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "nfs01"}),
-    Taking("mover", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
-    Taking("reaper", "lambda.amazonaws.com", True),
-    Taking("reaper", "ec2.amazonaws.com", False),
-    Taking("budget", "budgets.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
-    Taking("budget", "budgets.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
-    Taking("managed", "ssm.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
-    Taking("managed", "ssm.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
 )
 
 

@@ -8,6 +8,8 @@ import pytest
 from landbridge.environment import Environment, load_environment
 from sandbox.cloud.process import Cloud, running
 from sandbox.engine.find import Engine, find_engine
+from sandbox.engine.lend import VARIABLE as PREFORK
+from sandbox.engine.prefork import prefork_server
 
 ROOT = Path(__file__).resolve().parents[2]
 SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
@@ -16,7 +18,7 @@ SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """One emulated AWS for the session; a test leaves it as it found it."""
-    with running(tmp_path_factory.mktemp("cloud"), "--launcher", "none") as found:
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
         yield found
 
 
@@ -36,8 +38,15 @@ def environment(environment_file: Path) -> Environment:
     return loaded.environment
 
 
+@pytest.fixture(scope="session")
+def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What starts the engine's plugins at once."""
+    with prefork_server(tmp_path_factory.mktemp("plugins")) as found:
+        yield found
+
+
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefork: Path) -> Engine:
     """The engine with the stand-ins first on PATH, and its state in the test's folder."""
     from sandbox.engine.environment import sandbox_variables
 
@@ -47,6 +56,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv(PREFORK, str(prefork))
     monkeypatch.chdir(ROOT)
     for name, value in sandbox_variables("graph", found).items():
         monkeypatch.setenv(name, value)

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.engine.graph import Graph, record
 from sandbox.engine.recorder import program_of
 from sandbox.engine.wire import Bag
+from tests.graph.cloud_only import write
 from tests.graph.conftest import SANDBOX
 from tests.graph.test_program import ACCOUNT, Answering
 
@@ -18,9 +19,11 @@ EVERYTHING = (
         "protect: false",
         "protect: false\n      iam: {ssm_activation: {registrations: 2, expires: 2026-12-10T00:00:00Z}, "
         'anywhere: {certificate: "-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----"}}\n'
-        "      guardrails: {reaper: true, trail: {}}",
+        "      guardrails: {reaper: true, trail: {}}\n"
+        "      images: {node: {build: {}}}",
     ),
     ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
+    ("      mlflow: {port: 5000}", "      mlflow: {port: 5000}\n      sagemaker: {}"),
 )
 #: The property that holds a document, by type; anything else of the type is not a policy.
 PLACES = {
@@ -42,7 +45,8 @@ class Found:
 
     @property
     def key(self) -> str:
-        return "key" if self.type == "aws:kms/key:Key" else self.name
+        own = self.name.removeprefix("controller-").removeprefix("login-")
+        return "key" if self.type == "aws:kms/key:Key" else own
 
 
 class Arns(Answering):
@@ -64,13 +68,19 @@ class Arns(Answering):
 
 
 def everything(tmp_path: Path) -> Graph:
-    """The sandbox's environment with everything asked for that has roles."""
+    """The sandbox's environment with everything asked for that has roles, and with it one whose services are in AWS."""
     text = SANDBOX.read_text()
     for old, new in EVERYTHING:
         assert old in text
         text = text.replace(old, new)
     file = tmp_path / "Pulumi.variant.yaml"
     file.write_text(text)
+    graph, served = recorded(file), recorded(write(tmp_path, "variant", endpoint="http://127.0.0.1:4580"))
+    return Graph({**served.nodes, **graph.nodes}, graph.outputs, graph.secret_outputs)
+
+
+def recorded(file: Path) -> Graph:
+    """The graph of an environment's file, with ARNs as AWS makes them."""
     program, stack, config = program_of(file)
     return record(program, stack=stack, config=config, backing=Arns())
 

@@ -59,7 +59,7 @@ def summary(name: str) -> str:
     subnets = {node.name: node.inputs["cidrBlock"] for node in found.of_type("aws:ec2/subnet:Subnet")}
     lines += [f"  {cidr} {subnet}" for subnet, cidr in sorted(subnets.items())]
     lines += ["", "nodes"]
-    for group in environment.onprem.nodes:
+    for group in environment.node_groups:
         lines.append(f"  {len(expand(group.hosts)):>4} {group.platform} {group.hosts}")
     for pool in environment.aws.pools:
         lines.append(f"  {pool.max_nodes:>4} {pool.instance} {pool.name}, {pool.min_nodes} kept")

@@ -7,18 +7,26 @@ import boto3
 
 from sandbox.cloud.process import Cloud
 
+ACCOUNT = "123456789012"
 
-def client(cloud: Cloud, service: str) -> Any:
+
+def client(cloud: Cloud, service: str, region: str = "us-east-1") -> Any:
     return boto3.client(
-        service, endpoint_url=cloud.endpoint, region_name="us-east-1", aws_access_key_id="t", aws_secret_access_key="t"
+        service, endpoint_url=cloud.endpoint, region_name=region, aws_access_key_id="t", aws_secret_access_key="t"
     )
 
 
-def left(cloud: Cloud) -> dict[str, set[str]]:
-    """Return the names of everything there is. Keys that wait for their deletion are gone, as far as anybody can use them."""
-    ec2, iam, s3 = (client(cloud, name) for name in ("ec2", "iam", "s3"))
-    kms, secrets = client(cloud, "kms"), client(cloud, "secretsmanager")
-    fsx, efs, logs = (client(cloud, name) for name in ("fsx", "efs", "logs"))
+def left(cloud: Cloud, region: str = "us-east-1") -> dict[str, set[str]]:
+    """Return the names of everything there is in a region. Keys that wait for their deletion are gone, as far as anybody can use them."""
+    ec2, iam, s3 = (client(cloud, name, region) for name in ("ec2", "iam", "s3"))
+    kms, secrets = client(cloud, "kms", region), client(cloud, "secretsmanager", region)
+    rds, lines = client(cloud, "rds", region), client(cloud, "directconnect", region)
+    names, resolver, models = (client(cloud, name, region) for name in ("route53", "route53resolver", "sagemaker"))
+    fsx, efs, logs = (client(cloud, name, region) for name in ("fsx", "efs", "logs"))
+    anywhere, costs = client(cloud, "rolesanywhere", region), client(cloud, "ce", region)
+    budgets, ssm = client(cloud, "budgets", region), client(cloud, "ssm", region)
+    told = [one["BudgetName"] for one in budgets.describe_budgets(AccountId=ACCOUNT).get("Budgets", [])]
+    actions = [budgets.describe_budget_actions_for_budget(AccountId=ACCOUNT, BudgetName=one)["Actions"] for one in told]
 
     def ids(call: Callable[..., Any], key: str, name: str, state: str = "State") -> set[str]:
         return {item[name] for item in call()[key] if "delet" not in str(item.get(state, ""))}
@@ -37,21 +45,62 @@ def left(cloud: Cloud) -> dict[str, set[str]]:
         "attachments": ids(
             ec2.describe_transit_gateway_vpc_attachments, "TransitGatewayVpcAttachments", "TransitGatewayAttachmentId"
         ),
+        "transit tables": ids(
+            ec2.describe_transit_gateway_route_tables, "TransitGatewayRouteTables", "TransitGatewayRouteTableId"
+        ),
+        "lines": {
+            *ids(lines.describe_virtual_interfaces, "virtualInterfaces", "virtualInterfaceId"),
+            *ids(lines.describe_direct_connect_gateways, "directConnectGateways", "directConnectGatewayId"),
+        },
         "customer gateways": ids(ec2.describe_customer_gateways, "CustomerGateways", "CustomerGatewayId"),
         "vpn connections": ids(ec2.describe_vpn_connections, "VpnConnections", "VpnConnectionId"),
         "launch templates": ids(ec2.describe_launch_templates, "LaunchTemplates", "LaunchTemplateId"),
         "placement groups": ids(ec2.describe_placement_groups, "PlacementGroups", "GroupName"),
+        "trust anchors": ids(anywhere.list_trust_anchors, "trustAnchors", "trustAnchorId"),
+        "profiles of roles": ids(anywhere.list_profiles, "profiles", "profileId"),
+        "activations": ids(ssm.describe_activations, "ActivationList", "ActivationId"),
+        "budgets": set(told),
+        "actions of budgets": {one["ActionId"] for own in actions for one in own},
+        "anomalies": {
+            *ids(costs.get_anomaly_monitors, "AnomalyMonitors", "MonitorArn"),
+            *ids(costs.get_anomaly_subscriptions, "AnomalySubscriptions", "SubscriptionArn"),
+        },
+        # Billing goes on knowing a tag that it has seen; what is left of it is whether it is told apart.
+        "tags in billing": {
+            one["TagKey"] for one in costs.list_cost_allocation_tags(Status="Active")["CostAllocationTags"]
+        },
         "roles": ids(iam.list_roles, "Roles", "RoleName"),
         "profiles": ids(iam.list_instance_profiles, "InstanceProfiles", "InstanceProfileName"),
         "buckets": ids(s3.list_buckets, "Buckets", "Name"),
-        "keys": {key["KeyId"] for key in keys if key["KeyState"] == "Enabled"},
+        # Not the one that AWS makes for the first encrypted volume of a region, and keeps.
+        "keys": {
+            key["KeyId"] for key in keys if key["KeyState"] == "Enabled" and "my EBS volumes" not in key["Description"]
+        },
         "aliases": {alias["AliasName"] for alias in kms.list_aliases()["Aliases"] if "graph" in alias["AliasName"]},
         "file systems": {
             *ids(fsx.describe_file_systems, "FileSystems", "FileSystemId"),
             *ids(efs.describe_file_systems, "FileSystems", "FileSystemId"),
         },
         "interfaces": ids(ec2.describe_network_interfaces, "NetworkInterfaces", "NetworkInterfaceId"),
+        "zones": ids(names.list_hosted_zones, "HostedZones", "Id"),
+        "resolver endpoints": ids(resolver.list_resolver_endpoints, "ResolverEndpoints", "Id"),
+        "resolver rules": ids(resolver.list_resolver_rules, "ResolverRules", "Id"),
+        "logs of questions": ids(resolver.list_resolver_query_log_configs, "ResolverQueryLogConfigs", "Id"),
+        "model groups": ids(models.list_model_package_groups, "ModelPackageGroupSummaryList", "ModelPackageGroupName"),
         "log groups": ids(logs.describe_log_groups, "logGroups", "logGroupName"),
         "flow logs": ids(ec2.describe_flow_logs, "FlowLogs", "FlowLogId"),
         "secrets": ids(secrets.list_secrets, "SecretList", "Name"),
+        "image pipelines": ids(client(cloud, "imagebuilder", region).list_image_pipelines, "imagePipelineList", "name"),
+        "instances": {
+            item["InstanceId"]
+            for group in ec2.describe_instances()["Reservations"]
+            for item in group["Instances"]
+            if item["State"]["Name"] != "terminated"
+        },
+        "volumes": ids(ec2.describe_volumes, "Volumes", "VolumeId"),
+        "databases": ids(rds.describe_db_instances, "DBInstances", "DBInstanceIdentifier"),
+        "database groups": {
+            *ids(rds.describe_db_subnet_groups, "DBSubnetGroups", "DBSubnetGroupName"),
+            *ids(rds.describe_db_parameter_groups, "DBParameterGroups", "DBParameterGroupName"),
+        },
     }

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from landbridge import yaml_text
 from landbridge.paths import state_dir
-from landbridge.realise.backend import backend_variables, drop_dead_locks, passphrase_file
+from landbridge.realise.backend import backend_variables, drop_dead_locks, drop_torn_attributes, passphrase_file
 from landbridge.realise.project import write_project
 from tests.graph.conftest import SANDBOX
 
@@ -49,6 +50,16 @@ def test_only_locks_of_the_dead_are_removed() -> None:
     assert sorted(path.stem for path in folder.glob("*.json")) == ["alive", "elsewhere", "odd"]
 
 
+def test_half_written_attributes_go_and_whole_ones_stay() -> None:
+    folder = state_dir("env") / "pulumi" / ".pulumi" / "stacks" / "landbridge"
+    folder.mkdir(parents=True)
+    for name, text in {"whole.json": "{}", "whole.json.attrs": '{"md5": null}', "empty.json.attrs": ""}.items():
+        (folder / name).write_text(text)
+    (folder / "half.json.attrs").write_text('{"user.content')
+    drop_torn_attributes("env")
+    assert sorted(path.name for path in folder.iterdir()) == ["whole.json", "whole.json.attrs"]
+
+
 def test_what_pulumi_appends_is_kept_and_the_file_s_own_goes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,3 +76,13 @@ def test_what_pulumi_appends_is_kept_and_the_file_s_own_goes_first(
     file.write_text(file.read_text() + "\nencryptionsalt: v1:ours\n")
     write_project("mine", file)
     assert "v1:ours" in copy.read_text() and "v1:theirs" not in copy.read_text()
+
+
+def test_a_fork_s_project_has_the_fork_s_name_and_each_of_its_stacks_a_file(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: acme\nmain: stacks\n")
+    file = tmp_path / "Pulumi.mine.yaml"
+    file.write_text(SANDBOX.read_text())
+    for stack in ("mine-foundation", "mine-cluster"):
+        folder = write_project("mine", file, stack)
+        assert (folder / f"Pulumi.{stack}.yaml").read_text() == file.read_text()
+    assert yaml_text.load((folder / "Pulumi.yaml").read_text())["name"] == "acme"

@@ -6,9 +6,12 @@ import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from sandbox.engine.graph import Graph
-from tests.graph.claims import ALL, BUCKET, CLAIMS, KEY, TAKING, WATCHING, Ask, Taking, table
+from tests.graph.asks import BUCKET, KEY, Ask
+from tests.graph.claims import ALL, CLAIMS, WATCHING, table
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.documents import ACCOUNT, everything, text_of
+from tests.graph.sagemaker_claims import TRAINING
+from tests.graph.takings import TAKING, Taking
 
 PAGE = ROOT / "docs" / "explanation" / "identity.md"
 BEGIN, END = "<!-- claims: tests/graph/claims.py -->\n", "\n<!-- end of claims -->"
@@ -30,7 +33,9 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 def policies(graph: Graph, role: str, ask: Ask) -> Policies:
     """What has a say in a request: the role's policy, and the bucket's or the key's where it is the hub's."""
-    own = Document.of(role, text_of(graph, "aws:iam/rolePolicy:RolePolicy", role))
+    # Whoever starts training jobs bears a policy, and a role of somebody else's.
+    token = "aws:iam/policy:Policy" if role == "train" else "aws:iam/rolePolicy:RolePolicy"
+    own = Document.of(role, text_of(graph, token, role))
     resource = None
     if ask.resource.startswith(BUCKET):
         resource = Document.of("bucket", text_of(graph, "aws:s3/bucketPolicy:BucketPolicy", "internal"))
@@ -54,7 +59,7 @@ def test_who_may_take_a_role(graph: Graph, taking: Taking) -> None:
 
 
 def test_every_role_has_what_it_may_and_what_it_may_not() -> None:
-    for role in (*ALL, *WATCHING):
+    for role in (*ALL, *WATCHING, *TRAINING):
         asked = {ask.allowed for claim in CLAIMS if role in claim.roles for ask in claim.asks}
         assert asked == {True, False}, role
 

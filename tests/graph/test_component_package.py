@@ -13,6 +13,7 @@ import pytest
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc
 
+import components
 from components import package
 from landbridge import yaml_text
 from landbridge.policy import Level, judge
@@ -23,6 +24,12 @@ from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering
 
 OWNED = {"cluster": "lab", "region": "us-east-1", "owner": "me@example.org", "cost_center": "1"}
+HUB = {
+    "bucket_arns": {"internal": "arn:aws:s3:::lab-internal-123456789012"},
+    "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
+}
+PLACE = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"}}
+SERVICES = {"zone": "use1-az4", "image": "ami-0123456789abcdef0"}
 INPUTS: dict[str, dict[str, Any]] = {
     "Network": {"cidr": "10.60.0.0/16", "zones": ["use1-az4", "use1-az6"]},
     "GpuPool": {
@@ -41,7 +48,68 @@ INPUTS: dict[str, dict[str, Any]] = {
         "vpc_id": "vpc-1",
         "subnet_ids": ["subnet-1"],
         "route_table_ids": {"use1-az4": "rtb-1"},
+        "link": {
+            "logs": False,
+            "sites": {
+                "basel": {
+                    "cidr": "10.30.0.0/16",
+                    "gateway": "gw02",
+                    "address": "10.30.0.1",
+                    "gateway_address": "203.0.113.20",
+                    "asn": 65011.0,
+                }
+            },
+        },
     },
+    "FlowLogs": {"vpc_id": "vpc-1", "retention_days": 90.0},
+    "Identity": {**HUB, "iam": {}},
+    "Guardrails": {
+        "launch_role_name": "lab-launch",
+        "launch_role_arn": "arn:aws:iam::123456789012:role/lab-launch",
+        "budget": {"monthly_usd": 1000.0},
+        "guardrails": {"anomaly_usd": 50.0},
+    },
+    "SharedFilesystem": {
+        **PLACE,
+        "share": {"kind": "fsx_openzfs", "capacity_gib": 128.0},
+        "clients": {"p5": "sg-1"},
+        "route_table_ids": [],
+        "protect": True,
+        "bucket_names": {},
+    },
+    "Resolver": {**PLACE, "dns": {"resolvers": ["10.20.0.53", "10.20.1.53"]}},
+    "SageMaker": {**PLACE, **HUB, "sagemaker": {}},
+    "SlurmController": {
+        **PLACE,
+        "services": SERVICES,
+        "zone_name": "us-east-1a",
+        "node_role_arn": "arn:aws:iam::123456789012:role/node",
+        "slurm_key_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",
+    },
+    "Login": {**PLACE, "services": {**SERVICES, "login": {"count": 2.0}}},
+    "NodeImage": {**PLACE, "build": {}},
+}
+#: What a component may be given that only AWS knows: ids, names and ARNs.
+LIVE = {
+    "vpcId",
+    "profileArn",
+    "subnetIds",
+    "routeTableIds",
+    "bucketArns",
+    "keyArns",
+    "bucketNames",
+    "clients",
+    "zoneName",
+}
+LIVE |= {"launchRoleName", "launchRoleArn", "nodeRoleArn", "slurmKeyArn"}
+#: Components that are part of a hosted one, or that look at what only an environment names.
+PARTS = {
+    "AccountingDatabase": "SlurmController",
+    "DirectConnect": "SiteLink",
+    "DnsRecords": "Resolver",
+    "ExistingNetwork": "Network",
+    "Reaper": "Guardrails",
+    "Trail": "Guardrails",
 }
 
 
@@ -67,13 +135,13 @@ def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, A
     for name, inputs in INPUTS.items():
         found = schema["resources"][f"landbridge:index:{name}"]
         assert found["isComponent"] and found["description"]
-        assert set(found["requiredInputs"]) == {_camel(key) for key in (*OWNED, *inputs)}
+        assert set(found["requiredInputs"]) <= {_camel(key) for key in (*OWNED, *inputs)}
         # The SDK reads descriptions from a class's own source, not from that of the class it extends.
         own = {key: one for key, one in found["inputProperties"].items() if key in map(_camel, inputs)}
         assert len(own) == len(inputs) and all(one.get("description") for one in own.values()), name
         # What decides how much is made is known before anything is: only ids may come from elsewhere.
         live = {key for key, one in found["inputProperties"].items() if not one.get("plain") and "items" not in one}
-        assert live <= {"vpcId", "profileArn", "subnetIds", "routeTableIds"}, name
+        assert live <= LIVE, (name, live - LIVE)
     capacity = schema["types"]["landbridge:index:CapacityInputs"]
     assert capacity["required"] == ["kind"] and set(capacity["properties"]) >= {"zones", "reservation"}
     outputs = schema["resources"]["landbridge:index:Network"]["properties"]
@@ -91,6 +159,13 @@ def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -
     assert [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY] == []
 
 
+def test_a_hosted_link_can_be_a_leased_line() -> None:
+    line = {"kind": "direct_connect", "connection": "dxcon-ffabc123", "vlan": 100.0, "port": "10g"}
+    graph = _recorded("SiteLink", {**INPUTS["SiteLink"], "gateway_address": "169.254.80.1", "link": line}, False)
+    (interface,) = graph.of_type("aws:directconnect/transitVirtualInterface:TransitVirtualInterface")
+    assert interface.inputs["vlan"] == 100 and interface.inputs["customerAddress"] == "169.254.80.1/30"
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "says"),
     [
@@ -106,6 +181,12 @@ def test_wrong_values_are_told_before_anything_is_registered(name: str, wrong: d
         _recorded(name, {**INPUTS[name], **wrong}, True)
     problems = str([(one["property_path"], one["reason"]) for one in told.value.errors or ()])
     assert says in problems, problems
+
+
+def test_every_component_is_hosted_or_part_of_one_that_is() -> None:
+    every = {name for name in components.__all__ if issubclass(getattr(components, name), pulumi.ComponentResource)}
+    assert every == set(package.__all__) | set(PARTS) and set(PARTS.values()) <= set(package.__all__)
+    assert set(INPUTS) == set(package.__all__)
 
 
 def test_the_plugins_file_names_this_program() -> None:

@@ -10,7 +10,7 @@ from sandbox.cloud.process import Cloud
 from sandbox.engine.find import Engine
 from tests.graph.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 
 POOL, CLASSES = "max_nodes: 4", "      restricted: {sites: [onprem]}"
 EXTRA = "      extra: {sites: [onprem, aws]}\n"
@@ -26,6 +26,7 @@ def landbridge(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
     return int(ended.value.code or 0), told.out, told.err
 
 
+@pytest.mark.long
 def test_changes_are_told_before_they_are_made(
     engine: Engine,
     cloud: Cloud,

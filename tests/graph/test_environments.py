@@ -9,10 +9,11 @@ from landbridge.findings import Severity
 from landbridge.rules import check
 from sandbox.engine import bags
 from sandbox.engine.aws import KINDS
-from sandbox.engine.aws.ranges import range_problems
-from sandbox.engine.aws.words import word_problems
-from sandbox.engine.graph import Graph
+from sandbox.engine.aws.problems import all_problems
+from sandbox.engine.graph import Graph, record
+from sandbox.engine.recorder import program_of
 from tests.graph.golden import GOLDEN, ROOT, SHIPPED, environment_of, recorded, summary
+from tests.graph.lifelike import Lifelike
 
 #: Addresses that nobody has: a file to fork must have one.
 EXAMPLES = {"gateway-address"}
@@ -38,18 +39,14 @@ def test_no_summary_outlives_its_environment() -> None:
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_bag_passes_every_validator(name: str, preview: bool) -> None:
-    graph = recorded(name, preview=preview)
+    program, stack, config = program_of(Path(f"Pulumi.{name}.yaml").resolve())
+    graph = record(program, stack=stack, config=config, backing=Lifelike(config["aws:region"]), preview=preview)
     custom = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
     assert len(custom) > 40 and {node.type for node in custom} <= set(KINDS)
     found = {
         f"{node.type} {node.name} {bags.spell(path)}": reason
         for node in custom
-        for path, reason in (
-            *bags.problems(node.type, node.inputs),
-            *word_problems(node.type, node.inputs),
-            # An update's ids are made up, and have neither AWS's length nor its pattern.
-            *(range_problems(node.type, node.inputs) if preview else ()),
-        )
+        for path, reason in all_problems(node.type, node.inputs)
     }
     assert found == {}
 

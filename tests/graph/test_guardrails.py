@@ -11,10 +11,12 @@ from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
 from sandbox.cloud.process import Cloud
 from sandbox.engine import bags
 from sandbox.engine.aws import KINDS, Refused
+from sandbox.engine.aws import Cloud as Api
 from sandbox.engine.graph import Graph
 from sandbox.engine.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left
+from tests.graph.rights import ask_for_rights
 from tests.graph.test_program import ACCOUNT, graph_of
 
 BUDGET, ACTION = "aws:budgets/budget:Budget", "aws:budgets/budgetAction:BudgetAction"
@@ -63,9 +65,16 @@ def test_with_cost_tags_the_budget_is_the_clusters(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, guarded("{cost_tags: true, anomaly_usd: 250.5}"))
     assert one(graph, BUDGET)["costFilters"] == [{"name": "TagKeyValue", "values": ["user:landbridge:cluster$variant"]}]
     assert {node.inputs["tagKey"] for node in graph.of_type(TAG)} >= {"landbridge:cluster", "landbridge:cost-center"}
-    assert one(graph, MONITOR)["monitorDimension"] == "SERVICE"
+    monitor = one(graph, MONITOR)
+    assert monitor["monitorType"] == "CUSTOM" and "monitorDimension" not in monitor
+    assert json.loads(monitor["monitorSpecification"])["Tags"]["Values"] == ["variant"]
     subscription = one(graph, "aws:costexplorer/anomalySubscription:AnomalySubscription")
     assert subscription["thresholdExpression"]["dimension"]["values"] == ["250.5"]
+
+
+def test_without_cost_tags_the_accounts_costs_are_watched(tmp_path: Path) -> None:
+    monitor = one(graph_of(tmp_path, guarded("{anomaly_usd: 10}")), MONITOR)
+    assert monitor["monitorDimension"] == "SERVICE" and "monitorSpecification" not in monitor
 
 
 def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
@@ -82,8 +91,8 @@ def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
     spent = Policies((*policies.identity, Document.of("denial", one(graph, "aws:iam/policy:Policy")["policy"])))
     launch = Request(
         f"arn:aws:iam::{ACCOUNT}:role/variant-launch",
-        "ec2:CreateFleet",
-        f"arn:aws:ec2:us-east-1:{ACCOUNT}:fleet/f-1",
+        "ec2:RunInstances",
+        f"arn:aws:ec2:us-east-1:{ACCOUNT}:instance/i-1",
         {"aws:RequestTag/landbridge:cluster": "variant"},
     )
     assert evaluate(launch, policies).allowed and evaluate(launch, spent).answer is Answer.EXPLICIT_DENY
@@ -128,10 +137,23 @@ def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
             assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
 
 
-@pytest.mark.parametrize("token", [ACTION, TAG, MONITOR])
-def test_what_the_emulated_aws_lacks_is_refused(token: str) -> None:
-    with pytest.raises(Refused, match="no such thing"):
-        KINDS[token](cloud=None).create({})  # type: ignore[arg-type]
+def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:
+    before = left(cloud)
+    ask_for_rights(environment_file, cloud)
+    applied = apply(environment_file, cloud.endpoint, "us-east-1")
+    made = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
+    assert (made["trust anchors"], made["activations"], made["anomalies"]) == (1, 1, 2)
+    assert (made["budgets"], made["actions of budgets"], made["tags in billing"]) == (1, 1, 4)
+    assert made["profiles of roles"] == 5
+    applied.destroy()
+    assert left(cloud) == before
+
+
+def test_tags_that_billing_does_not_know_yet_are_refused(cloud: Cloud) -> None:
+    before = left(cloud)
+    with pytest.raises(Refused, match="TagKeysNotFoundException"):
+        KINDS[TAG](Api(cloud.endpoint, "us-east-1")).create({"tagKey": "nobody:has-seen", "status": "Active"})
+    assert left(cloud) == before
 
 
 def test_budget_and_reaper_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:

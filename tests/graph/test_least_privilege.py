@@ -105,10 +105,12 @@ def test_no_role_can_give_itself_rights(graph: Graph) -> None:
         for action in listed(statement["Action"])
         if action in iam().escalation
     }
-    assert {key for key in found if key[1] == "iam:PassRole"} == {("launch", "iam:PassRole")}
-    passing = found["launch", "iam:PassRole"]
-    assert listed(passing["Resource"]) == ["arn:aws:iam::123456789012:role/variant-node"]
-    assert passing["Condition"] == {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
+    passed = {"launch": ("node", "ec2.amazonaws.com"), "train": ("sagemaker", "sagemaker.amazonaws.com")}
+    assert {key for key in found if key[1] == "iam:PassRole"} == {(role, "iam:PassRole") for role in passed}
+    for role, (given, service) in passed.items():
+        passing = found[role, "iam:PassRole"]
+        assert listed(passing["Resource"]) == [f"arn:aws:iam::123456789012:role/variant-{given}"]
+        assert passing["Condition"] == {"StringEquals": {"iam:PassedToService": service}}
     for (role, action), statement in found.items():
         if action != "iam:PassRole":
             assert (role, action) == ("budget", "iam:AttachRolePolicy") and "iam:PolicyARN" in str(

@@ -134,6 +134,23 @@ def test_a_group_of_ones_own_is_named_and_none_is_made(tmp_path: Path) -> None:
     assert graph.outputs["pools"]["p5"]["placement_group"] == "ours"
 
 
+def test_a_pool_with_several_capacities_leaves_the_buying_to_each_launch(tmp_path: Path) -> None:
+    first = "            - {kind: on_demand, zones: [use1-az4, use1-az6]}\n"
+    block = "            - {kind: capacity_block, reservation: cr-0123456789abcdef0, zone: use1-az4}\n"
+    spot = "            - {kind: spot, zones: [use1-az6], instance: p5en.48xlarge}\n"
+    graph = graph_of(tmp_path, (first, block + spot))
+    assert wrong(graph) == {}
+    inputs = template(graph)
+    told = {"instanceMarketOptions", "capacityReservationSpecification", "placement", "networkInterfaces"}
+    assert told.isdisjoint(inputs), "a launch cannot unsay what a template says"
+    (group,) = graph.of_type("aws:ec2/placementGroup:PlacementGroup")
+    subnets = graph.outputs["pools"]["p5"]["subnets"]
+    assert [(subnet["zone"], subnet.get("placement_group")) for subnet in subnets] == [
+        ("use1-az4", None),
+        ("use1-az6", group.inputs["name"]),
+    ]
+
+
 def test_no_group_is_made_where_none_is_wanted(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, pool("placement: none"))
     assert graph.of_type("aws:ec2/placementGroup:PlacementGroup") == []

@@ -77,7 +77,7 @@ def test_endpoints_are_added_to_somebody_else_s_vpc_where_they_are_asked_for(tmp
 def test_flow_logs_are_kept_as_long_as_the_environment_says(tmp_path: Path, on: bool) -> None:
     graph = graph_of(tmp_path, FLOW, *([PROTECTED] if on else []))
     assert wrong(graph) == {}
-    (group,) = graph.of_type("aws:cloudwatch/logGroup:LogGroup")
+    (group,) = (node for node in graph.of_type("aws:cloudwatch/logGroup:LogGroup") if "flow" in node.name)
     (log,) = graph.of_type("aws:ec2/flowLog:FlowLog")
     assert group.inputs["retentionInDays"] == 400 and (group.protect, group.retain) == (on, on)
     assert log.inputs["trafficType"] == "ALL" and log.inputs["maxAggregationInterval"] == 600

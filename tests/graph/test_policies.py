@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
-from landbridge.policy import Level, Settings, judge
+from landbridge.environment import load_environment
+from landbridge.policy import Level, Settings, judge, settings_of
 from sandbox.engine.graph import Graph, record
 from sandbox.engine.judged import resources
 from sandbox.engine.recorder import program_of
@@ -24,14 +24,9 @@ def recorded(file: Path, preview: bool) -> Graph:
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 def test_a_shipped_environment_keeps_every_policy(file: Path, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "stacks")
-    content = yaml.safe_load(file.read_text())["config"]
-    region, environment = content["aws:region"], content["landbridge:environment"]
-    settings = Settings(
-        regions=(region,),
-        # The one that says that it is thrown away again.
-        protect=environment["aws"].get("protect", True),
-        least_dh_group=14 if environment.get("link", {}).get("datapath") == "userspace" else 19,
-    )
+    environment = load_environment(file).environment
+    assert environment is not None
+    settings = settings_of(environment)
     every = resources(recorded(file, preview))
     assert len(every) > 40
     broken = [str(one) for one in judge(every, settings) if one.level is Level.MANDATORY]

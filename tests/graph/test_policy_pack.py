@@ -1,57 +1,22 @@
-"""The CrossGuard pack: its server as Pulumi starts it, asked over gRPC; where pulumi-policy is installed."""
+"""The CrossGuard pack: its server as Pulumi starts it, in the environment that set-up makes for it, asked over gRPC."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
-import grpc
 import pytest
 from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+from pulumi.runtime.proto import analyzer_pb2
 
 from landbridge.policy import POLICIES, Level
-from tests.graph.conftest import ROOT
-
-# Where the pack has an environment of its own (pulumi-policy pins protobuf), this names its Python.
-PYTHON = os.environ.get("LANDBRIDGE_POLICY_PYTHON", sys.executable)
-PACK = ROOT / "components" / "policy"
-
-
-def _installed() -> bool:
-    probe = [PYTHON, "-c", "import pulumi_policy, landbridge, pulumi_aws"]
-    return subprocess.run(probe, capture_output=True, timeout=60, check=False, cwd=ROOT).returncode == 0
-
+from tests.graph.packed import ask, serving
 
 pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
-def analyzer() -> Iterator[Any]:
-    if not _installed():
-        pytest.skip("pulumi-policy is not installed here; LANDBRIDGE_POLICY_PYTHON may name a Python that has it")
-    command = [PYTHON, "-u", "-m", "pulumi.policy", "127.0.0.1:1", str(PACK)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
-        try:
-            assert server.stdout is not None
-            with grpc.insecure_channel(f"127.0.0.1:{int(server.stdout.readline())}") as channel:
-                yield analyzer_pb2_grpc.AnalyzerStub(channel)
-        finally:
-            server.kill()
-
-
-def ask(analyzer: Any, kind: str, protect: bool = True, **props: Any) -> dict[str, list[str]]:
-    bag = struct_pb2.Struct()
-    bag.update(props)
-    options = analyzer_pb2.AnalyzerResourceOptions(protect=protect)
-    request = analyzer_pb2.AnalyzeRequest(
-        type=kind, properties=bag, urn=f"urn:pulumi:s::p::{kind}::x", name="x", options=options
-    )
-    found: dict[str, list[str]] = {}
-    for one in analyzer.Analyze(request, timeout=30).diagnostics:
-        found.setdefault(one.policyName, []).append(one.message)
-    return found
+def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with serving(tmp_path_factory.getbasetemp()) as found:
+        yield found
 
 
 def test_every_policy_is_in_the_pack_with_its_level(analyzer: Any) -> None:

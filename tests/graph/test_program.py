@@ -36,17 +36,30 @@ class Answering:
         check(token, name, inputs)
         state: Bag = {**inputs, "arn": f"arn:aws:test:us-east-1:{ACCOUNT}:{name}", "keyId": f"key-{name}"}
         state |= {"latestVersion": 1, "availabilityZone": "us-east-1b"}
+        state |= {
+            "transitGatewayAttachmentId": inputs.get("transitGatewayAttachmentId", f"{token.split(':')[-1]}-{name}")
+        }
         state |= {"dnsName": f"{name}.fsx.test", "mountName": "abcdefgh"}
+        state |= {"zoneId": f"Z-{name}"} if token == "aws:route53/zone:Zone" else {}
+        if "ipAddresses" in inputs:
+            state["ipAddresses"] = [{**one, "ip": f"10.60.0.{own}"} for own, one in enumerate(inputs["ipAddresses"], 4)]
         for number in (1, 2):
             state |= {f"tunnel{number}Address": f"198.51.100.2{number}", f"tunnel{number}PresharedKey": f"psk{number}"}
             state |= {
                 f"tunnel{number}VgwInsideAddress": "169.254.9.1",
                 f"tunnel{number}CgwInsideAddress": "169.254.9.2",
+                f"tunnel{number}InsideCidr": inputs.get(f"tunnel{number}InsideCidr", "169.254.9.0/30"),
             }
+        if token == "aws:rds/instance:Instance":
+            secret = {"kmsKeyId": "key", "secretArn": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:{name}"}
+            state |= {"address": f"{name}.rds.test", "masterUserSecrets": [{**secret, "secretStatus": "active"}]}
+        if "directconnect" in token:
+            state["bgpAuthKey"] = "bgp-key"
         return f"{name}-id", state
 
     def invoke(self, token: str, arguments: Bag) -> Bag:
-        return {"accountId": ACCOUNT, "partition": "aws", "availabilityZone": "us-east-1b"}
+        known = {"accountId": ACCOUNT, "partition": "aws", "availabilityZone": "us-east-1b"}
+        return {**known, "value": "ami-0123456789abcdef0"} if "getParameter" in token else known
 
 
 def graph_of(tmp_path: Path, *changes: tuple[str, str], preview: bool = False) -> Graph:

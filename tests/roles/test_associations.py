@@ -55,3 +55,39 @@ def test_limits_follow_and_a_dropped_limit_is_taken_away(module: ModuleType) -> 
 def test_accounts_that_are_parents_of_each_other_end(module: ModuleType) -> None:
     steps = module.plan("site", {"a": {"parent": "b"}, "b": {"parent": "a"}}, {})
     assert len(steps) == 2
+
+
+def test_qualities_of_service_follow_and_a_dropped_default_is_taken_away(module: ModuleType) -> None:
+    present = module.parse("vision||1||normal,urgent|urgent\n")
+    wanted = {"qos": ["urgent", "normal"], "default_qos": "urgent"}
+    assert module.plan("site", {"vision": wanted}, present) == []
+    less = module.plan("site", {"vision": {"qos": ["normal"], "default_qos": ""}}, present)
+    assert less == [
+        [
+            "modify",
+            "account",
+            "where",
+            "name=vision",
+            "cluster=site",
+            "set",
+            "QOS=normal",
+            "fairshare=1",
+            "DefaultQOS=-1",
+        ]
+    ]
+
+
+def test_an_account_whose_qualities_are_not_described_keeps_them(module: ModuleType) -> None:
+    present = module.parse("vision||1||normal,urgent|urgent\n")
+    assert module.plan("site", {"vision": {}}, present) == []
+
+
+def test_before_slurmctld_has_run_only_names_are_added(module: ModuleType) -> None:
+    wanted = {"vision": {"users": ["alice"], "fairshare": 5, "grp_tres": {"gres/gpu": 8}, "qos": ["urgent"]}}
+    steps = module.plan("site", wanted, {}, only_add=True)
+    assert steps == [
+        ["add", "account", "vision", "cluster=site", "parent=root", "description=vision", "organization=site"],
+        ["add", "user", "alice", "account=vision", "cluster=site"],
+    ]
+    present = module.parse("vision||1||normal|\nvision|alice|1||normal|\nvision|eve|1||normal|\n")
+    assert module.plan("site", wanted, present, only_add=True) == []

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -110,3 +112,14 @@ def test_the_wheel_is_the_same_for_the_same_content(tmp_path: Path) -> None:
     assert sorted(listed) == sorted(names)
     assert "landbridge/burst/shims.py" in names and "landbridge/catalog/instances/p5.yaml" in names
     assert "landbridge-resume = landbridge.burst.shims:resume" in scripts
+
+
+def test_several_hosts_may_ask_for_the_wheel_at_once(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from landbridge.realise import wheel; print(wheel.build(Path(sys.argv[1])))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = {one.communicate(timeout=60)[0].strip() for one in started}
+    assert [one.returncode for one in started] == [0] * 4
+    assert len(said) == 1 and [str(path) for path in tmp_path.iterdir()] == sorted(said)

@@ -70,6 +70,7 @@ def test_tasks_use_only_what_comes_with_ansible_and_never_restart(path: Path) ->
     own = {module.stem for module in path.parent.parent.glob("library/*.py")}
     words = {"name", "when", "loop", "loop_control", "register", "notify", "changed_when", "failed_when", "no_log"}
     words |= {"vars", "block", "environment", "check_mode", "delegate_to", "become", "until", "retries", "delay"}
+    words |= {"rescue", "always", "any_errors_fatal", "throttle"}
     for task in tasks(path):
         assert "ignore_errors" not in task
         for module in set(task) - words:

@@ -80,6 +80,46 @@ def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
     assert packages(set(done.stdout.split())) & (GIANTS | {"pydantic", "typer", "yaml"}) == set()
 
 
+def test_the_shims_load_little_of_the_product_and_of_python() -> None:
+    code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.shims; print(*sys.modules)"
+    command = [sys.executable, "-IS", "-c", code, str(ROOT)]
+    loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
+    own = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
+    assert own == {"files", "journal", "shims"}
+    assert not loaded & {
+        "dataclasses",
+        "inspect",
+        "pathlib",
+        "subprocess",
+        "tempfile",
+        "threading",
+        "typing",
+        "logging",
+    }
+
+
+def test_the_daemon_that_runs_all_day_is_small() -> None:
+    """botocore alone: no models, no tables of resources, nothing that a person's commands need."""
+    code = "import sys, landbridge.burst.daemon; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    large = {
+        "boto3",
+        "pydantic",
+        "yaml",
+        "ruamel",
+        "rich",
+        "typer",
+        "click",
+        "asyncio",
+        "numpy",
+        "cryptography",
+        "sandbox",
+    }
+    loaded = set(done.stdout.split())
+    assert packages(loaded) & large == set()
+    assert not loaded & {"landbridge.catalog", "landbridge.environment", "landbridge.plan"}
+
+
 STARTER = """
 import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode

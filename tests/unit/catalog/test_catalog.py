@@ -13,6 +13,8 @@ from landbridge.catalog import (
     Instances,
     Price,
     PriceRange,
+    generation,
+    gpus,
     instances,
     offered,
     platforms,
@@ -140,9 +142,32 @@ def test_a_wrong_row_is_refused_with_its_file(tmp_path: Path, change: str, says:
 @pytest.mark.parametrize("name", platforms())
 def test_platforms_are_consistent(name: str) -> None:
     platform = platforms()[name]
-    assert platform.gpus.count in (8, 16) and platform.gpus.kind == "gpu"
+    assert platform.gpus.count in (4, 8, 16) and platform.gpus.kind == "gpu"
     assert platform.cpus.cores % platform.cpus.sockets == 0
-    assert platform.power_kw > 1
+    assert platform.power_kw is None or platform.power_kw > 1
+    assert platform.gpus.memory_mib == platform.gpu.memory_mib and platform.gpus.type == platform.gpu.type
+    # Switches join GPUs that have links; what the machine needs running follows from them alone.
+    assert platform.nvswitch is None or platform.gpu.nvlink is not None
+    assert not platform.subnet_manager or platform.fabric_manager
+    assert generation(platform.gpu).modules
+
+
+def test_the_fabric_of_a_machine_decides_what_runs_beside_its_driver() -> None:
+    needs = {name: (one.fabric_manager, one.subnet_manager, one.imex) for name, one in platforms().items()}
+    assert needs["dgx-h100"] == needs["supermicro-hgx-h100"] == (True, False, False)
+    assert needs["dgx-b200"] == needs["hgx-b200"] == (True, True, False)
+    assert needs["pcie-h100"] == needs["dgx-1"] == (False, False, False)
+    assert needs["gb200-nvl72"] == (False, False, True)
+
+
+def test_no_two_forms_of_a_gpu_share_a_device_id() -> None:
+    ids = [one for gpu in gpus().values() for one in gpu.pci]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("gpu", "modules"), [("v100-sxm2", ("proprietary",)), ("b200-sxm", ("open",))])
+def test_a_generation_takes_the_modules_that_know_it(gpu: str, modules: tuple[str, ...]) -> None:
+    assert generation(gpus()[gpu]).modules == modules
 
 
 def test_prices_are_of_known_types_and_places() -> None:

@@ -30,7 +30,7 @@ class Stack:
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0"]
-    with running(tmp_path_factory.mktemp("cloud"), *options) as cloud:
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options) as cloud:
         yield cloud
 
 
@@ -104,28 +104,3 @@ def fleet(ec2: Any, stack: Stack) -> Callable[..., Any]:
         return ec2.create_fleet(**{**call, **more})
 
     return create
-
-
-@pytest.fixture
-def burst(cloud: Cloud, stack: Stack) -> dict[str, Any]:
-    """The content of burst.json for this stack: one pool, p5, of four nodes in two zones."""
-    pool = {
-        "node_prefix": "p5-",
-        "max_nodes": 4,
-        "instance_type": "p5.48xlarge",
-        "market": "on-demand",
-        "launch_template_id": stack.template,
-        "launch_template_version": "1",
-        "subnets": [{"id": subnet, "zone": zone} for subnet, zone in zip(stack.subnets, ZONES, strict=True)],
-    }
-    return {
-        "cluster": "sandbox",
-        "region": "us-east-1",
-        "endpoint": cloud.endpoint,
-        "credentials_file": str(cloud.launch_credentials),
-        "log_file": "burst.log",
-        "lease_minutes": 30,
-        "slurm_key_secret": "sandbox/slurm-key",
-        "accounts": {},
-        "pools": {"p5": pool},
-    }

@@ -97,6 +97,7 @@ def test_what_is_needed_stays_and_goes_once_it_is_not(ec2: Any) -> None:
         ),
         ("L-0263D0A3", "AddressLimitExceeded", lambda ec2, _: ec2.allocate_address(Domain="vpc")),
         ("L-A2478D36", "TransitGatewayLimitExceeded", lambda ec2, _: ec2.create_transit_gateway()),
+        ("L-589F43AA", "RouteTableLimitExceeded", lambda ec2, net: ec2.create_route_table(VpcId=net.vpc)),
         (
             "L-3E6EC3A3",
             "VpnConnectionLimitExceeded",
@@ -112,7 +113,7 @@ def test_a_quota_bites(cloud: Cloud, ec2: Any, quota: str, code: str, call: Call
     assert code_of(lambda: call(ec2, net)) == code
 
 
-def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(ec2: Any) -> None:
+def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: Cloud, ec2: Any) -> None:
     net = Network(ec2)
 
     def add(numbers: range) -> None:
@@ -122,10 +123,27 @@ def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(ec2: Any) -> None:
 
     add(range(60))
     assert code_of(lambda: add(range(60, 61))) == "RulesPerSecurityGroupLimitExceeded"
+    cloud.control(quotas={"L-0EA8095F": 61})
+    add(range(60, 61))
+    assert code_of(lambda: add(range(61, 62))) == "RulesPerSecurityGroupLimitExceeded"
     tags = [{"Key": f"k{number}", "Value": "v"} for number in range(51)]
     assert code_of(lambda: ec2.create_tags(Resources=[net.vpc], Tags=tags)) == "TagLimitExceeded"
     spec = [{"ResourceType": "vpc", "Tags": tags}]
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.72.0.0/16", TagSpecifications=spec)) == "TagLimitExceeded"
+
+
+def test_a_table_takes_fifty_routes_besides_its_own(cloud: Cloud, ec2: Any) -> None:
+    net = Network(ec2)
+    table = ec2.create_route_table(VpcId=net.vpc)["RouteTable"]["RouteTableId"]
+
+    def add(number: int) -> None:
+        ec2.create_route(RouteTableId=table, DestinationCidrBlock=f"10.9.{number}.0/24", GatewayId=net.igw)
+
+    for number in range(50):
+        add(number)
+    assert code_of(lambda: add(50)) == "RouteLimitExceeded"
+    cloud.control(quotas={"L-93826ACB": 51})
+    add(50)
 
 
 def test_an_answer_may_get_lost_after_the_deed(cloud: Cloud, ec2: Any) -> None:

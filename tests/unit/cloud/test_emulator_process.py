@@ -57,6 +57,22 @@ def test_control_names_what_it_does_not_know(cloud: Cloud) -> None:
         cloud.control(capacity={"p5.48xlarge/*": 1})
 
 
+def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    text = (
+        "import sys, time\nfrom pathlib import Path\nfrom sandbox.cloud.process import running\n"
+        "with running(Path(sys.argv[1]), '--with-parent') as cloud:\n    print(cloud.pid, flush=True)\n    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", text, tmp_path], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        cloud = Path(f"/proc/{int(owner.stdout.readline())}")
+        assert cloud.exists()
+        owner.kill()
+    end = time.monotonic() + 20
+    while cloud.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not cloud.exists() and not (tmp_path / "ready.json").exists()
+
+
 def test_end_of_the_cloud_ends_its_machines(tmp_path: Path) -> None:
     options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 600"]
     with running(tmp_path, *options) as cloud:
@@ -73,6 +89,20 @@ def test_end_of_the_cloud_ends_its_machines(tmp_path: Path) -> None:
         left = _children(cloud.pid)
     assert not any(Path(f"/proc/{pid}").exists() for pid in left)
     assert not (tmp_path / "ready.json").exists()
+
+
+def test_machine_that_shuts_itself_down_is_terminated_and_frees_its_place(tmp_path: Path) -> None:
+    options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 1"]
+    with running(tmp_path, *options) as cloud:
+        cloud.control(pool={"p5.48xlarge/*": 1})
+        ec2 = client_of(cloud, "ec2")
+        stack = build(ec2)
+        nic = [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}]
+        template = {"LaunchTemplateId": stack.template}
+        ec2.run_instances(LaunchTemplate=template, MinCount=1, MaxCount=1, NetworkInterfaces=nic)
+        assert _wait_for(lambda: bool(cloud.control()["instances"][0]["state"] == "terminated"))
+        assert cloud.control()["instances"][0]["reason"].startswith("Client.InstanceInitiatedShutdown")
+        assert cloud.control()["pool"] == {"p5.48xlarge/*": 1}
 
 
 def _children(pid: int) -> list[int]:

@@ -26,9 +26,11 @@ class Plan:
 
 
 def plans(environment: Environment | None) -> Iterator[Plan]:
-    """Every plan of an environment."""
+    """Every plan of an environment; of the link where there is one."""
     assert environment is not None
     for function, needs_pool in _functions():
+        if function.__name__ == "link_args" and environment.link is None:
+            continue
         if needs_pool:
             yield from (Plan(function, environment, pool) for pool in environment.aws.pools)
         else:

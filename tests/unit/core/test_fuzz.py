@@ -1,7 +1,8 @@
 """Mutations of environments: whatever is done to a file, `check` answers with located findings, or the plan can be made.
 
-The sweep is exhaustive and the same every time: every path of every sample, changed in every way. Hypothesis does what the
-sweep does not: several changes at once, and changes of the text.
+The sweep is the same every time: every path of every sample, changed in every way where there is time (`make test-long`), and in a
+quarter of the ways, another quarter from path to path, where there is less. Hypothesis does what the sweep does not: several changes
+at once, and changes of the text.
 """
 
 import json
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from landbridge.environment.load import load_text
 from landbridge.findings import DataPath, Finding, FindingsError, Severity, path_text
 from landbridge.rules import check
+from tests.thorough import LONG
 from tests.unit.core.plans import plans
 from tests.unit.core.samples import SHIPPED
 from tests.unit.rules.full import FULL
@@ -25,6 +27,8 @@ from tests.unit.rules.full import FULL
 TODAY = date(2026, 11, 20)
 TEXTS = {path.name: path.read_text() for path in (*SHIPPED, *FULL)}
 TREES = {name: load_text(text, Path(name)).source.data for name, text in TEXTS.items()}
+#: Into how many tests each sample's sweep is cut.
+PARTS = 4
 #: JSON has no word for it; YAML has.
 NAN = "a float that is no number"
 #: What is put in the place of every value.
@@ -104,12 +108,16 @@ def assert_located(text: str | bytes) -> tuple[Finding, ...]:
     return found
 
 
-def changes(tree: Any, path: DataPath, values: Iterable[str] = VALUES) -> Iterator[tuple[str, Any]]:
-    """Every way to change one path, each with its name."""
-    for how in ("remove", "repeat" if path and isinstance(path[-1], int) else "rename"):
-        yield how, mutate(tree, path, how, None)
-    for name in values:
-        yield name, mutate(tree, path, "replace", VALUES[name])
+def changes(tree: Any, path: DataPath, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """A path changed in each of these ways."""
+    for name in names:
+        yield name, mutate(tree, path, "replace", VALUES[name]) if name in VALUES else mutate(tree, path, name, None)
+
+
+def ways(path: DataPath, number: int) -> list[str]:
+    """How the path of this number is changed: the names of values that take its place, and of what else is done to it."""
+    every = ["remove", "repeat" if path and isinstance(path[-1], int) else "rename", *VALUES]
+    return every if LONG else every[number % 4 :: 4]
 
 
 def written(tree: Any) -> str:
@@ -117,17 +125,18 @@ def written(tree: Any) -> str:
     return json.dumps(tree).replace(json.dumps(NAN), ".nan")
 
 
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", TREES)
-def test_every_change_of_every_path(name: str) -> None:
+def test_every_change_of_every_path(name: str, part: int) -> None:
     tree = TREES[name]
     original = assert_located(written(tree))
     assert [finding for finding in original if finding.severity is Severity.ERROR] == []
     # The full samples hold every key; the shipped ones, which many write from, only other neighbours of it.
-    values = VALUES if name in {path.name for path in FULL} else ("null", "text", "mapping")
+    full = name in {path.name for path in FULL}
     wrong: list[str] = []
     before = ""
-    for path in paths(tree):
-        for how, changed in changes(tree, path, values):
+    for number, path in list(enumerate(paths(tree)))[part::PARTS]:
+        for how, changed in changes(tree, path, ways(path, number) if full else ("remove", "null", "text", "mapping")):
             text = written(changed)
             if text == before:
                 continue

@@ -83,7 +83,7 @@ def test_one_host_may_do_everything() -> None:
     changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
     first = hosts(environment(changes))[0]
     assert first.name == "all1"
-    assert set(GROUPS) - set(first.groups) == {"slurm_node", "nfs_client"}
+    assert set(GROUPS) - set(first.groups) == {"slurm_node", "nfs_client", "lustre_client", "site_dns", "slurm_rest"}
 
 
 def test_a_node_may_serve() -> None:

@@ -1,6 +1,7 @@
 """Loading: every finding of a file at once, each at its place, and a broken part hides nothing in the rest."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -127,8 +128,11 @@ def test_two_keys_missing_in_one_item_are_two_findings_and_drop_one_item() -> No
 
 def test_a_misspelt_section_is_still_checked_inside() -> None:
     found = findings({("shceduler",): {"slurm": {"version": "1"}}, ("scheduler",): REMOVED})
-    assert [finding.rule for finding in found] == ["unknown-key", "unknown-value"]
-    assert found[1].path == ("shceduler", "slurm", "version")
+    errors = [finding for finding in found if finding.severity == "error"]
+    assert [finding.rule for finding in errors] == ["unknown-key", "unknown-value"]
+    assert errors[1].path == ("shceduler", "slurm", "version")
+    # What follows from the section's absence is a warning beside them.
+    assert {finding.rule for finding in found if finding not in errors} == {"burst-without-accounts"}
 
 
 def test_items_behind_a_dropped_one_keep_their_places() -> None:
@@ -148,7 +152,7 @@ def test_nothing_is_said_about_what_is_not_in_the_file() -> None:
     # The stand-in for the broken range would overlap; the missing section would leave nothing to run on.
     assert [f.rule for f in findings({("onprem", "cidr"): "x", ("aws", "cidr"): "10.20.0.0/16"})] == ["wrong-format"]
     assert [f.rule for f in findings({("onprem", "nodes"): 5, ("aws", "pools"): REMOVED})] == ["wrong-type"]
-    assert [f.rule for f in findings({("onprem",): REMOVED})] == ["missing-key"]
+    assert [f.rule for f in findings({("onprem",): REMOVED})] == ["one-place-for-services"]
 
 
 @pytest.mark.parametrize(
@@ -195,6 +199,19 @@ def test_secure_keys_are_known_by_name_only() -> None:
 
 def test_pulumi_hands_over_the_same_environment() -> None:
     assert environment_from_config("test", "us-east-1", GOOD) == environment()
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["2027-01-09 06:30:00 +0000 UTC", "2027-01-09 07:30:00.5 +0100 CET", "2027-01-09 01:30:00 -0500 -0500"],
+)
+def test_a_moment_without_quotes_comes_as_go_prints_it(printed: str) -> None:
+    """Pulumi's engine reads the file itself; what YAML takes for a moment it hands over in Go's words."""
+    window = {"starts": printed, "ends": "2027-01-09T18:00:00Z"}
+    found = environment_from_config("test", "us-east-1", {**GOOD, "maintenance": [window]})
+    assert found.maintenance[0].starts.astimezone(UTC).replace(microsecond=0) == datetime(2027, 1, 9, 6, 30, tzinfo=UTC)
+    with pytest.raises(FindingsError, match="date and time"):
+        environment_from_config("test", "us-east-1", {**GOOD, "maintenance": [{**window, "starts": "tomorrow, UTC"}]})
 
 
 def test_a_wrong_configuration_raises_with_everything() -> None:

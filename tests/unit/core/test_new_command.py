@@ -39,9 +39,23 @@ def test_a_fork_passes_check_at_once(checkout: Path, origin: str) -> None:
     assert f"# Forked from {origin}." in (checkout / "stacks" / "Pulumi.acme.yaml").read_text() or origin == "example"
 
 
+def test_a_start_in_the_cloud_needs_no_gateway(checkout: Path) -> None:
+    words = ["--owner", "founders@acme.example", "--cost-center", "0042", "--aws-cidr", "10.99.0.0/16"]
+    made = landbridge(checkout, "new", "acme", "--from", "startup", *words, "--region", "us-west-2")
+    assert made.returncode == 0, made.stderr
+    found = landbridge(checkout, "check", "-s", "acme")
+    assert found.returncode == 0 and "add-metal-later" in found.stdout + found.stderr
+    body = yaml_text.load((checkout / "stacks" / "Pulumi.acme.yaml").read_text())["config"]["landbridge:environment"]
+    assert body["aws"]["cidr"] == "10.99.0.0/16" and body["aws"]["services"]["zone"].startswith("usw2-")
+    zones = {zone for pool in body["aws"]["pools"] for capacity in pool["capacity"] for zone in capacity["zones"]}
+    assert zones == {body["aws"]["services"]["zone"]}, "nodes and services stay together"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (("new", "acme", "--from", "startup", "--gateway-address", "52.1.2.3"), "no site of its own"),
+        (("new", "acme", "--from", "startup", "--asn", "65200"), "leave out --asn"),
         (("new", "hybrid", "--from", "regulated"), "is there already"),
         (("new", "../acme"), "cannot name an environment"),
         (("new", "Acme"), "cannot name an environment"),
@@ -81,6 +95,21 @@ def test_on_a_terminal_it_asks_for_what_no_option_says(checkout: Path) -> None:
     assert body["onprem"]["nodes"][0]["address"] == "10.30.1.11" and body["link"]["gateway_address"] == "52.1.2.3"
 
 
+def test_what_pulumi_has_begun_is_finished_and_keeps_its_region_and_its_salt(checkout: Path) -> None:
+    file, salt = (
+        checkout / "stacks" / "Pulumi.acme.yaml",
+        "encryptionsalt: v1:kbVp/0zG2/M=:v1:OPxaVu6rvCJa9leM:27sIOg==",
+    )
+    file.write_text(f"{salt}\nconfig:\n  aws:region: us-west-2\n")
+    made = landbridge(checkout, "new", "acme", "--from", "startup", "--owner", "ml@acme.example")
+    assert made.returncode == 0, made.stderr
+    found = yaml_text.load(file.read_text())
+    assert found["config"]["aws:region"] == "us-west-2" and file.read_text().count(salt) == 1
+    assert found["config"]["landbridge:environment"]["owner"] == "ml@acme.example"
+    again = landbridge(checkout, "new", "acme", "--from", "startup")
+    assert again.returncode == 1 and "is there already" in again.stderr.replace("\n", " ")
+
+
 def test_pulumi_new_finds_a_template_whose_every_key_is_explained() -> None:
     project = yaml_text.load((ROOT / "Pulumi.yaml").read_text())
     template = project["template"]
@@ -88,8 +117,8 @@ def test_pulumi_new_finds_a_template_whose_every_key_is_explained() -> None:
     assert set(template) <= {"displayName", "description", "quickstart", "important", "metadata", "config"}
     for key, about in template["config"].items():
         assert ":" in key and set(about) <= {"description", "default", "secret"} and about["description"], key
-    # The keys that the program needs are declared, so that the CLI refuses a wrong type before Python starts.
-    assert project["config"]["landbridge:environment"]["type"] == "object"
+    # Pulumi's own check of a project that has another name than ours: only its own keys may have types.
+    assert "config" not in project
     assert "landbridge new" in template["quickstart"]
     for name in ("main", "stackConfigDir"):
         assert (ROOT / project[name]).is_dir()

@@ -41,6 +41,9 @@ def test_nodes_come_from_platform_and_instance_facts() -> None:
         "CoresPerSocket": "56",
         "ThreadsPerCore": "2",
         "RealMemory": "1992294",
+        "CoreSpecCount": "2",
+        "MemSpecLimit": "16384",
+        "RestrictedCoresPerGPU": "13",
         "Gres": "gpu:h100:8",
         "Feature": "onprem,dgx-h100,h100",
         "Weight": "1",
@@ -49,6 +52,30 @@ def test_nodes_come_from_platform_and_instance_facts() -> None:
     cloud = fields(found["NodeName=p5-[1-4]"])
     assert (cloud["State"], cloud["Weight"], cloud["Gres"]) == ("CLOUD", "1000", "gpu:h100:8")
     assert "NodeAddr" not in cloud
+
+
+def test_what_a_site_keeps_for_the_system_is_its_own_to_say() -> None:
+    hardware: DataPath = ("onprem", "nodes", 0, "hardware")
+    none = {"reserved_cores": 0, "reserved_memory_mib": 0, "gpu_cores": 0}
+    node = fields(conf({hardware: none})["NodeName=dgx[01-02]"])
+    assert not {"CoreSpecCount", "MemSpecLimit", "RestrictedCoresPerGPU"} & set(node)
+    found = conf({hardware: {"reserved_cores": 4, "reserved_memory_mib": 65536, "gpu_cores": 6}, ("aws", "pools"): []})
+    node = fields(found["NodeName=dgx[01-02]"])
+    assert (node["CoreSpecCount"], node["MemSpecLimit"], node["RestrictedCoresPerGPU"]) == ("4", "65536", "6")
+    share = fields(found["PartitionName=onprem"])
+    assert (share["DefCpuPerGPU"], share["DefMemPerGPU"]) == ("26", str((1992294 - 65536) // 8))
+    # Never more than there is: Slurm would drain the node.
+    most = fields(conf({(*hardware, "gpu_cores"): 100})["NodeName=dgx[01-02]"])
+    assert most["RestrictedCoresPerGPU"] == "13"
+
+
+def test_cores_are_kept_for_gpus_only_where_it_is_known_beside_which_they_are() -> None:
+    for change in ({"platform": "hgx-h100"}, {"hardware": {"sockets": 1}}):
+        changes: dict[DataPath, Any] = {("onprem", "nodes", 0, key): value for key, value in change.items()}
+        files = slurm_files(environment(changes))
+        assert "RestrictedCoresPerGPU" not in files["slurm.conf"] and "Cores=" not in files["gres.conf"]
+    old = slurm_files(environment({("scheduler", "slurm"): {"version": "23.11", "packages_release": "noble"}}))
+    assert "RestrictedCoresPerGPU" not in old["slurm.conf"] and "Cores=0-55" in old["gres.conf"]
 
 
 def test_a_sites_own_hardware_replaces_the_platforms() -> None:
@@ -73,7 +100,7 @@ def test_the_default_queue_is_over_both_sites() -> None:
 
 def test_a_gpu_brings_what_the_smallest_node_can_give() -> None:
     main = fields(conf()["PartitionName=gpu"])
-    assert (main["DefCpuPerGPU"], main["DefMemPerGPU"]) == ("24", str(1992294 // 8))
+    assert (main["DefCpuPerGPU"], main["DefMemPerGPU"]) == ("24", str((1992294 - 16384) // 8))
 
 
 def test_accounts_start_jobs_only_where_their_data_may_be() -> None:
@@ -174,7 +201,8 @@ def test_gres_names_every_device() -> None:
     lines = slurm_files(environment({("aws", "pools", 0, "instance"): "p5.4xlarge"}))["gres.conf"].splitlines()[1:]
     assert lines == [
         "AutoDetect=off",
-        "NodeName=dgx[01-02] Name=gpu Type=h100 File=/dev/nvidia[0-7]",
+        "NodeName=dgx[01-02] Name=gpu Type=h100 File=/dev/nvidia[0-3] Cores=0-55",
+        "NodeName=dgx[01-02] Name=gpu Type=h100 File=/dev/nvidia[4-7] Cores=56-111",
         "NodeName=p5-[1-4] Name=gpu Type=h100 File=/dev/nvidia0",
     ]
 
@@ -192,9 +220,13 @@ def test_authentication_and_cgroup_versions() -> None:
 def test_shipped_environments_render_whole_files(name: str) -> None:
     found: Environment = shipped(name)
     files = slurm_files(found)
-    assert set(files) == {"slurm.conf", "gres.conf", "cgroup.conf", "topology.yaml"}
+    assert set(files) == {"slurm.conf", "gres.conf", "cgroup.conf", "topology.yaml", "job_submit.lua"}
     for text in files.values():
-        assert text.startswith("# Written by Landbridge") and text.endswith("\n") and "None" not in text
+        assert (
+            text.startswith(("# Written by Landbridge", "-- Written by Landbridge"))
+            and text.endswith("\n")
+            and "None" not in text
+        )
     rendered = settings(files["slurm.conf"])
     nodes = [host for key in rendered if key.startswith("NodeName=") for host in hostlist.expand(key.partition("=")[2])]
     assert len(nodes) == len(set(nodes))

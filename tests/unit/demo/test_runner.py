@@ -1,12 +1,16 @@
 """`make test`: what it counts, what it says was not run, and when it fails."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests import run
+from tests import order, polite, run
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -62,8 +66,78 @@ def test_any_failure_fails_the_whole(tier, capsys, text: str, last: str) -> None
     assert capsys.readouterr().out.strip().splitlines()[-1].startswith(last)
 
 
+def test_a_tier_that_hangs_is_ended_and_says_what_failed_before(tier, capsys, monkeypatch) -> None:
+    """Also where this process ignores SIGINT, as in the background of a shell."""
+    text = "import time\ndef test_bad(): assert 'this' == 'that'\ndef test_hangs(): time.sleep(100)\n"
+    tier(text)
+    monkeypatch.setattr(run, "TIERS", (run.Tier("mine", 0.1, "made up"),))
+    (run.ROOT / "conftest.py").write_text(
+        f"import sys; sys.path.append({str(ROOT)!r})\nfrom tests.conftest import pytest_runtest_logreport\n"
+    )
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    began = time.monotonic()
+    try:
+        assert run.main([]) == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    said = capsys.readouterr().out
+    assert time.monotonic() - began < 60, "it was interrupted, not only killed"
+    assert "not done after" in said and "failed: tests/mine/test_mine.py::test_bad: AssertionError" in said
+
+
+def test_a_tier_beside_another_counts_and_is_shown_as_one(tier, capfd, monkeypatch) -> None:
+    tier("import time\ndef test_waits(): time.sleep(3)\n")
+    (run.ROOT / "tests" / "other").mkdir()
+    bad = "import os\ndef test_bad(): assert os.nice(0) == 0, 'lets the other go first'\ndef test_good(): pass\n"
+    (run.ROOT / "tests" / "other" / "test_other.py").write_text(bad)
+    both = (run.Tier("other", 1, "quick", beside="mine"), run.Tier("mine", 1, "slow"))
+    monkeypatch.setattr(run, "TIERS", both)
+    assert run.main([]) == 1
+    said = capfd.readouterr().out
+    assert said.index("== mine") < said.index("== other") < said.index("lets the other go first")
+    assert said.strip().splitlines()[-1].startswith("2 passed, 1 failed")
+    # Alone it is a tier as any other.
+    assert run.main(["--tier", "other"]) == (1 if os.nice(0) else 0)
+
+
+def test_every_file_that_is_to_start_first_exists() -> None:
+    assert [name for name in order.SECONDS if not (ROOT / "tests" / name).is_file()] == []
+
+
 def test_an_unknown_tier_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.run", "--tier", "nosuch"], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2 and "nosuch" in done.stderr
+
+
+BUSY = """
+import os, sys, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+os.setsid()  # a session of its own: `nice` would not reach it where the kernel groups by session
+sys.stdin.readline()
+end, rounds = time.monotonic() + 1.5, 0
+while time.monotonic() < end:
+    rounds += 1
+print(time.process_time())
+"""
+
+
+def test_a_tier_that_runs_beside_another_leaves_it_the_processors() -> None:
+    with polite.polite() as procs:
+        if procs is None:
+            pytest.skip("this machine lets nobody make a control group of processors")
+        group = procs.parent
+        usual, humble = (
+            subprocess.Popen(
+                [sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=join
+            )
+            for join in (None, partial(polite.join, procs))
+        )
+        for process in (humble, usual):
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        first, second = (float(process.communicate(timeout=30)[0]) for process in (usual, humble))
+    assert second < first / 4, "seconds of one processor that both want"
+    assert not group.exists()

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.guard import package, reaper
-from landbridge.guard.reaper import CLUSTER, LEASE, NODE, POOL, Instance, Limits, WrongClock, decide
+from landbridge.guard.reaper import CLUSTER, LEASE, POOL, Instance, Limits, WrongClock, decide
 from sandbox.cloud.process import Cloud, running
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -83,7 +83,7 @@ def test_no_tag_breaks_it(text: str) -> None:
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    with running(tmp_path_factory.mktemp("cloud"), "--launcher", "none", "--boot-delay", "0") as found:
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none", "--boot-delay", "0") as found:
         yield found
 
 
@@ -228,11 +228,8 @@ def _as_lambda(file: Path, cloud: Cloud, folder: Path) -> "subprocess.CompletedP
 
 
 def test_the_tags_are_those_of_the_burst_controller() -> None:
-    from landbridge.burst.config import Pool
-    from landbridge.burst.request import Request
+    from landbridge.burst import instances
+    from landbridge.burst.instances import lease_text
 
-    pool = Pool("p5", "p5-", 4, "p5.48xlarge", "on-demand", "lt", "1", ())
-    request = Request(pool, ("p5-1",), (7,), True, "x", NOW, ())
-    tags = request.tags("c")
-    assert {CLUSTER, POOL, LEASE} <= set(tags) and reaper.lease(tags[LEASE]) == NOW
-    assert NODE == "landbridge:node"
+    assert (instances.CLUSTER, instances.POOL, instances.LEASE, instances.NODES) == (CLUSTER, POOL, LEASE, reaper.NODES)
+    assert reaper.lease(lease_text(NOW.timestamp())) == NOW

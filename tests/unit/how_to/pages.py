@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-_COPIED = ("landbridge", "components", "sandbox", "stacks", "tests", "docs", "examples")
+_COPIED = ("landbridge", "components", "ansible", "sandbox", "stacks", "tests", "docs", "examples")
 _FILES = ("pyproject.toml", "pytest.ini", "ruff.toml", "mypy.ini", "Pulumi.yaml", "README.md", "Makefile")
 _BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+)(?P<more> append)? -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL

@@ -17,7 +17,7 @@ LOCK, PREFLIGHT = ROOT / "docs/how-to/pin-images.md", ROOT / "docs/how-to/prefli
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    with running(tmp_path_factory.mktemp("cloud"), "--boot-delay", "0") as found:
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--boot-delay", "0") as found:
         yield found
 
 

@@ -19,7 +19,9 @@ Build = Callable[..., Loaded]
 
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    with running(tmp_path_factory.mktemp("cloud"), "--require-credentials", "--boot-delay", "0") as cloud:
+    with running(
+        tmp_path_factory.mktemp("cloud"), "--with-parent", "--require-credentials", "--boot-delay", "0"
+    ) as cloud:
         yield cloud
 
 

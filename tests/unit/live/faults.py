@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from landbridge.findings import DataPath
+from sandbox.cloud.lines import connection_id
 from sandbox.cloud.process import Cloud
 from tests.unit.cloud.conftest import client_of
 
@@ -140,6 +141,23 @@ def a_lustre(cloud: Cloud, estate: Estate) -> None:
 
 def a_transit_gateway(cloud: Cloud, estate: Estate) -> None:
     ec2(cloud).create_transit_gateway(Description="somebody's")
+
+
+def a_line(**more: Any) -> Callable[[Cloud, Estate], Any]:
+    """An ordered connection of 10 Gbit/s under the name `line`."""
+    own: dict[str, Any] = {"location": "EqDC2", "bandwidth": "10Gbps", "connectionName": "line", **more}
+    return lambda cloud, estate: client_of(cloud, "directconnect").create_connection(**own)
+
+
+def on_a_line(**more: Any) -> Callable[[Estate], Changes]:
+    """The environment with a leased line over that connection."""
+    own = {
+        "kind": "direct_connect",
+        "connection": connection_id("line"),
+        "vlan": 100,
+        "gateway_address": "169.254.80.1",
+    }
+    return lambda estate: {("link",): {**own, "backup": {"gateway_address": "3.3.3.3"}, **more}}
 
 
 def a_running_fleet(cloud: Cloud, estate: Estate) -> None:

@@ -11,6 +11,7 @@ from . import faults as f
 from .faults import Fault, control, reservation
 
 P: DataPath = ("aws", "pools")
+SITE = {"cidr": "10.30.0.0/16", "gateway": "gw02", "address": "10.30.0.1", "gateway_address": "4.4.4.4"}
 FIRST: DataPath = (*P, 0, "capacity", 0)
 VPC: DataPath = ("aws", "vpc")
 ARM = "/aws/service/deeplearning/ami/arm64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"
@@ -81,6 +82,17 @@ QUOTAS = [
     Fault("no transit gateway left", "live-link-quota", "an account with its five transit gateways",
           "Transit gateways per account: 1 more are needed besides 1, and the quota is 1", ("link",),
           f.both(f.a_transit_gateway, control(quotas={"L-A2478D36": 1}))),
+    Fault("more tunnels than the account has left", "live-link-quota", "link.sites: one more site, in an account with room for one VPN",
+          "VPN connections per Region: 2 more are needed besides 0, and the quota is 1", ("link",),
+          control(quotas={"L-3E6EC3A3": 1}), lambda e: {("link", "sites"): {"basel": SITE}}),
+    Fault("a leased line that nobody has ordered", "live-line", "link.connection: an id of another region",
+          f"there is no connection {f.connection_id('line')} in us-east-1 for this account", ("link", "connection"),
+          changes=f.on_a_line()),
+    Fault("a leased line slower than the file says", "live-line", "port: 100g, and a connection of 10 Gbit/s",
+          f"{f.connection_id('line')} has 10Gbps", ("link", "port"), f.a_line(requestMACSec=True), f.on_a_line(port="100g"),
+          severity="warning"),
+    Fault("a leased line that may carry clear text", "live-line", "encryption: macsec on a connection without it",
+          f"{f.connection_id('line')} has no_encrypt, not must_encrypt", ("link", "encryption"), f.a_line(), f.on_a_line()),
     Fault("more endpoints than a VPC takes", "live-endpoint-quota", "vpc_endpoints: derived, and a quota of 5",
           "Interface VPC endpoints per VPC: 8 more are needed besides 0, and the quota is 5", ("aws", "vpc_endpoints"),
           control(quotas={"L-29B6F2EB": 5}),
@@ -203,6 +215,9 @@ IMAGES = [
           ("aws", "images", "ubuntu", "parameter"),
           changes=lambda e: {("aws", "images", "ubuntu", "parameter"):
                              "/aws/service/deeplearning/ami/x86_64/typo/latest/ami-id"}),
+    Fault("an image that nobody has built yet", "live-image-built", "a pool that boots an image with build:",
+          "own has not been built yet, and pools boot it", ("aws", "images", "own", "build"),
+          changes=lambda e: {("aws", "images", "own"): {"build": {}}, (*P, 0, "image"): "own"}, severity="warning"),
     Fault("an image of another region", "live-image", "image: an id that this region does not have",
           "ami-… does not exist in us-east-1 for this account", (*P, 0, "image"),
           changes=lambda e: {(*P, 0, "image"): "ami-0123456789abcdef0"}),

@@ -88,6 +88,7 @@ ACTIONS = sorted({action for check in CHECKS.values() for action in check.needs}
 RARE = {
     "servicequotas:GetAWSDefaultServiceQuota", "ec2:DescribeInstanceTypes", "ec2:DescribeAddresses", "kms:DescribeKey",
     "ec2:DescribeNatGateways", "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems", "s3:GetBucketTagging",
+    "directconnect:DescribeConnections", "directconnect:DescribeLags",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What is left of a cluster is found by its tag, told apart from what is in use, and removed in an order that AWS accepts."""
 
+import json
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -77,6 +78,9 @@ class Estate:
         )
         self.efs = client_of(cloud, "efs").create_file_system(CreationToken="t", Tags=tags())["FileSystemId"]
         client_of(cloud, "efs").create_mount_target(FileSystemId=self.efs, SubnetId=self.subnet)
+        trust = {"Effect": "Allow", "Principal": {"Service": "ssm.amazonaws.com"}, "Action": "sts:AssumeRole"}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        client_of(cloud, "iam").create_role(RoleName="r", AssumeRolePolicyDocument=document)
         self.activation = client_of(cloud, "ssm").create_activation(IamRole="r", Tags=tags())["ActivationId"]
 
     def _launch(self, cluster: str, **more: str) -> str:
@@ -149,6 +153,43 @@ def test_what_aws_does_not_let_go_of_is_told(estate: Estate) -> None:
     assert held[estate.groups[1]] is None or "DependencyViolation" in str(held[estate.groups[1]])
 
 
+def test_a_database_is_left_with_what_it_stands_in_and_what_was_copied_out_of_it(estate: Estate) -> None:
+    rds, ec2 = client_of(estate.cloud, "rds"), client_of(estate.cloud, "ec2")
+    second = ec2.create_subnet(VpcId=estate.vpc, CidrBlock="10.60.2.0/24", AvailabilityZoneId="use1-az6")["Subnet"]
+    subnets = [estate.subnet, second["SubnetId"]]
+    rds.create_db_subnet_group(DBSubnetGroupName="s", DBSubnetGroupDescription="d", SubnetIds=subnets, Tags=tags())
+    rds.create_db_parameter_group(
+        DBParameterGroupName="p", DBParameterGroupFamily="mariadb11.4", Description="d", Tags=tags()
+    )
+    for name, cluster in (("mine", "test"), ("theirs", "another")):
+        rds.create_db_instance(
+            DBInstanceIdentifier=name,
+            Engine="mariadb",
+            EngineVersion="11.4",
+            DBInstanceClass="db.t4g.medium",
+            AllocatedStorage=20,
+            MasterUsername="admin",
+            ManageMasterUserPassword=True,
+            DeletionProtection=True,
+            Tags=tags(cluster),
+            **({"DBSubnetGroupName": "s", "DBParameterGroupName": "p"} if name == "mine" else {}),
+            **({"VpcSecurityGroupIds": estate.groups[:1]} if name == "mine" else {}),
+        )
+    rds.create_db_snapshot(DBInstanceIdentifier="mine", DBSnapshotIdentifier="kept", Tags=tags())
+    snapshot = ec2.create_snapshot(VolumeId=estate.data, TagSpecifications=marks("snapshot"))["SnapshotId"]
+
+    found = estate.look()
+    kinds = {one.id: one.kind.name for one in found.left}
+    assert kinds["mine"] == "database" and kinds["kept"] == "database's snapshot" and kinds[snapshot] == "snapshot"
+    assert {kinds["s"], kinds["p"]} == {"database's subnets", "database's parameters"} and "theirs" not in kinds
+    assert {"mine", "kept", snapshot} <= {one.id for one in found.kept}
+    stays = {one.left.id for one in remove(estate.aws, found.left, passes=2, pause=0) if one.why is not None}
+    assert {"mine", "kept", snapshot, "s", "p"} <= stays, "what a database stands in stays as long as it"
+    again = estate.look()
+    done = remove(estate.aws, again.left, [one.id for one in again.kept], pause=0.5)
+    assert [one.why for one in done if one.why is not None] == [] and estate.look().left == ()
+
+
 def test_what_may_not_be_seen_is_said(estate: Estate) -> None:
     estate.cloud.control(deny=["ec2:DescribeVolumes"])
     found = estate.look()
@@ -172,6 +213,9 @@ def test_kinds_are_in_an_order_that_aws_accepts() -> None:
         ("VPN", "customer gateway"),
         ("instance", "placement group"),
         ("endpoint", "security group"),
+        ("database", "database's subnets"),
+        ("database", "database's parameters"),
+        ("database", "security group"),
     ):
         assert names.index(first) < names.index(then)
 
@@ -180,3 +224,27 @@ def test_a_leftover_as_plain_data() -> None:
     kind = next(kind for kind in KINDS if kind.name == "endpoint")
     one = Leftover(kind, "vpce-1", "x", {"VpcEndpointType": "Gateway"})
     assert one.to_dict() == {"kind": "endpoint", "id": "vpce-1", "name": "x", "billed": False, "data": False}
+
+
+def test_an_orphaned_network_is_found_and_taken_down(cloud: Cloud) -> None:
+    """What a killed engine made twice: nothing of it costs, and all of it stands in the way of the next one."""
+    ec2, kms = client_of(cloud, "ec2"), client_of(cloud, "kms")
+    vpc = ec2.create_vpc(CidrBlock="10.99.0.0/16", TagSpecifications=marks("vpc"))["Vpc"]["VpcId"]
+    net = ec2.create_subnet(VpcId=vpc, CidrBlock="10.99.1.0/24", TagSpecifications=marks("subnet"))["Subnet"][
+        "SubnetId"
+    ]
+    routes = ec2.create_route_table(VpcId=vpc, TagSpecifications=marks("route-table"))["RouteTable"]["RouteTableId"]
+    ec2.associate_route_table(RouteTableId=routes, SubnetId=net)
+    door = ec2.create_internet_gateway(TagSpecifications=marks("internet-gateway"))["InternetGateway"][
+        "InternetGatewayId"
+    ]
+    ec2.attach_internet_gateway(InternetGatewayId=door, VpcId=vpc)
+    key = kms.create_key(Tags=[{"TagKey": "landbridge:cluster", "TagValue": "test"}])["KeyMetadata"]["KeyId"]
+
+    def seen() -> Swept:
+        return look(Aws("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+
+    assert {one.id for one in seen().useless} == {vpc, net, routes, door}
+    assert {one.id for one in seen().kept} == {key}
+    remove(lambda: Aws("us-east-1", cloud.endpoint), seen().left, [key], passes=3, pause=0.1)
+    assert seen().left == ()

@@ -15,7 +15,8 @@ from landbridge.plan.change import Change
 from landbridge.realise.steps import change_of
 from sandbox.engine import bags
 from sandbox.engine.aws import KINDS
-from tests.unit.ops.rows_impact import LOST, ROWS, Row, Step
+from tests.unit.ops.rows_impact import LOST, ROWS
+from tests.unit.ops.steps_impact import Row, Step
 
 
 def changes(*steps: Step) -> list[Change]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from landbridge.environment import Pool
-from landbridge.plan.capacity import Terms, fallbacks, terms
+from landbridge.plan.capacity import Terms, fallbacks, kept_nodes, terms
 from landbridge.plan.pool import pool_args
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.plan.estates import REGION, pools
@@ -103,9 +103,32 @@ def test_fallbacks_keep_their_order_and_may_be_of_another_type() -> None:
     plan = pool_args(
         environment({("aws", "pools", 0, "capacity"): [c.model_dump(mode="json") for c in own.capacity]}), own
     )
-    assert plan.zones == ("use1-az4",), "a template that buys out of a block is of no use in another zone"
+    assert plan.zones == ("use1-az4", "use1-az6", *(z for z in third.zones if z not in ("use1-az4", "use1-az6")))
     assert [other.instance_type for other in plan.fallbacks] == ["p5en.48xlarge", "p5.48xlarge"]
     assert len(plan.fallbacks[0].interfaces) == 17
+    assert not plan.one_way, "each launch says how it is bought: a template's market cannot be unsaid"
+    assert plan.template_interfaces == (), "33 interfaces of one type and 17 of the other: each launch names its own"
+    assert plan.placement == "cluster" and "use1-az6" in plan.placement_zones
+
+
+def test_a_pool_that_is_bought_in_one_way_has_it_all_in_its_template() -> None:
+    plan = pool_args(environment({}), environment({}).aws.pools[0])
+    assert plan.one_way and plan.template_interfaces == plan.interfaces
+    assert plan.placement_zones == plan.zones == ("use1-az4",)
+
+
+def test_a_blocks_own_zone_gets_no_group_and_a_reservations_group_is_not_the_pools() -> None:
+    own = [VARIANTS["capacity_block"], {"kind": "on_demand", "zones": ["use1-az6"]}, VARIANTS["reservation in a group"]]
+    changes: dict[Any, Any] = {("aws", "pools", 0, "capacity"): own}
+    plan = pool_args(environment(changes), environment(changes).aws.pools[0])
+    assert plan.zones == ("use1-az4", "use1-az6") and plan.placement_zones == ("use1-az6",)
+    assert plan.own_placement_group is None
+
+
+def test_what_is_paid_for_whole_is_kept_whole() -> None:
+    assert kept_nodes(pool({**VARIANTS["capacity_block"], "count": 3}), REGION) == 3
+    assert kept_nodes(pool({"kind": "on_demand"}, min_nodes=2), REGION) == 2
+    assert kept_nodes(pool({"kind": "on_demand"}), REGION) == 0
 
 
 @given(pools())

@@ -22,6 +22,7 @@ BUCKET, BLOCK, SHUT = (
 BUCKET_POLICY, ACL = "aws:s3/bucketPolicy:BucketPolicy", "aws:s3/bucketAcl:BucketAcl"
 VPN, ROLE, ROLE_POLICY = "aws:ec2/vpnConnection:VpnConnection", "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
 LUSTRE, EFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem"
+ZFS, VOLUME = "aws:fsx/openZfsFileSystem:OpenZfsFileSystem", "aws:ebs/volume:Volume"
 Props = dict[str, Any]
 
 
@@ -54,6 +55,10 @@ def data(text: str) -> str:
 
 def disk(on: str) -> list[Props]:
     return [{"deviceName": "/dev/xvda", "ebs": {"encrypted": on}}]
+
+
+def gp3(gib: int, **more: Any) -> list[Props]:
+    return [{"deviceName": "/dev/xvda", "ebs": {"volumeType": "gp3", "volumeSize": gib, "encrypted": "true", **more}}]
 
 
 def nics(*kinds: tuple[int, int, str], **more: Any) -> list[Props]:
@@ -89,14 +94,14 @@ OPTIONS = {"httpTokens": "required", "httpPutResponseHopLimit": 1}
 ROWS = [
     row("imds-v2", TEMPLATE, {"metadataOptions": {"httpTokens": "optional"}}, "httpTokens", {"metadataOptions": OPTIONS}),
     row("imds-v2", TEMPLATE, {}, "httpTokens", {"metadataOptions": {"httpEndpoint": "disabled"}}),
-    row("imds-v2", INSTANCE, {"metadataOptions": {**OPTIONS, "httpPutResponseHopLimit": 3}}, "is 3", {"metadataOptions": OPTIONS}),
+    row("imds-v2", INSTANCE, {"metadataOptions": {**OPTIONS, "httpPutResponseHopLimit": 3}}, "3 hops", {"metadataOptions": OPTIONS}),
     row("encrypted-disks", TEMPLATE, {"blockDeviceMappings": disk("false")}, "[0].ebs", {"blockDeviceMappings": disk("true")}),
     row("encrypted-disks", INSTANCE, {}, "rootBlockDevice", {"rootBlockDevice": {"encrypted": True}}),
     row(
         "no-group-with-block",
         TEMPLATE,
         {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "g"}},
-        "capacity-block",
+        "Capacity Block",
         {"instanceMarketOptions": {"marketType": "spot"}, "placement": {"groupName": "g"}},
     ),
     row("no-secret-in-user-data", TEMPLATE, {"userData": data("key: AKIAABCDEFGHIJKLMNOP")}, "access key", {"userData": data("echo hi")}),
@@ -114,13 +119,13 @@ ROWS = [
         "environment.variables",
         {"environment": {"variables": {"REGION": "us-east-1"}}},
     ),
-    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((0, 0, "efa-only"))}, "no address", {"networkInterfaces": FABRIC}),
-    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((1, 1, "efa"))}, "card 0", {"networkInterfaces": FABRIC}),
+    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((0, 0, "efa-only"))}, "cannot be efa-only", {"networkInterfaces": FABRIC}),
+    row("efa-interfaces", TEMPLATE, {"networkInterfaces": nics((1, 1, "efa"))}, "no primary", {"networkInterfaces": FABRIC}),
     row(
         "efa-interfaces",
         TEMPLATE,
         {"networkInterfaces": nics((0, 0, "efa"), (0, 1, "efa-only"))},
-        "EFA interfaces on card 0",
+        "card 0 has more than one EFA",
         {},
     ),
     row(
@@ -138,6 +143,27 @@ ROWS = [
         "volume lacks",
         {"tagSpecifications": [{"resourceType": kind, "tags": TAGS} for kind in ("instance", "volume")]},
     ),
+    row(
+        "efa-interfaces",
+        TEMPLATE,
+        {"instanceType": "g6e.xlarge", "networkInterfaces": FABRIC},
+        "g6e.xlarge takes no interface of type efa-only",
+        {"instanceType": "p5.48xlarge", "networkInterfaces": FABRIC},
+    ),
+    row("possible-disks", TEMPLATE, {"blockDeviceMappings": gp3(100, iops=90_000)}, ".0.ebs.iops", {"blockDeviceMappings": gp3(100)}),
+    row("possible-disks", VOLUME, {"type": "gp3", "size": 20, "iops": 16_000}, "on 20 GiB", {"type": "gp3", "size": 32, "iops": 16_000}),
+    row("possible-disks", INSTANCE, {"rootBlockDevice": {"volumeType": "gp3", "throughput": 1000}}, "at 3000 IOPS", {"rootBlockDevice": {"volumeType": "gp3"}}),
+    row("possible-disks", VOLUME, {"type": "st1", "size": 500, "iops": 3000}, "no choice of IOPS", {"type": "io2", "size": 4, "iops": 100}),
+    row("possible-ports", INGRESS, {"ipProtocol": "tcp"}, "without ports", {"ipProtocol": "-1"}),
+    row("possible-ports", EGRESS, {"ipProtocol": "17", "fromPort": 9, "toPort": 8}, "backwards", {"ipProtocol": "icmp", "fromPort": 8, "toPort": 0}),
+    row("possible-ports", INGRESS, {"ipProtocol": "tcp", "fromPort": 443, "toPort": 70_000}, "65535", {"ipProtocol": "tcp", "fromPort": None, "toPort": 1}),
+    row("possible-tags", BUCKET, {"tags": {f"k{number}": "v" for number in range(51)}}, "51 tags", {"tags": {"k": "v"}}),
+    row("possible-tags", BUCKET, {"tags": {"aws:mine": "v"}}, "only AWS sets", {"tags": {"Aws": None}}),
+    row("possible-tags", BUCKET, {"tags": {"k": "<v>"}}, "cannot have", {"tags": {"k": "v@x"}}),
+    row("possible-file-systems", LUSTRE, {"deploymentType": "PERSISTENT_2", "storageCapacity": 5000}, "no size of 5000", {"deploymentType": "PERSISTENT_2", "storageCapacity": 4800}),
+    row("possible-file-systems", ZFS, {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 10, "throughputCapacity": 320}, "64 to", {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 64}),
+    row("possible-file-systems", EFS, {"performanceMode": "maxIO", "throughputMode": "elastic"}, "exclude each other", {"throughputMode": "elastic"}),
+    row("possible-file-systems", EFS, {"throughputMode": "provisioned"}, "needs a figure", {"throughputMode": "provisioned", "provisionedThroughputInMibps": None}),
     row("encrypted-at-rest", EFS, {}, "encrypted", {"encrypted": True}),
     row("encrypted-at-rest", "aws:rds/instance:Instance", {"storageEncrypted": False}, "storageEncrypted", {"storageEncrypted": True}),
     row("encrypted-at-rest", "aws:ec2/amiCopy:AmiCopy", {}, "encrypted", {"encrypted": True}),
@@ -202,6 +228,12 @@ ROWS = [
         (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id")),
         "has no policy",
         (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id"), made(BUCKET_POLICY, "b", bucket="b-id")),
+    ),
+    Row(
+        "rules-fit",
+        tuple(made(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(61)),
+        "61 rules in a security group; AWS allows 60 each way (out)",
+        (*(made(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(60)), *(made(INGRESS) for _ in range(61))),
     ),
     Row("flow-logs", (made("aws:ec2/vpc:Vpc"),), "flow log", (made("aws:ec2/vpc:Vpc"), made("aws:ec2/flowLog:FlowLog", vpcId="x-id"))),
     Row("budget-alarm", (made(TEMPLATE),), "no budget", (made(TEMPLATE), made("aws:budgets/budget:Budget"))),

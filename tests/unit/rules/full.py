@@ -2,4 +2,4 @@
 
 from pathlib import Path
 
-FULL = (Path(__file__).parent / "full.yaml", Path(__file__).parent / "full-leased.yaml")
+FULL = tuple(Path(__file__).parent / f"{name}.yaml" for name in ("full", "full-leased", "full-cloud", "full-cloud-efs"))

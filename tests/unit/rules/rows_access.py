@@ -16,6 +16,7 @@ ROWS = [
     Row("same-host-twice", "a standby that is the first controller", {("onprem", "services"): {"controller": ["ctl01", "ctl01"]}}, ("onprem", "services", "controller", 1), "already"),
     Row("port-taken", "the registry at MLflow's port", {("mlops",): {"mlflow": {"port": 5001}, "registry": {}}}, ("mlops", "registry", "port"), "both"),
     Row("port-taken", "MLflow at slurmdbd's port", {MLFLOW: {"port": 6819}}, (*MLFLOW, "port"), "slurmdbd"),
+    Row("port-taken", "Slurm over HTTP at slurmctld's port", {("scheduler", "rest"): {"port": 6817}}, ("scheduler", "rest", "port"), "slurmctld"),
     Row("any-host", "MLflow answers to any name", {MLFLOW: {"allowed_hosts": ["*"]}}, (*MLFLOW, "allowed_hosts", 0), "any name"),
     Row("any-host", "a page's address for a host", {MLFLOW: {"allowed_hosts": ["https://mlflow.example.org/ui"]}}, (*MLFLOW, "allowed_hosts", 0), "mlflow.example.org"),
     Row("unprotected-data", "destroy takes the data with it", {("aws", "protect"): False}, ("aws", "protect"), "protect: true"),

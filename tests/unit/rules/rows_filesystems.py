@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.rules.parts import CAPACITY, FALLBACK, ON_DEMAND, POOL, SCRATCH, SHARES
+from tests.unit.rules.parts import CAPACITY, FALLBACK, ON_DEMAND, POOL, SCRATCH, SHARES, pool
 from tests.unit.rules.row import Row
 
 SHARE = (*SHARES, "s")
@@ -23,7 +23,10 @@ def efs(**keys: Any) -> dict[str, Any]:
 
 LINK = {"folder": "/data", "data_class": "internal"}
 
+MANY = [pool(name=f"p{number}") for number in range(61)]
+
 ROWS = [
+    Row("file-system-rules", "more pools than a file system's group has rules for", {("aws", "pools"): MANY, SHARE: efs()}, SHARE, "61 rules"),
     Row("lustre-options", "Lustre in a size there is not", {SCRATCH: lustre(capacity_gib=3000)}, (*SCRATCH, "capacity_gib"), "4800"),
     Row("lustre-options", "Lustre of 1000 GiB", {SCRATCH: lustre(capacity_gib=1000)}, (*SCRATCH, "capacity_gib"), "1200"),
     Row("lustre-options", "a throughput of another deployment", {SCRATCH: lustre(throughput=200)}, (*SCRATCH, "throughput"), "125, 250, 500, 1000"),

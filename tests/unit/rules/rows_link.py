@@ -6,12 +6,29 @@ from landbridge.findings import DataPath
 from tests.unit.rules.row import Row
 
 LINK: DataPath = ("link",)
+SITE: DataPath = ("link", "sites", "basel")
+SECOND = {"cidr": "10.30.0.0/16", "gateway": "gw02", "address": "10.30.0.1", "gateway_address": "4.4.4.4", "asn": 65011}
+MANY = {
+    f"s{number}": {
+        "cidr": f"10.{100 + number // 100}.{number % 100}.0/24",
+        "gateway": f"gw{number + 100}",
+        "address": f"10.{100 + number // 100}.{number % 100}.1",
+        "gateway_address": f"4.4.{number // 100}.{number % 100 + 1}",
+        "asn": 4_200_000_000 + number,
+    }
+    for number in range(200)
+}
 
 
 def line(**more: Any) -> dict[DataPath, Any]:
     """A leased line."""
     own = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "169.254.80.1"}
     return {LINK: {**own, **more}}
+
+
+def site(**more: Any) -> dict[DataPath, Any]:
+    """Another site beside the good environment's own."""
+    return {(*LINK, "sites"): {"basel": {**SECOND, **more}}}
 
 
 ROWS = [
@@ -34,6 +51,27 @@ ROWS = [
     Row("peer-addresses", "two routers with one address", line(aws_address="169.254.80.1"), (*LINK, "aws_address"), "both"),
     Row("peer-addresses", "routers in two networks", line(aws_address="169.254.81.2"), (*LINK, "aws_address"), "169.254.80.2"),
     Row("peer-addresses", "the network's own address for a router", line(aws_address="169.254.80.3"), (*LINK, "aws_address"), "two hosts"),
+    Row("same-asn", "another site with AWS's number", site(asn=64512), (*SITE, "asn"), "64512"),
+    Row("aws-asn-private", "a public AS number for a leased line's gateway", line(line_asn=1), (*LINK, "line_asn"), "Direct Connect gateway"),
+    Row("gateway-address", "a backup that ends inside the site", line(backup={"gateway_address": "10.20.0.1"}), (*LINK, "backup", "gateway_address"), "inside a site"),
+    Row("inside-cidr", "another site's tunnel in a range that AWS keeps", site(inside_cidrs=["169.254.10.4/30", "169.254.2.0/30"]), (*SITE, "inside_cidrs", 1), "kept by AWS"),
+    Row("overlapping-cidrs", "another site in our own range", site(cidr="10.20.128.0/20", address="10.20.128.1"), (*SITE, "cidr"), "10.20.0.0/16"),
+    Row("overlapping-cidrs", "AWS's ends of a VPN in a line inside the VPC", line(encryption="vpn", line_vpn={"gateway_address": "10.20.0.1", "cidr": "10.60.0.0/24"}), (*LINK, "line_vpn", "cidr"), "10.60.0.0/16"),
+    Row("site-name", "a site with a name of the link's own", {(*LINK, "sites"): {"line": SECOND}}, (*LINK, "sites", "line"), "the link's own"),
+    Row("site-gateway", "a site's gateway that is another host", site(gateway="ctl01"), (*SITE, "gateway"), "already"),
+    Row("site-gateway", "a site's gateway outside its site", site(address="10.31.0.1"), (*SITE, "address"), "outside"),
+    Row("shared-gateway", "two sites behind one address", site(gateway_address="3.3.3.3"), (*SITE, "gateway_address"), "already"),
+    Row("sites-meet", "sites with one number that are to meet", {**site(asn=65010), (*LINK, "sites_meet"): True}, (*SITE, "asn"), "never hear"),
+    Row("sites-meet", "one site that is to meet others", {(*LINK, "sites_meet"): True}, (*LINK, "sites_meet"), "no other site"),
+    Row("line-asn", "one AS number for both gateways of a line", line(line_asn=64512), (*LINK, "line_asn"), "aws_asn"),
+    Row("line-vpn", "a line's tunnels that end nowhere", line(encryption="vpn"), (*LINK, "encryption"), "line_vpn"),
+    Row("line-vpn", "tunnels in a line that is encrypted already", line(line_vpn={"gateway_address": "10.20.0.1"}), (*LINK, "line_vpn"), "macsec"),
+    Row("line-vpn-address", "a public address inside a line", line(encryption="vpn", line_vpn={"gateway_address": "3.3.3.3"}), (*LINK, "line_vpn", "gateway_address"), "private"),
+    Row("line-vpn-address", "too few addresses for AWS's ends in a line", line(encryption="vpn", line_vpn={"gateway_address": "10.20.0.1", "cidr": "100.127.254.0/28"}), (*LINK, "line_vpn", "cidr"), "/24"),
+    Row("macsec-port", "MACsec on a port that has none", line(port="1g"), (*LINK, "encryption"), "vpn"),
+    Row("lone-line", "a leased line and nothing beside it", line(), (*LINK, "kind"), "backup"),
+    Row("backup-apart", "a slow gateway for a line and its backup", line(encryption="vpn", line_vpn={"gateway_address": "10.20.0.1"}, backup={"gateway_address": "3.3.3.3", "datapath": "userspace"}), (*LINK, "backup"), "kernel"),
+    Row("told-prefixes", "more sites than a line is told of", {**line(sites=MANY, sites_meet=True)}, (*LINK, "sites_meet"), "200"),
     Row("clear-text-line", "a leased line in clear text", line(encryption="none"), (*LINK, "encryption"), "macsec"),
     Row("clear-text-line", "health data on a line in clear text", {**line(encryption="none"), ("data_classes", "health"): {"sites": ["onprem", "aws"], "regime": "hipaa"}}, (*LINK, "encryption"), "health"),
 ]  # fmt: skip

@@ -2,10 +2,15 @@
 
 from tests.unit.rules.parts import POOL, SCRATCH, SHARES
 from tests.unit.rules.row import Row
+from tests.unit.rules.rows_cloud_services import CLOUD
 
 LUSTRE = {"kind": "fsx_lustre"}
 EFS = {"kind": "efs", "mount": "/data"}
 CLINIC = {("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"}}
+SITE, GROUP = ("storage", "site_shares"), ("onprem", "nodes", 0)
+FILER = {"kind": "nfs", "host": "filer", "export": "/vol/sets", "mount": "/sets"}
+FAST = {"kind": "lustre", "source": "10.20.9.1@tcp:/fast", "mount": "/fast"}
+ELSEWHERE = {**CLOUD, ("storage",): {"home": {"kind": "efs"}, "site_shares": {"sets": FILER}}}
 
 ROWS = [
     Row("reserved-mount", "a file system over /etc", {SCRATCH: {**LUSTRE, "mount": "/etc"}}, (*SCRATCH, "mount"), "system's own"),
@@ -19,5 +24,11 @@ ROWS = [
     Row("nested-mount", "a share inside another", {SCRATCH: LUSTRE, (*SHARES, "more"): {**EFS, "mount": "/scratch/files"}}, (*SHARES, "more", "mount"), "lies inside"),
     Row("nested-mount", "a share inside the homes", {SCRATCH: {**LUSTRE, "mount": "/home/scratch"}}, (*SCRATCH, "mount"), "home directories"),
     Row("nested-mount", "a share around another", {SCRATCH: {**LUSTRE, "mount": "/data/fast"}, (*SHARES, "more"): EFS}, (*SHARES, "more", "mount"), "/data/fast"),
+    Row("duplicate-mount", "a filer where the homes are", {SITE: {"sets": {**FILER, "mount": "/home"}}}, (*SITE, "sets", "mount"), "/home"),
+    Row("duplicate-mount", "a site's Lustre where nodes have scratch", {SITE: {"fast": FAST}, (*GROUP, "local_scratch"): "/fast"}, (*GROUP, "local_scratch"), "lustre fast"),
+    Row("nested-mount", "a filer inside the site's Lustre", {SITE: {"fast": FAST, "sets": {**FILER, "mount": "/fast/sets"}}}, (*SITE, "sets", "mount"), "lies inside"),
+    Row("reserved-mount", "a filer over /usr", {SITE: {"sets": {**FILER, "mount": "/usr"}}}, (*SITE, "sets", "mount"), "system's own"),
+    Row("site-shares-without-site", "a filer without a site", ELSEWHERE, (*SITE, "sets"), "no site"),
+    Row("lustre-without-client", "nodes that cannot mount Lustre", {SCRATCH: LUSTRE}, (*POOL, "image"), "no client of Lustre"),
     Row("restricted-homes", "homes of restricted data on cloud nodes", CLINIC, ("storage", "home"), "on_cloud_nodes: false"),
 ]  # fmt: skip

@@ -40,6 +40,7 @@ ROWS = [
     Row("protected-setting", "a queue's nodes among its settings", queue(Nodes="ALL"), (*OF_QUEUE, "Nodes"), "nodes:"),
     Row("residency-setting", "a queue for every account", queue(AllowAccounts="ALL"), (*OF_QUEUE, "AllowAccounts"), "data_class"),
     Row("residency-setting", "no associations", conf(AccountingStorageEnforce="limits"), (*CONF, "AccountingStorageEnforce"), "associations"),
+    Row("residency-setting", "another plugin for submitted jobs", conf(JobSubmitPlugins="all_partitions"), (*CONF, "JobSubmitPlugins"), "lua"),
     Row("slurm-key", "misspelt key of slurm.conf", conf(SchedulerParamters="bf_continue"), (*CONF, "SchedulerParamters"), '"SchedulerParameters"'),
     Row("slurm-key", "misspelt key of a queue", queue(PriorityTeir=10), (*OF_QUEUE, "PriorityTeir"), '"PriorityTier"'),
     Row("slurm-key", "misspelt key of cgroup.conf", {CGROUP[:-1]: {"cgroup_conf": {"ConstrainRamSpce": True}}}, (*CGROUP, "ConstrainRamSpce"), '"ConstrainRAMSpace"'),

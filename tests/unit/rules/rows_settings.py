@@ -37,6 +37,7 @@ ROWS = [
     Row("tag-count", "more tags than a resource takes", {TAGS: {f"tag{n}": "x" for n in range(45)}}, TAGS, "50"),
     Row("tag-count", "a pool's own tags are too many", {TAGS: {f"tag{n}": "x" for n in range(30)}, POOL_TAGS: {f"own{n}": "x" for n in range(15)}}, POOL_TAGS, "50"),
     Row("tag-twice", "one key in two spellings", {TAGS: {"CostCenter": "1", "costcenter": "2"}}, (*TAGS, "costcenter"), "case alone"),
+    Row("pool-name-taken", "a pool called as the endpoints are", {("aws", "pools", 0, "name"): "endpoints"}, ("aws", "pools", 0, "name"), "another name"),
     Row("bucket-name-long", "a class whose bucket's name is cut", {("data_classes", "clinical-records-of-institute"): {"sites": ["onprem", "aws"]}}, ("data_classes", "clinical-records-of-institute"), "50 characters", environment="research-production-one"),
     Row("bucket-name", "a bucket with a dot beside a dash", {SCRATCH: {"kind": "fsx_lustre", "repositories": [{"folder": "/data", "bucket": "s3://data.-set"}]}}, (*SCRATCH, "repositories", 0, "bucket"), "dot"),
     Row("bucket-name", "an address for a bucket", {SCRATCH: {"kind": "fsx_lustre", "deployment": "scratch_2", "import_path": "s3://10.20.30.40/data"}}, (*SCRATCH, "import_path"), "address"),

@@ -25,6 +25,8 @@ from tests.unit.rules.parts import (
 )
 
 Changes = dict[DataPath, Any]
+#: An image that somebody else made, with Lustre's client in it.
+CLIENT: Changes = {(*POOL, "image"): "ami-0123456789abcdef0"}
 ZONED = {**ON_DEMAND, "zones": ["use1-az4"]}
 KEPT: Changes = {(*POOL, "min_nodes"): 4}
 WINDOW = {"count": 4, "starts": "2026-12-01T11:30:00Z", "ends": "2026-12-08T11:30:00Z"}
@@ -80,17 +82,29 @@ GOOD_ESTATES: dict[str, Changes] = {
     "room in every quota": {("aws", "quotas"): {"L-417A185B": 2304}},
     "an image of one's own": {(*POOL, "image"): "ami-0123456789abcdef0"},
     "Lustre linked to the hub": {
-        SCRATCH: {"kind": "fsx_lustre", "repositories": [{"folder": "/data", "data_class": "internal"}]}
+        **CLIENT,
+        SCRATCH: {"kind": "fsx_lustre", "repositories": [{"folder": "/data", "data_class": "internal"}]},
     },
     "scratch that exports": {
+        **CLIENT,
         SCRATCH: {
             "kind": "fsx_lustre",
             "deployment": "scratch_2",
             "repositories": [{"folder": "/out", "bucket": "s3://results/run", "export": True}],
-        }
+        },
     },
-    "Lustre over EFA": {SCRATCH: {"kind": "fsx_lustre", "efa": True, "capacity_gib": 19_200, "zone": "use1-az4"}},
-    "Lustre that grows": {SCRATCH: {"kind": "fsx_lustre", "storage_type": "intelligent_tiering", "throughput": 8000}},
+    "Lustre over EFA": {
+        **CLIENT,
+        SCRATCH: {"kind": "fsx_lustre", "efa": True, "capacity_gib": 19_200, "zone": "use1-az4"},
+    },
+    "Lustre whose client somebody packages": {
+        ("storage", "lustre_client"): {"mirror": "https://mirror.example.org/lustre/"},
+        SCRATCH: {"kind": "fsx_lustre"},
+    },
+    "Lustre that grows": {
+        **CLIENT,
+        SCRATCH: {"kind": "fsx_lustre", "storage_type": "intelligent_tiering", "throughput": 8000},
+    },
     "OpenZFS and EFS": {
         (*SHARES, "projects"): {"kind": "fsx_openzfs", "throughput": 320, "mount": "/projects"},
         (*SHARES, "files"): {"kind": "efs", "mount": "/files"},

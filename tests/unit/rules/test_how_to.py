@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "how-to" / "add-a-rule.md"
-COPIED = ("landbridge", "sandbox", "components", "tests", "docs", "stacks")
+COPIED = ("ansible", "landbridge", "sandbox", "components", "tests", "docs", "stacks")
 
 
 @pytest.fixture

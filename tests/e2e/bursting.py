@@ -1,0 +1,263 @@
+"""The sandbox's cluster with the burst controller's times scaled down: what the tests of bursting share."""
+
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from landbridge.plan.hosts import service_hosts
+from sandbox.cloud.process import Cloud
+from sandbox.demo.bring_up import BringUp
+from sandbox.demo.cluster import ClusterError, Job, job, wait_for
+from sandbox.session import ensure_cloud
+
+SERVICE = "landbridge-burst.service"
+CONFIG = "/etc/landbridge/burst.json"
+SLURM_CONF = "/etc/slurm/slurm.conf"
+STATE = "/var/lib/landbridge"
+POOL, TYPE = "p5", "p5.48xlarge"
+NODES = ("p5-1", "p5-2", "p5-3", "p5-4")
+ALIVE = ("pending", "running", "stopping", "shutting-down")
+#: Seconds. Slurm powers an idle node down after SuspendTime, which the environment says (20); the rest is made short here.
+SLURM_TIMES = {"SuspendTimeout": 5, "ResumeTimeout": 240, "KillWait": 5}
+BURST_TIMES = {"drought_seconds": [4, 12], "breaker_seconds": 600, "orphan_seconds": 10, "settle_seconds": 10}
+#: How long the controller may take over something it only sees when it looks again: its interval and a pass.
+LOOK = 20
+
+
+@dataclass(frozen=True)
+class Bursting:
+    """A user, an operator and somebody who can make EC2 fail, in one."""
+
+    going: BringUp
+    user: str
+
+    @cached_property
+    def cloud(self) -> Cloud:
+        return ensure_cloud(self.going.lab, self.going.environment)
+
+    @cached_property
+    def controller(self) -> str:
+        return service_hosts(self.going.environment).controllers[0]
+
+    @cached_property
+    def login(self) -> str:
+        return service_hosts(self.going.environment).logins[0]
+
+    def on_controller(self, *command: str, timeout: float = 60) -> str:
+        return self.going.cluster.run(self.controller, *command, timeout=timeout)
+
+    def shell(self, script: str) -> str:
+        return self.on_controller("sh", "-c", script)
+
+    # Jobs.
+
+    def submit(self, *options: str, script: str = "sleep 600", user: str = "") -> int:
+        """`sbatch` of a job that takes whole nodes, in the pool's queue unless `options` name another."""
+        words = ["--parsable", "--time=10", "--gpus-per-node=8", "--chdir=/tmp", "--output=/dev/null", *options]
+        if not any(word.startswith(("--partition", "-p")) for word in options):
+            words.append(f"--partition={POOL}")
+        said = self.going.cluster.run(self.login, "sbatch", *words, "--wrap", script, user=user or self.user)
+        return int(said.strip().split(";")[0])
+
+    def job(self, number: int) -> Job:
+        return job(self.going.cluster, self.controller, number)
+
+    def running(self, number: int, seconds: float = 60) -> Job:
+        """Wait until the job runs."""
+        wait_for(f"job {number} to run", lambda: self.job(number).state == "RUNNING", seconds, every=0.3)
+        return self.job(number)
+
+    def ended(self, number: int, seconds: float = 90) -> Job:
+        """Wait until the job is over, and insist that it ended well."""
+        wait_for(f"job {number} to end", lambda: self.job(number).over, seconds)
+        found = self.job(number)
+        assert found.state == "COMPLETED", found
+        return found
+
+    def told(self, number: int, *codes: str, seconds: float = LOOK) -> Job:
+        """Wait until the job waits in the queue and its comment says one of `codes`."""
+
+        def said() -> bool:
+            found = self.job(number)
+            return found.state == "PENDING" and any(f"landbridge: {code}" in found.comment for code in codes)
+
+        wait_for(f"job {number} to be told of {codes}", said, seconds)
+        return self.job(number)
+
+    # Nodes.
+
+    def nodes(self) -> dict[str, dict[str, Any]]:
+        found = self.going.cluster.json(self.controller, "scontrol", "show", "nodes", "--json")["nodes"]
+        return {node["name"]: node for node in found if node["name"] in NODES}
+
+    def states(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset(node["state"]) for name, node in self.nodes().items()}
+
+    def reasons(self, code: str) -> list[str]:
+        """Nodes whose reason begins with `landbridge: code`."""
+        return [name for name, node in self.nodes().items() if node.get("reason", "").startswith(f"landbridge: {code}")]
+
+    def power(self, state: str, *nodes: str) -> None:
+        self.on_controller("scontrol", "update", f"nodename={','.join(nodes)}", f"state={state}")
+
+    # EC2.
+
+    def launched(self, number: int | None = None) -> list[dict[str, Any]]:
+        """Every instance that EC2 ever started, also those that have ended; with `number` those of that job."""
+        found = self.cloud.control()["instances"]
+        return [
+            one for one in found if number is None or str(number) in one["tags"].get("landbridge:job", "").split(",")
+        ]
+
+    def alive(self, number: int | None = None) -> list[str]:
+        """Instances that are billed now."""
+        return [one["id"] for one in self.launched(number) if one["state"] in ALIVE]
+
+    def calls(self, action: str = "RunInstances") -> int:
+        return int(self.cloud.control()["calls"].get(action, 0))
+
+    def room(self, **zones: int) -> None:
+        """How many instances EC2 has left, by zone id; `everywhere` for all zones together."""
+        keys = {f"{TYPE}/{'*' if zone == 'everywhere' else zone.replace('_', '-')}": n for zone, n in zones.items()}
+        self.cloud.control(pool=keys)
+
+    # The controller.
+
+    def pid(self) -> int:
+        return int(self.on_controller("systemctl", "show", "--property=MainPID", "--value", SERVICE))
+
+    def kill(self) -> None:
+        """What the kernel's out-of-memory killer does."""
+        self.on_controller("kill", "-9", str(self.pid()))
+
+    def operate(self, *words: str) -> str:
+        """`landbridge burst ...`, as an operator types it."""
+        return self.on_controller("/opt/landbridge/bin/landbridge-burst", *words)
+
+    def places(self) -> list[dict[str, Any]]:
+        """Where the pool may be launched, in the order of asking."""
+        return list(json.loads(self.on_controller("cat", CONFIG))["pools"][POOL]["places"])
+
+    def records(self, event: str = "", number: int | None = None) -> list[dict[str, Any]]:
+        """What the controller decided since the test began, from its decision log."""
+        lines = self.shell(f"cat {STATE}/decisions.jsonl 2>/dev/null || true").splitlines()
+        found = [json.loads(line) for line in lines]
+        return [
+            one
+            for one in found
+            if (not event or one["event"] == event) and (number is None or number in one.get("jobs", []))
+        ]
+
+    def forget(self) -> None:
+        """An empty journal: what a test taught the controller about places, pools and jobs is not the next one's."""
+        self.shell(
+            f"systemctl stop {SERVICE}; rm -f {STATE}/burst.db* {STATE}/decisions.jsonl*; systemctl start {SERVICE}"
+        )
+
+    def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change burst.json as it stands on the controller, and have it read."""
+        content = json.loads(self.on_controller("cat", CONFIG))
+        change(content)
+        self.write(CONFIG, json.dumps(content))
+        self.on_controller("systemctl", "kill", "--signal=HUP", SERVICE)
+
+    def settle(self) -> None:
+        """No job, no instance, every node off."""
+        self.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
+
+        def off() -> bool:
+            states = self.states()
+            on = [
+                name
+                for name, state in states.items()
+                if "DOWN" in state or not state & {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN"}
+            ]
+            if on:
+                self.power("power_down_force", *on)
+            return not self.alive() and all("POWERED_DOWN" in state for state in states.values()) and not on
+
+        wait_for("everything to be off", off, 60, every=1)
+
+    def write(self, path: str, content: str) -> None:
+        # Kept in place: its owner and mode stay.
+        self.going.cluster.run(self.controller, "sh", "-c", f"printf %s {shlex.quote(content)} > {path}")
+
+    @contextmanager
+    def slurm_with(self, settings: Mapping[str, object]) -> Iterator[None]:
+        """slurm.conf with other values for a while."""
+        kept = self.on_controller("cat", SLURM_CONF)
+        lines = [line for line in kept.splitlines() if line.partition("=")[0] not in settings]
+        # Settings stand before the first node.
+        changed = [f"{key}={value}" for key, value in settings.items() if value is not None]
+        self.write(SLURM_CONF, "\n".join([*changed, *lines]) + "\n")
+        try:
+            self.reconfigure()
+            yield
+        finally:
+            self.write(SLURM_CONF, kept)
+            self.reconfigure()
+
+    def reconfigure(self) -> None:
+        self.on_controller("scontrol", "reconfigure")
+        wait_for("slurmctld", self._answers, 30)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.states())
+        except ClusterError:
+            return False
+
+    def moments(self, pattern: str) -> list[float]:
+        """When slurmctld wrote a line that matches, in seconds since 1970."""
+        found = []
+        for line in self.on_controller("tail", "-n", "400", "/var/log/slurm/slurmctld.log").splitlines():
+            stamp, _, text = line.removeprefix("[").partition("] ")
+            if re.search(pattern, text):
+                found.append(datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp())
+        return found
+
+
+@contextmanager
+def scaled(going: BringUp, **settings: object) -> Iterator[Bursting]:
+    """The cluster with short times, and as it was afterwards."""
+    bursting = Bursting(going, going.environment.users[0].name)
+    kept = bursting.on_controller("cat", CONFIG)
+
+    def change(content: dict[str, Any]) -> None:
+        content.update(BURST_TIMES)
+        for pool in content["pools"].values():
+            pool["resume_timeout"] = SLURM_TIMES["ResumeTimeout"]
+
+    try:
+        with bursting.slurm_with(SLURM_TIMES | settings):
+            bursting.configure(change)
+            bursting.settle()
+            yield bursting
+            bursting.cloud.control(reset=True)
+            bursting.settle()
+    finally:
+        bursting.cloud.control(reset=True)
+        bursting.write(CONFIG, kept)
+        bursting.forget()
+
+
+def fresh(bursting: Bursting) -> Iterator[None]:
+    """Around each test: EC2 has room and answers at once, the controller remembers nothing, everything is off."""
+    bursting.cloud.control(reset=True)
+    bursting.forget()
+    yield
+    bursting.cloud.control(reset=True)
+    bursting.settle()
+
+
+def watch(what: Callable[[], bool], seconds: float, every: float = 0.02) -> float:
+    """The moment at which `what` became true."""
+    wait_for("the moment", what, seconds, every)
+    return time.time()

@@ -1,0 +1,194 @@
+"""A user tries every flag that sbatch documents to get data that must stay into AWS; then nothing but the controller stands
+in the way."""
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Account, Environment
+from landbridge.plan.burst import accounts
+from landbridge.plan.slurm import slurm_files
+from sandbox.demo.bring_up import BringUp
+from sandbox.demo.cluster import ClusterError, wait_for
+from tests.e2e.bursting import LOOK, SERVICE, SLURM_CONF, Bursting, fresh, scaled
+
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+ACCOUNT, USER = "clinical", "bob"
+RESTRICTED = ("--account", ACCOUNT)
+LATER = "--begin=now+1hour"
+DENIED = r"may be on-prem only|Access"
+RESERVED = "in-aws"
+
+
+def with_patients(environment: Environment) -> Environment:
+    """The environment with an account whose data may not leave the site."""
+    own = Account(users=(USER,), data_class="restricted")
+    scheduler = environment.scheduler
+    held = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: own}})
+    return environment.model_copy(update={"scheduler": held})
+
+
+@pytest.fixture(scope="module")
+def bursting(going: BringUp) -> Iterator[Bursting]:
+    """The cluster as `landbridge configure` makes it of that environment: its Slurm files, and the controller's accounts."""
+    changed = with_patients(going.environment)
+    files = slurm_files(changed)
+    allowed = dict(re.findall(r"PartitionName=(\S+) .*AllowAccounts=(\S+)", files["slurm.conf"]))
+    with scaled(going) as ready:
+        kept = {name: ready.on_controller("cat", f"/etc/slurm/{name}") for name in ("job_submit.lua", "slurm.conf")}
+        ready.shell(f"sacctmgr -i add account {ACCOUNT}; sacctmgr -i add user {USER} account={ACCOUNT}")
+        ready.write("/etc/slurm/job_submit.lua", files["job_submit.lua"])
+        lines = [_allow(line, allowed) for line in kept["slurm.conf"].splitlines()]
+        ready.write(SLURM_CONF, "\n".join(lines) + "\n")
+        ready.configure(lambda content: content.update(accounts=accounts(changed)))
+        ready.reconfigure()
+        try:
+            yield ready
+        finally:
+            ready.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
+            for name, content in kept.items():
+                ready.write(f"/etc/slurm/{name}", content)
+            ready.reconfigure()
+            ready.shell(f"sacctmgr -i delete user {USER} account={ACCOUNT}; sacctmgr -i delete account {ACCOUNT}")
+
+
+def _allow(line: str, allowed: dict[str, str]) -> str:
+    found = re.match(r"PartitionName=(\S+)", line)
+    return re.sub(r"AllowAccounts=\S+", f"AllowAccounts={allowed[found[1]]}", line) if found else line
+
+
+@pytest.fixture(autouse=True)
+def _fresh(bursting: Bursting) -> Iterator[None]:
+    yield from fresh(bursting)
+
+
+def refused(bursting: Bursting, *options: str) -> str:
+    with pytest.raises(ClusterError) as error:
+        bursting.submit(*options, user=USER)
+    return str(error.value)
+
+
+def as_user(bursting: Bursting, *command: str) -> str:
+    return bursting.going.cluster.run(bursting.login, *command, user=USER)
+
+
+def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -> None:
+    here = ("--partition=onprem", *RESTRICTED)
+    for options in (
+        ("--partition=p5",),
+        ("--partition=gpu",),
+        ("--partition=onprem,p5",),
+        ("--partition=p5", "--array=0-3"),
+        ("--partition=p5", "--qos=normal", "--requeue", "--exclusive", "--nice=0"),
+        ("--partition=p5", "--nodelist=p5-1", "--constraint=aws"),
+        ("--partition=p5", "--wckey=internal", "--comment=internal", "--cluster-constraint=aws"),
+        ("--partition=p5", "--nodes=2", "--switches=1", "--prefer=aws"),
+        ("--partition=P5",),
+    ):
+        said = refused(bursting, *RESTRICTED, *options)
+        assert "landbridge: " in said or "nvalid" in said, (
+            options,
+            said,
+        )
+    # Without a queue it would be the default one, which is over both sites; as it would with the user's own default account.
+    for words in (("sbatch",), ("srun",), ("salloc",)):
+        tail = ["--wrap", "true"] if words == ("sbatch",) else ["true"]
+        with pytest.raises(ClusterError, match="may be on-prem only"):
+            as_user(bursting, *words, "--account=clinical", "--gpus=1", "--time=1", *tail)
+    for variable in ("SBATCH_PARTITION=p5", "SBATCH_PARTITION=gpu"):
+        with pytest.raises(ClusterError, match="may be on-prem only"):
+            as_user(bursting, "env", variable, "sbatch", "--account=clinical", "--gpus=1", "--wrap", "true")
+    # On-prem's queue has no node in AWS, whatever else is asked for.
+    for more in (("--constraint=aws",), ("--nodelist=p5-1",), ("--constraint=p5-48xlarge",)):
+        refused(bursting, *here, *more)
+    # One part of a heterogeneous job is enough.
+    said = refused(bursting, *here, "--gpus-per-node=1", ":", *RESTRICTED, "--partition=p5", "--gpus-per-node=8")
+    assert "may be on-prem only" in said
+    _nothing_started(bursting)
+
+
+def test_no_change_of_a_job_gets_it_there(bursting: Bursting) -> None:
+    number = str(bursting.submit("--partition=onprem", *RESTRICTED, LATER, user=USER))
+    with pytest.raises(ClusterError, match=DENIED):
+        as_user(bursting, "scontrol", "update", f"jobid={number}", "partition=p5")
+    with pytest.raises(ClusterError, match=DENIED):
+        as_user(bursting, "scontrol", "update", f"jobid={number}", "partition=onprem,p5")
+    with pytest.raises(ClusterError):
+        bursting.on_controller("scontrol", "update", f"jobid={number}", "partition=p5")  # nor an administrator
+    for change in ("features=aws", "reqnodelist=p5-1"):
+        try:
+            as_user(bursting, "scontrol", "update", f"jobid={number}", change, "starttime=now")
+        except ClusterError:
+            continue
+    other = str(bursting.submit("--account=vision", LATER, user=USER))
+    with pytest.raises(ClusterError, match=DENIED):
+        as_user(bursting, "scontrol", "update", f"jobid={other}", f"account={ACCOUNT}")
+    with pytest.raises(ClusterError):
+        as_user(bursting, "scontrol", "power", "up", "p5-1")
+    with pytest.raises(ClusterError):
+        as_user(bursting, "scontrol", "update", "partition=onprem", "nodes=p5-1")
+    _nothing_started(bursting)
+
+
+def test_a_reservation_of_cloud_nodes_opens_nothing(bursting: Bursting) -> None:
+    options = ("nodes=p5-1", "starttime=now", "duration=10", f"accounts={ACCOUNT}", "partition=p5")
+    bursting.on_controller("scontrol", "create", "reservation", f"reservation={RESERVED}", *options)
+    try:
+        refused(bursting, *RESTRICTED, f"--reservation={RESERVED}", "--partition=p5")
+        refused(bursting, *RESTRICTED, f"--reservation={RESERVED}", "--partition=gpu")
+        try:
+            number = bursting.submit(*RESTRICTED, f"--reservation={RESERVED}", "--partition=onprem", user=USER)
+            assert bursting.job(number).state == "PENDING"
+            bursting.on_controller("scancel", str(number))
+        except ClusterError:
+            pass
+        _nothing_started(bursting)
+    finally:
+        bursting.on_controller("scontrol", "delete", f"reservation={RESERVED}")
+
+
+def test_with_every_lock_of_slurm_open_the_controller_refuses(bursting: Bursting) -> None:
+    """An operator has switched job_submit off and opened the queue to all: the launch itself is judged, and so is a node that
+    runs already."""
+    with bursting.slurm_with({"JobSubmitPlugins": None}):
+        bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
+        free = bursting.submit("--account=vision", "--nodes=1", script="sleep 1")
+        (warm,) = bursting.ended(free, 90).nodes
+        calls = bursting.calls()
+        single = bursting.submit(*RESTRICTED, "--exclude", warm, user=USER)
+        gang = bursting.submit(*RESTRICTED, "--nodes=2", "--exclude", warm, user=USER)
+        placed = bursting.submit(*RESTRICTED, "--nodelist", warm, user=USER)
+        for number in (single, gang, placed):
+            told = bursting.told(number, "RESIDENCY", seconds=2 * LOOK)
+            assert "restricted" in told.comment
+            assert bursting.launched(number) == []
+        assert bursting.calls() == calls, "EC2 was not even asked"
+        refusals: list[dict[str, Any]] = [one for one in bursting.records() if one.get("code") == "RESIDENCY"]
+        assert {job for one in refusals for job in one.get("jobs", ())} >= {single, gang, placed}
+
+
+def test_before_a_node_that_is_up_a_restricted_job_waits_and_no_process_of_it_starts(bursting: Bursting) -> None:
+    """The controller is down, and everything of Slurm lets the job in: PrologSlurmctld holds it."""
+    with bursting.slurm_with({"JobSubmitPlugins": None}):
+        bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
+        (warm,) = bursting.ended(bursting.submit("--account=vision", "--nodes=1", script="sleep 1"), 90).nodes
+        bursting.on_controller("systemctl", "stop", SERVICE)
+        try:
+            number = bursting.submit(*RESTRICTED, "--nodelist", warm, script="true", user=USER)
+            wait_for("Slurm to place it", lambda: bursting.job(number).nodes == (warm,), 30)
+            time.sleep(LOOK / 2)
+            assert "CONFIGURING" in bursting.on_controller("squeue", f"--jobs={number}", "--noheader", "--format=%T")
+        finally:
+            bursting.on_controller("systemctl", "start", SERVICE)
+        bursting.told(number, "RESIDENCY", seconds=2 * LOOK)
+        steps = bursting.on_controller("sacct", f"--jobs={number}", "--duplicates", "--noheader", "--format=JobID")
+        assert str(number) in steps and "batch" not in steps
+
+
+def _nothing_started(bursting: Bursting) -> None:
+    wait_for("Slurm to answer", lambda: bool(bursting.states()), 10)
+    assert all("POWERED_DOWN" in state for state in bursting.states().values()), bursting.states()
+    assert bursting.calls() == 0 and not bursting.alive()

@@ -1,0 +1,87 @@
+"""Ending the engine in the middle of an `up`, at the moment when AWS is busy with what it was asked for."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import boto3
+
+from landbridge.environment import Environment
+from landbridge.live.adopt import find
+from landbridge.live.aws import Aws
+from landbridge.realise import pulumi
+from landbridge.realise.settle import Settled
+from sandbox.cloud.process import Cloud
+
+#: Longer than any test: what is held is only let go by the end of the engine.
+HELD_SECONDS = 40.0
+LIMIT_SECONDS = 60.0
+
+
+def kill_during(
+    cloud: Cloud, environment: Environment, file: Path, actions: Iterable[str], *, done: bool, operation: str = "up"
+) -> None:
+    """Run `up` (or another operation), and kill the engine once AWS has been asked for each of the actions and has (or has not) `done` it."""
+    names = tuple(actions)
+    held = {"hold": HELD_SECONDS, **({"after": True} if done else {"code": "ServiceUnavailable", "status": 503})}
+    cloud.control(reset=True, faults=dict.fromkeys(names, held))
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            getattr(pulumi, operation)(environment, file)
+        except pulumi.PulumiFailed as error:
+            failed.append(error)
+
+    before = _engines()
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        _until(lambda: all(cloud.control()["calls"].get(name) for name in names), thread, failed)
+        time.sleep(0.3)  # what was asked for is done by then, where it is to be
+        killed = _engines() - before
+        assert killed, "no engine ran"
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+    finally:
+        thread.join(LIMIT_SECONDS)
+    assert failed and not thread.is_alive()
+    # The plugins notice within two seconds that they are alone.
+    cloud.control(reset=True)
+
+
+def settle(cloud: Cloud, environment: Environment, file: Path, *, wait: float = 1.0) -> Settled:
+    """What `landbridge up` does first."""
+
+    def connect(region: str | None) -> Aws:
+        session = boto3.session.Session(aws_access_key_id="t", aws_secret_access_key="t")
+        return Aws(region or environment.region, cloud.endpoint, session)
+
+    return pulumi.settle(environment, file, lambda begun, known: find(connect, begun, known), wait=wait)
+
+
+def _engines() -> set[int]:
+    """The process ids of engines below this process."""
+    found = set[int]()
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        if parent == os.getpid() and words[0].endswith(b"pulumi") and {b"up", b"destroy"} & set(words):
+            found.add(int(folder.name))
+    return found
+
+
+def _until(holds: Callable[[], bool], thread: threading.Thread, failed: list[Exception]) -> None:
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while not holds():
+        assert thread.is_alive(), f"the update ended before it came to what it was to be killed in: {failed}"
+        assert time.monotonic() < deadline, "AWS was never asked for it"
+        time.sleep(0.05)

@@ -1,0 +1,32 @@
+"""A program's resources made in the emulated AWS, one after the other: no engine, no state, no plan."""
+
+from typing import Any
+
+from sandbox.cloud.process import Cloud
+from sandbox.engine.aws import KINDS, Kind
+from sandbox.engine.aws import Cloud as Connection
+from sandbox.engine.aws.invokes import invoke
+from sandbox.engine.halfway import create
+
+
+class Making:
+    """Makes in the emulated AWS what a program registers."""
+
+    def __init__(self, cloud: Cloud, region: str) -> None:
+        self._connection = Connection(cloud.endpoint, region)
+        #: Of everything made: type, name, id, inputs and what the engine would remember.
+        self.made: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = []
+
+    def create(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        if token not in KINDS:
+            return name, inputs  # the provider itself
+        id_, outputs = create(self.kind(token, inputs), inputs)
+        state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
+        self.made.append((token, name, id_, inputs, state))
+        return id_, state
+
+    def kind(self, token: str, inputs: dict[str, Any]) -> Kind:
+        return KINDS[token](self._connection.at(inputs.get("region")))
+
+    def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        return invoke(self._connection, token, arguments)

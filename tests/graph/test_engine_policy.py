@@ -1,0 +1,94 @@
+"""The CrossGuard pack run by Pulumi's real engine: what is mandatory stops a preview, what is advisory is told."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Environment
+from landbridge.policy import Settings, pack_config, settings_of
+from landbridge.realise.project import write_project
+from sandbox.engine.find import Engine
+from tests.graph.conftest import ROOT
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(180)]
+PACK = ROOT / "components" / "policy"
+Preview = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def _program(rule: str) -> str:
+    return (
+        "import pulumi, pulumi_aws as aws\n"
+        "tags = {'landbridge:cluster': 'c', 'landbridge:owner': 'o', 'landbridge:cost-center': '1'}\n"
+        "p = aws.Provider('p', region='us-east-1', endpoints=[{'ec2': 'http://127.0.0.1:1'}], default_tags={'tags': tags})\n"
+        "own = pulumi.ResourceOptions(provider=p)\n"
+        "vpc = aws.ec2.Vpc('v', cidr_block='10.0.0.0/16', opts=own)\n"
+        "group = aws.ec2.SecurityGroup('g', description='g', vpc_id=vpc.id, opts=own)\n"
+        "aws.vpc.SecurityGroupIngressRule('r', security_group_id=group.id, ip_protocol='tcp', from_port=443, to_port=443,\n"
+        f"    cidr_ipv4={rule!r}, opts=own)\n"
+    )
+
+
+@pytest.fixture
+def preview(engine: Engine, tmp_path: Path) -> Preview:
+    """`pulumi preview` of a VPC with one rule, with the pack and its configuration."""
+    (tmp_path / "Pulumi.yaml").write_text("name: judged\nruntime: python\n")
+    run = ["pulumi", "--non-interactive", "-C", str(tmp_path)]
+    subprocess.run([*run, "stack", "init", "judged"], check=True, capture_output=True, timeout=60)
+
+    def preview(rule: str, config: dict[str, Any] | None = None) -> "subprocess.CompletedProcess[str]":
+        (tmp_path / "__main__.py").write_text(_program(rule))
+        (tmp_path / "settings.json").write_text(json.dumps(config or {}))
+        with_pack = ["--policy-pack", str(PACK), "--policy-pack-config", str(tmp_path / "settings.json")]
+        command = [*run, "preview", "-s", "judged", "--color", "never", *with_pack]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+    return preview
+
+
+def test_a_mandatory_violation_stops_the_preview(preview: Preview) -> None:
+    said = preview("0.0.0.0/0")
+    assert said.returncode != 0 and "[mandatory]  no-world-ingress" in said.stdout, said.stdout
+    assert "open to 0.0.0.0/0" in said.stdout and "SecurityGroupIngressRule: r" in said.stdout
+    assert "tagged" not in said.stdout, "the provider's tags count"
+
+
+def test_an_advisory_one_is_told_and_stops_nothing(preview: Preview) -> None:
+    said = preview("10.0.0.0/8")
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "[advisory]  flow-logs" in said.stdout and "mandatory" not in said.stdout
+
+
+def test_the_packs_configuration_decides(preview: Preview) -> None:
+    said = preview(
+        "0.0.0.0/0", {"no-world-ingress": {"world_ports": [443]}, "allowed-regions": {"regions": ["eu-west-1"]}}
+    )
+    assert "no-world-ingress" not in said.stdout and "is in us-east-1, and may be in eu-west-1" in said.stdout
+    assert said.returncode != 0
+    softer = preview("0.0.0.0/0", {"no-world-ingress": "advisory"})
+    assert softer.returncode == 0 and "[advisory]  no-world-ingress" in softer.stdout, softer.stdout
+    wrong = preview("10.0.0.0/8", {"no-world-ingress": {"world_ports": ["https"]}})
+    assert wrong.returncode != 0 and "world_ports.0" in wrong.stdout + wrong.stderr
+
+
+def test_an_environment_of_ours_passes_under_its_own_settings(
+    engine: Engine, environment: Environment, environment_file: Path, tmp_path: Path
+) -> None:
+    """The whole stack as it is shipped; and the strict defaults stop it, because its data is not protected."""
+    folder = write_project(environment.name, environment_file)
+    run = ["pulumi", "--non-interactive", "--color", "never", "-C", str(folder)]
+    subprocess.run([*run, "stack", "select", "--create", environment.name], check=True, capture_output=True, timeout=60)
+
+    def preview(settings: Settings) -> "subprocess.CompletedProcess[str]":
+        (tmp_path / "settings.json").write_text(json.dumps(pack_config(settings)))
+        with_pack = ["--policy-pack", str(PACK), "--policy-pack-config", str(tmp_path / "settings.json")]
+        command = [*run, "preview", "-s", environment.name, *with_pack]
+        return subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+
+    said = preview(settings_of(environment))
+    assert said.returncode == 0 and "[mandatory]" not in said.stdout, said.stdout[-3000:]
+    strict = preview(settings_of(environment).model_copy(update={"protect": True}))
+    assert strict.returncode != 0 and "[mandatory]  protected-data" in strict.stdout, strict.stdout[-3000:]

@@ -1,0 +1,68 @@
+"""Secrets of every shipped environment: marked where they leave the program, and written into nothing that is made."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from landbridge.clear_text import secrets_in
+from sandbox.engine.graph import Graph
+from tests.graph.golden import ROOT, SHIPPED, environment_of, recorded
+
+#: Inputs that would hold a secret's value: AWS makes them itself, or nobody knows them but their user.
+VALUES = {"password", "passwordWo", "masterPassword", "secretString", "secretBinary", "presharedKey", "authToken"}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "stacks")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_secret_leaves_the_program_as_such(name: str) -> None:
+    graph, linked = recorded(name), environment_of(name).link is not None
+    assert graph.secret_outputs == ({"link_pre_shared_keys"} if linked else set())
+    public = {key: value for key, value in graph.outputs.items() if key not in graph.secret_outputs}
+    assert not _keys(json.dumps(public, default=str))
+    assert bool(_keys(json.dumps(graph.outputs, default=str))) == linked
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_nothing_that_is_made_is_given_a_secret(name: str) -> None:
+    for node in recorded(name).nodes.values():
+        text = json.dumps(node.inputs, default=str)
+        assert not _keys(text) and secrets_in(_opened(node.inputs)) == [], node.key
+        assert not VALUES & set(_names(node.inputs)), node.key
+
+
+def test_a_key_that_is_given_away_would_be_seen() -> None:
+    graph = Graph()
+    assert graph.secret_outputs == frozenset() and _keys('{"a": "psk1"}')
+    assert secrets_in(_opened({"userData": base64.b64encode(b"API_TOKEN=abcdefgh").decode()})) != []
+
+
+def _keys(text: str) -> bool:
+    """Whether one of the keys that the recorder's AWS makes up for tunnels stands in a text."""
+    return any(f"psk{number}" in text for number in (1, 2))
+
+
+def _opened(inputs: dict[str, Any]) -> str:
+    """What is written, a line each; user data as it will be read."""
+    text = [value for _, value in _leaves(inputs) if isinstance(value, str)]
+    data = inputs.get("userData", inputs.get("userDataBase64"))
+    if isinstance(data, str):
+        text.append(base64.b64decode(data).decode(errors="replace"))
+    return "\n".join(text)
+
+
+def _names(value: Any) -> list[str]:
+    return [name for name, _ in _leaves(value)]
+
+
+def _leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, str(key))]
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in _leaves(item, name)]
+    return [(name, value)]

@@ -1,0 +1,127 @@
+"""A small cluster for the drills of node health: a controller and two GPU nodes in a lab of its own."""
+
+import json
+import time
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import Any
+
+from landbridge.catalog import platforms
+from landbridge.environment import Environment
+from landbridge.plan.inventory import inventory
+from sandbox.lab import nodes
+from sandbox.lab.layout import Layout
+from sandbox.lab.site import Machine, plan
+from tests.roles.playing import Played, connection, play
+from tests.unit.core.samples import REMOVED, environment
+
+PLATFORM = "dgx-h100"
+ONPREM = IPv4Network("10.37.0.0/16")
+CONTROLLER, NODES = ("ctl01", "10.37.0.11"), {"dgx01": "10.37.1.11", "dgx02": "10.37.1.12"}
+#: Seconds. Slurm's own interval here; a fault has to show within it, and the round of checks before it.
+INTERVAL, ROUND = 10, 4
+SITE = plan(
+    ONPREM,
+    IPv4Network("10.77.0.0/16"),
+    None,
+    (
+        Machine(*CONTROLLER),
+        *(
+            Machine(name, address, gpus=platforms()[PLATFORM].gpus.count, platform=PLATFORM)
+            for name, address in NODES.items()
+        ),
+    ),
+)
+PLAYBOOK = """
+- hosts: dgx01:dgx02
+  gather_facts: false
+  roles: [node_health]
+- hosts: ctl01
+  gather_facts: false
+  roles: [slurm_controller]
+- hosts: dgx01:dgx02
+  gather_facts: false
+  roles: [slurm_node]
+"""
+
+
+def described() -> Environment:
+    """The site as a file would describe it: no accounting, because there is no database."""
+    own: dict[str, Any] = {
+        "AccountingStorageType": None,
+        "AccountingStorageHost": None,
+        "AccountingStorageTRES": None,
+        "SlurmdParameters": "config_overrides",
+        "HealthCheckInterval": INTERVAL,
+        "ReturnToService": 2,
+    }
+    addresses = {name: f"10.37.0.{last}" for name, last in (("db01", 12), ("login01", 13), ("nfs01", 14), ("gw01", 1))}
+    return environment(
+        {
+            ("onprem", "cidr"): str(ONPREM),
+            ("onprem", "nodes", 0, "address"): str(IPv4Address(NODES["dgx01"])),
+            ("onprem", "addresses"): {**addresses, "ctl01": CONTROLLER[1], "mlops01": "10.37.0.15"},
+            ("aws", "cidr"): "10.77.0.0/16",
+            ("aws", "pools"): [],
+            ("link",): REMOVED,
+            ("scheduler", "accounts"): REMOVED,
+            ("scheduler", "slurm"): {"version": "24.11"},
+            ("scheduler", "auth"): "munge",
+            ("scheduler", "cgroup"): "v1",
+            ("scheduler", "overrides"): {"slurm_conf": own},
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Drill:
+    """The running cluster, asked as its operators ask it."""
+
+    lab: Layout
+    folder: Path
+
+    def run(self, node: str, command: str) -> str:
+        done = nodes.exec(self.lab, node, [command])
+        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
+        return str(done.stdout).strip()
+
+    def node(self, name: str) -> tuple[set[str], str]:
+        """Slurm's words for the node's state, and the reason."""
+        found = json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]
+        return set(found["state"]), str(found["reason"])
+
+    def drained(self) -> dict[str, str]:
+        """Reasons of the nodes that get no new job."""
+        said = {name: self.node(name) for name in NODES}
+        return {name: reason for name, (state, reason) in said.items() if "DRAIN" in state}
+
+    def wait(self, wanted: dict[str, str], seconds: float = INTERVAL + ROUND + 10) -> bool:
+        """Wait until exactly these nodes are drained, each with a reason that begins so; whether they are, in time."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = self.drained()
+            if found.keys() == wanted.keys() and all(found[name].startswith(wanted[name]) for name in wanted):
+                return True
+            if time.monotonic() > deadline:
+                shown = {name: self.run(name, "/opt/landbridge/bin/landbridge-node-health show") for name in NODES}
+                print(f"after {seconds:.0f} s {found}, not {wanted}: {shown}")
+                return False
+            time.sleep(0.5)
+
+    def converge(self) -> Played:
+        """Run the roles."""
+        return play(self.lab, self.folder, PLAYBOOK, self._inventory()).good()
+
+    def _inventory(self) -> dict[str, Any]:
+        data = inventory(described())
+        data["all"]["vars"] |= {
+            **connection(self.lab),
+            "slurm_common_key": "k" * 64,
+            "slurm_common_release": "",
+            "slurm_node_controllers": [CONTROLLER[1]],
+            "node_health_seconds": ROUND,
+            "node_health_driver_branch": "580",
+        }
+        data["slurm_controller"]["vars"]["slurm_controller_database_host"] = ""
+        return data

@@ -1,0 +1,128 @@
+"""A controller, a login host and a GPU node for jobs on real nodes: how they are described, made, and asked."""
+
+import json
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from landbridge.environment import Environment, load_environment
+from landbridge.plan.inventory import inventory
+from sandbox.demo.cluster import Cluster, wait_for
+from sandbox.lab import image_builder
+from sandbox.lab.layout import Layout
+from sandbox.lab.site import Machine, plan
+
+ONPREM, CLOUD = IPv4Network("10.31.0.0/16"), IPv4Network("10.71.0.0/16")
+ADDRESSES = {"ctl01": "10.31.0.11", "login01": "10.31.0.13", "dgx01": "10.31.1.11"}
+GPUS = 8
+SITE = plan(
+    ONPREM,
+    CLOUD,
+    None,
+    (
+        Machine("ctl01", ADDRESSES["ctl01"]),
+        Machine("login01", ADDRESSES["login01"]),
+        Machine("dgx01", ADDRESSES["dgx01"], gpus=GPUS),
+    ),
+)
+# Only what jobs need: no accounting, homes on each host's own disk.
+ABSENT = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "AccountingStorageEnforce")
+
+
+def environment(folder: Path, release: str) -> Environment:
+    services: dict[str, Any] = {"controller": ["ctl01"], "login": ["login01"]}
+    services |= dict.fromkeys(("database", "storage", "gateway", "mlops"), "ctl01")
+    nodes = {"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}
+    written: dict[str, Any] = {
+        "owner": "jobs@example.org",
+        "cost_center": "0000",
+        "data_classes": {"internal": {"sites": ["onprem", "aws"]}},
+        "users": [{"name": "alice", "uid": 20001}, {"name": "bob", "uid": 20002}],
+        "onprem": {
+            "cidr": str(ONPREM),
+            "nodes": [nodes],
+            "services": services,
+            "addresses": {name: ADDRESSES[name] for name in ("ctl01", "login01")},
+        },
+        "aws": {"cidr": str(CLOUD)},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "hub": {"kind": "s3"}},
+        "scheduler": {
+            # The lab's image names the suites itself.
+            "slurm": {"version": release, "packages_mirror": None},
+            "cgroup": "v1",
+            # Lab nodes have two cores and declare a DGX's: what slurm.conf says counts.
+            "overrides": {"slurm_conf": {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"}},
+        },
+        "budget": {"monthly_usd": 1000},
+    }
+    path = folder / "Pulumi.jobs.yaml"
+    path.write_text(json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": written}}))
+    found = load_environment(path).environment
+    assert found is not None
+    return found
+
+
+def configure(lab: Layout, chosen: Environment, book: Path) -> None:
+    """The site's own plays for these hosts, with the variables that the plan decides."""
+    planned = inventory(chosen)
+    variables = {**planned["all"]["vars"], **planned["slurm_controller"]["vars"], "slurm_controller_database_host": ""}
+    variables |= {"base_create_homes": True, "slurm_common_key": "k" * 64, "slurm_adopt_exempt_users": ["keeper"]}
+    variables |= {"slurm_job_environment_gpu_reset": True}
+    plays = [
+        {"hosts": hosts, "gather_facts": False, "roles": roles}
+        for hosts, roles in (
+            ("all", ["base"]),
+            ("ctl01", ["slurm_controller"]),
+            ("dgx01", ["slurm_node", "slurm_job_environment", "slurm_adopt"]),
+            ("login01", ["slurm_login"]),
+        )
+    ]
+    book.write_text(json.dumps(plays))
+    # Slurm's roles once as operators run them, without the accelerator that the sandbox has.
+    image_builder.run_playbook(lab, book, ADDRESSES, variables, fast=False)
+
+
+def node(cluster: Cluster) -> dict[str, Any]:
+    return dict(cluster.json("ctl01", "scontrol", "show", "node", "dgx01", "--json")["nodes"][0])
+
+
+def state(cluster: Cluster) -> str:
+    return "+".join(node(cluster)["state"])
+
+
+def submit(cluster: Cluster, script: str, *options: str, user: str = "alice") -> int:
+    """A batch job of one GPU and one core, unless `options` say otherwise."""
+    words = [
+        "sbatch",
+        "--parsable",
+        "--time=5",
+        "--mem=100",
+        "--cpus-per-task=1",
+        "--chdir=/tmp",
+        "--output=/tmp/%j.out",
+    ]
+    words += options or ("--gpus=1",)
+    return int(cluster.run("login01", *words, "--wrap", script, user=user).strip())
+
+
+def job_state(cluster: Cluster, number: int) -> str:
+    return str(cluster.json("ctl01", "scontrol", "show", "job", str(number), "--json")["jobs"][0]["job_state"][0])
+
+
+def running(cluster: Cluster, number: int) -> int:
+    wait_for(f"job {number} running", lambda: job_state(cluster, number) == "RUNNING", 30, every=0.2)
+    return number
+
+
+def gone(cluster: Cluster, *numbers: int) -> None:
+    """Cancel jobs and wait until their epilogs have ended."""
+    cluster.run("ctl01", "scancel", *map(str, numbers))
+    wait_for("epilogs", lambda: cluster.run("ctl01", "squeue", "-h", "-j", ",".join(map(str, numbers))) == "", 30)
+
+
+def processes(cluster: Cluster, *words: str) -> list[int]:
+    """Processes on the node with exactly this command line."""
+    lines = cluster.run("dgx01", "ps", "-eo", "pid=,args=").splitlines()
+    return [
+        int(pid) for pid, _, args in (line.strip().partition(" ") for line in lines) if args.strip() == " ".join(words)
+    ]

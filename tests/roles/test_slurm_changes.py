@@ -1,0 +1,165 @@
+"""A real slurmctld with the planned files: which jobs it refuses, and which changes of jobs."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.inventory import inventory
+from sandbox.demo.cluster import wait_for
+from sandbox.lab import cleanup, image_builder, nodes
+from sandbox.lab import lab as whole
+from sandbox.lab.layout import Layout, layout
+from sandbox.lab.site import Machine, plan
+from tests.unit.core.samples import environment
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+
+NAME = "landbridge-test-changes"
+ADDRESSES = {"ctl01": "10.42.0.11", "dgx01": "10.42.1.11"}
+SERVICES = ("ctl01", "db01", "login01", "nfs01", "gw01", "mlops01")
+# No database, and nothing to start cloud nodes with: jobs that may go there wait.
+ABSENT = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "AccountingStorageEnforce")
+ABSENT += ("ResumeProgram", "SuspendProgram", "ResumeFailProgram", "PrologSlurmctld", "HealthCheckProgram")
+CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
+
+
+@dataclass(frozen=True)
+class Site:
+    """The lab with one controller and one node, of one Slurm."""
+
+    lab: Layout
+    release: str
+    book: Path
+
+    def configure(self, changes: Mapping[DataPath, Any] | None = None) -> str:
+        """Run the roles with what the plan makes of the environment and `changes`; returns Ansible's last lines."""
+        planned = inventory(chosen(self.release, changes or {}))
+        variables = {**planned["all"]["vars"], **planned["slurm_controller"]["vars"], **planned["slurm_node"]["vars"]}
+        variables |= {"slurm_controller_database_host": "", "slurm_common_key": "k" * 64}
+        plays = [
+            {"hosts": host, "gather_facts": False, "roles": roles}
+            for host, roles in (("ctl01", ["base", "slurm_controller"]), ("dgx01", ["base", "slurm_node"]))
+        ]
+        self.book.write_text(json.dumps(plays))
+        image_builder.run_playbook(self.lab, self.book, ADDRESSES, variables)
+        return (self.lab.state / "ansible" / f"{self.book.stem}.log").read_text().rpartition("PLAY RECAP")[2]
+
+    def ask(self, command: str, user: str = "root", host: str = "ctl01") -> tuple[int, str]:
+        done = nodes.exec(self.lab, host, [f"cd /tmp; runuser -u {user} -- {command}"], timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def run(self, command: str, user: str = "root", host: str = "ctl01") -> str:
+        code, told = self.ask(command, user, host)
+        assert code == 0, f"{command}: {told}"
+        return told.strip()
+
+
+def chosen(release: str, changes: Mapping[DataPath, Any]) -> Environment:
+    own: dict[DataPath, Any] = {
+        ("onprem", "cidr"): "10.42.0.0/16",
+        ("onprem", "nodes"): [{"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}],
+        ("onprem", "addresses"): {name: f"10.42.0.{11 + number}" for number, name in enumerate(SERVICES)},
+        ("aws", "cidr"): "10.82.0.0/16",
+        ("scheduler", "slurm"): {"version": release, "packages_mirror": None},
+        ("scheduler", "cgroup"): "v1",
+        ("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"},
+        CONF: {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"},
+    }
+    return environment({**own, **changes})
+
+
+@pytest.fixture(scope="module", params=["26.05", pytest.param("24.11", marks=pytest.mark.long)])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    lab = layout(NAME)
+    machines = (Machine("ctl01", ADDRESSES["ctl01"]), Machine("dgx01", ADDRESSES["dgx01"], gpus=8))
+    cleanup.down(lab)
+    try:
+        built = plan(IPv4Network("10.42.0.0/16"), IPv4Network("10.82.0.0/16"), None, machines)
+        whole.up(lab, built, lambda line: print(f"  {line}", file=sys.stderr))
+        found = Site(lab, request.param, tmp_path_factory.mktemp("book") / "changes.yml")
+        found.configure()
+        wait_for("the node in service", lambda: found.run("sinfo -h -n dgx01 -p onprem -o %T") == "idle", 30)
+        # An administrator has opened the queue by hand: what is refused now is refused by job_submit.lua alone.
+        for queue in ("gpu", "p5"):
+            found.run(f"scontrol update partitionname={queue} allowaccounts=ALL")
+        yield found
+    finally:
+        cleanup.down(lab)
+
+
+def submitted(site: Site, words: str, user: str = "alice") -> str:
+    return site.run(f"sbatch --parsable --hold --mem=100 {words} --wrap true", user)
+
+
+REFUSED = [
+    "-A clinic",
+    "-A clinic -p p5",
+    "-A clinic -p onprem,p5",
+    "-A clinic -p p5 --array=1-9",
+    "-A clinic -p onprem -n1 : -A clinic -p p5 -n1",
+    "-A vision -p p5 -n1 : -A clinic -p gpu -n1",
+    "-A nobodys -p p5",
+]
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_job_whose_data_may_not_be_in_aws_is_refused_with_the_reason(site: Site, words: str) -> None:
+    code, told = site.ask(f"sbatch --hold {words} --wrap true", "alice")
+    assert code != 0 and "landbridge: account '" in told and "AWS" in told, told
+    if words == "-A clinic -p p5":
+        assert "data of class 'restricted', which may be on-prem only" in told and "Use: --partition=onprem" in told
+    assert site.run("squeue -h -A clinic,nobodys") == ""
+
+
+def test_nor_does_it_start_by_srun(site: Site) -> None:
+    code, told = site.ask("srun -A clinic -p p5 -t1 true", "alice")
+    assert code != 0 and "landbridge: account 'clinic'" in told
+
+
+def test_jobs_that_may_go_there_do(site: Site) -> None:
+    jobs = [submitted(site, words) for words in ("-A vision", "-A vision -p p5 --array=1-3", "-A clinic -p onprem")]
+    jobs.append(submitted(site, "-A clinic -p onprem -n1 : -A clinic -p onprem -n1"))
+    waiting = site.run(f"squeue -h -o %F -j {','.join(jobs)}").split()
+    assert set(jobs) <= set(waiting)
+    site.run(f"scancel {' '.join(jobs)}")
+
+
+def asked(site: Site, change: str, user: str) -> tuple[int, str]:
+    """A change of a job; asked again where slurmctld is just scheduling that job, and says so."""
+    for _ in range(10):
+        code, told = site.ask(f"scontrol update {change}", user)
+        if "temporarily unavailable" not in told:
+            break
+        time.sleep(1)
+    return code, told
+
+
+@pytest.mark.parametrize("user", ["root"])
+def test_no_change_of_a_job_takes_it_there(site: Site, user: str) -> None:
+    home, away = submitted(site, "-A clinic -p onprem"), submitted(site, "-A vision -p p5")
+    array = submitted(site, "-A clinic -p onprem --array=1-3")
+    for change in (
+        f"jobid={home} partition=p5",
+        f"jobid={home} partition=onprem,gpu",
+        f"jobid={array} partition=p5",
+        f"jobid={array}_2 partition=p5",
+        f"jobid={away} account=clinic",
+        f"jobid={home} partition=p5 account=nobodys",
+    ):
+        code, told = asked(site, change, user)
+        assert code != 0 and "landbridge: account '" in told, f"{change}: {told}"
+    assert site.run(f"squeue -h -r -j {home},{array} -o %P").split() == ["onprem"] * 4
+    assert site.run(f"squeue -h -j {away} -o %a") == "vision"
+    # Everything else about it may change, and another's queue too.
+    assert asked(site, f"jobid={home} comment=mine timelimit=1", user)[0] == 0
+    assert asked(site, f"jobid={away} partition=onprem", user)[0] == 0
+    site.run(f"scancel {home} {away} {array}")

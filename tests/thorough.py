@@ -1,0 +1,10 @@
+"""How many examples a property is tried with: `make test-long` tries more, and new ones every time."""
+
+import os
+
+LONG = os.environ.get("LANDBRIDGE_TESTS_LONG") == "yes"
+
+
+def examples(usual: int, thorough: int) -> int:
+    """LANDBRIDGE_EXAMPLES, where it is set, is the number for all."""
+    return int(os.environ.get("LANDBRIDGE_EXAMPLES") or (thorough if LONG else usual))

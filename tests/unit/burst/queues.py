@@ -1,0 +1,95 @@
+"""Queues and small settings for tests of the replay. `python -m tests.unit.burst.queues` writes data/trace.csv anew."""
+
+import csv
+import math
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+from landbridge.burst.model import Account, Place, Policy, Pool, Promotion
+from landbridge.burst.simulate.setting import CloudPool, Setting
+
+TRACE = Path(__file__).parent / "data" / "trace.csv"
+#: 2017-10-30: a queue of four days goes over the turn of a month.
+START = datetime(2017, 10, 30, tzinfo=UTC).timestamp()
+JOBS = 400
+
+
+def made(jobs: int = JOBS, seed: int = 7) -> list[dict[str, object]]:
+    """Jobs as clusters see them: most on one GPU and short, some that take days, bursts of submissions by day."""
+    chance, rows, now = random.Random(seed), list[dict[str, object]](), START
+    for _ in range(jobs):
+        daytime = 8 <= (now / 3600) % 24 < 20
+        now += chance.expovariate(1 / (400 if daytime else 1600))
+        gpus = chance.choices((1, 2, 4, 8, 16, 32), (60, 10, 10, 14, 4, 2))[0]
+        seconds = min(math.exp(chance.gauss(8.2, 1.9)), 4 * 86_400)
+        when = datetime.fromtimestamp(now, UTC)
+        rows.append(
+            {
+                "timestamp": f"{when:%Y-%m-%d %H:%M:%S}",
+                "duration": round(max(seconds, 30.0), 1),
+                "num_gpus": gpus,
+                "cluster": chance.choice(("speech", "vision", "ads")),
+            }
+        )
+    return rows
+
+
+def setting(
+    nodes: int = 2,
+    gpus: int = 4,
+    pools: tuple[tuple[int, int], ...] = ((3, 0),),
+    *,
+    boot: float = 600.0,
+    cap: float | None = None,
+    cluster_cap: float | None = None,
+    wait: float | None = None,
+    usd: float = 40.0,
+    suspend: float = 300.0,
+    size: int | None = None,
+) -> Setting:
+    """A site and pools (most nodes, kept nodes), with one account that may leave and one that may not."""
+    named = {f"p{number}": pool for number, pool in enumerate(pools, start=1)}
+    places = {
+        name: tuple(
+            Place(
+                f"{name}/{zone}", "on_demand", "x", f"s-{zone}", zone, "on-demand", "lt", "1", usd_hour=usd, size=size
+            )
+            for zone in ("a", "b")
+        )
+        for name in named
+    }
+    policy = Policy(
+        cluster="c",
+        region="r",
+        pools={
+            name: Pool(name, f"{name}-", most, places[name], boot_seconds=boot, min_nodes=kept)
+            for name, (most, kept) in named.items()
+        },
+        accounts={
+            "open": Account("open", "internal", True, monthly_usd=cap, hard=cap is not None),
+            "shut": Account("shut", "patients", False),
+        },
+        monthly_usd=cluster_cap,
+        hard=cluster_cap is not None,
+    )
+    return Setting(
+        "test",
+        ((nodes, gpus),) if nodes else (),
+        tuple(CloudPool(name, gpus, suspend) for name in named),
+        policy,
+        None if wait is None else Promotion("gpu", tuple(named), wait),
+    )
+
+
+def main() -> None:
+    """Write the sample."""
+    rows = made()
+    with TRACE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

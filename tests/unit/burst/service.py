@@ -1,0 +1,80 @@
+"""The controller as it is in service: the real programs and the real daemon, the emulated AWS, a simulated Slurm. For tests."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.burst.model import Record
+from landbridge.burst.store import Store
+from landbridge.hostlist import expand
+from sandbox.cloud.process import Cloud, running
+from sandbox.embedded.slurm import Job, Node, SimulatedSlurm, socket_path
+
+#: A place without capacity is asked again after a second, so that the tests are soon over.
+SHORT = {"drought_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("slurm")
+
+
+@pytest.fixture(scope="module")
+def emulator(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """One whose instances are processes that register with the simulated Slurm in `place`."""
+    node = f"{sys.executable} -m sandbox.embedded.node {socket_path(place)}"
+    options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0", "--launcher", "process"]
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options, "--process-command", node) as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def start(place: Path, burst: dict[str, Any]) -> Iterator[Callable[..., SimulatedSlurm]]:
+    """Starts the simulated Slurm and the daemon, with a changed burst.json or other times."""
+    shutil.rmtree(place)
+    opened: list[SimulatedSlurm] = []
+
+    def begin(change: dict[str, Any] | None = None, **times: float) -> SimulatedSlurm:
+        nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
+        slurm = SimulatedSlurm(place, nodes, burst_config={**burst, **SHORT, **(change or {})}, **times)
+        opened.append(slurm.__enter__())
+        return slurm
+
+    yield begin
+    for slurm in opened:
+        slurm.__exit__()
+        print(log(slurm))
+        for job in slurm.jobs.values():
+            print(job.id, [f"{when % 1000:.1f} {state} {reason}" for when, state, reason in job.history])
+        if (decisions := slurm.directory / "decisions.jsonl").exists():
+            print(decisions.read_text())
+
+
+def submit(slurm: SimulatedSlurm, nodes: int = 1, script: str = "true", **more: Any) -> Job:
+    return slurm.submit(nodes=nodes, script=script, **{"partition": "p5", "account": "vision", **more})
+
+
+def instances(cloud: Cloud) -> dict[str, list[dict[str, Any]]]:
+    """Instances that are not ended, by their node's name."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in cloud.control()["instances"]:
+        if one["state"] in ("pending", "running"):
+            found.setdefault(expand(one["tags"]["landbridge:nodes"])[one["launch_index"]], []).append(one)
+    return found
+
+
+def records(slurm: SimulatedSlurm, event: str, job: Job | None = None) -> list[Record]:
+    found = Store(slurm.directory / "burst.db").records(job.id if job else None, 10_000)
+    return [record for record in found if record.event == event]
+
+
+def gone(slurm: SimulatedSlurm, cloud: Cloud, seconds: float = 30) -> None:
+    slurm.wait_for(lambda: not instances(cloud), seconds, f"instances are left: {instances(cloud)}")
+
+
+def log(slurm: SimulatedSlurm) -> str:
+    return (slurm.directory / "programs.log").read_text()

@@ -1,0 +1,174 @@
+"""Situations for tests of the pure core: a small policy, and views of Slurm and EC2 in a few words."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from landbridge.burst.absorb import absorb
+from landbridge.burst.model import (
+    Account,
+    Action,
+    Decision,
+    Ec2View,
+    Instance,
+    Job,
+    Launch,
+    Node,
+    Outcome,
+    Place,
+    Policy,
+    Pool,
+    Record,
+    SlurmView,
+    State,
+)
+from landbridge.burst.reconcile import reconcile
+
+NOW = 1_800_000_000.0  # 2027-01-15
+RISING = ("ALLOCATED", "CLOUD", "POWERING_UP", "NOT_RESPONDING")
+WARMING = ("IDLE", "CLOUD", "POWERING_UP", "NOT_RESPONDING")
+OFF = ("IDLE", "CLOUD", "POWERED_DOWN")
+LEAVING = ("IDLE", "CLOUD", "POWERING_DOWN")
+BUSY = ("ALLOCATED", "CLOUD")
+IDLE = ("IDLE", "CLOUD")
+
+
+def place(zone: str = "a", type: str = "p5", market: Any = "on-demand", usd: float | None = 10.0, **more: Any) -> Place:
+    key = more.pop("key", f"{type}/{zone}/{market}")
+    kind = more.pop("kind", {"spot": "spot", "capacity-block": "capacity_block"}.get(market, "on_demand"))
+    return Place(key, kind, type, f"subnet-{zone}", zone, market, "lt-1", "1", usd_hour=usd, **more)
+
+
+PLACES = (place("a"), place("b"), place("b", "p5e", usd=12.0))
+
+
+def site(places: tuple[Place, ...] = PLACES, size: int = 8, **more: Any) -> Policy:
+    pools = {
+        "gpu": Pool("gpu", "g-", size, places, resume_timeout=600.0, boot_seconds=60.0),
+        "big": Pool("big", "b-", 4, (place("a", "p4d", usd=20.0),), resume_timeout=600.0, boot_seconds=60.0),
+    }
+    accounts = {
+        "lab": Account("lab", "internal", True),
+        "poor": Account("poor", "internal", True, monthly_usd=100.0, hard=True),
+        "ward": Account("ward", "patients", False),
+    }
+    wanted: dict[str, Any] = {
+        "cluster": "site",
+        "region": "r",
+        "pools": pools,
+        "accounts": accounts,
+        "lease_minutes": 20.0,
+        "grace_minutes": 10.0,
+        "orphan_seconds": 120.0,
+        "settle_seconds": 90.0,
+    }
+    return Policy(**{**wanted, **more})
+
+
+def job(id: int, *nodes: str, state: str = "CONFIGURING", account: str = "lab", **more: Any) -> Job:
+    more = {"started": NOW - 5, "minutes": 60, **more}
+    return Job(id, state, nodes, "gpu", account, "ann", **more)
+
+
+def slurm(
+    *jobs: Job, states: dict[str, Iterable[str]] | None = None, at: float = NOW, nodes: Iterable[Node] = ()
+) -> SlurmView:
+    """Nodes of jobs are rising (or busy) where nothing else is said; all others are off."""
+    known = {
+        f"{prefix}{n}": Node(f"{prefix}{n}", frozenset(OFF))
+        for prefix, size in (("g-", 8), ("b-", 4))
+        for n in range(1, size + 1)
+    }
+    for one in jobs:
+        for name in one.nodes:
+            known[name] = Node(name, frozenset(RISING if one.state == "CONFIGURING" else BUSY))
+    for name, words in (states or {}).items():
+        known[name] = Node(name, frozenset(words))
+    known |= {node.name: node for node in nodes}
+    return SlurmView(at, {one.id: one for one in jobs}, known)
+
+
+def instance(id: str, node: str, **more: Any) -> Instance:
+    more = {
+        "state": "running",
+        "address": f"10.0.0.{id[-1]}",
+        "subnet": "subnet-a",
+        "type": "p5",
+        "market": "on-demand",
+        "launched": NOW - 2,
+        "pool": "gpu",
+        "token": f"token-{id}",
+        "account": "lab",
+        "lease": NOW + 7200,
+        **more,
+    }
+    return Instance(id, node, **more)
+
+
+def ec2(*instances: Instance, at: float = NOW) -> Ec2View:
+    return Ec2View(at, instances)
+
+
+def of(decision: Decision, kind: type[Any]) -> list[Any]:
+    return [action for action in decision.actions if isinstance(action, kind)]
+
+
+def events(decision: Decision, event: str) -> list[Record]:
+    return [record for record in decision.records if record.event == event]
+
+
+def only_launch(decision: Decision) -> Launch:
+    (launch,) = of(decision, Launch)
+    assert isinstance(launch, Launch)
+    return launch
+
+
+def success(launch: Launch, first: int = 1) -> Outcome:
+    nodes = [node for attempt in launch.attempts for node in attempt.nodes]
+    return Outcome(
+        instances={node: f"i-{first + n}" for n, node in enumerate(nodes)},
+        addresses={node: f"10.1.0.{first + n}" for n, node in enumerate(nodes)},
+    )
+
+
+def launched(launch: Launch, outcome: Outcome, at: float = NOW, **more: Any) -> tuple[Instance, ...]:
+    """The instances of a launch, as EC2 shows them."""
+    return tuple(
+        instance(
+            outcome.instances[node],
+            node,
+            address=outcome.addresses[node],
+            subnet=launch.place.subnet,
+            type=launch.place.instance_type,
+            market=launch.place.market,
+            launched=at,
+            pool=attempt.pool,
+            token=attempt.token,
+            jobs=attempt.jobs,
+            account=attempt.account,
+            lease=attempt.lease,
+            **more,
+        )
+        for attempt in launch.attempts
+        for node in attempt.nodes
+        if node in outcome.instances
+    )
+
+
+def decide(
+    view: SlurmView,
+    cloud: Ec2View | None = None,
+    state: State | None = None,
+    policy: Policy | None = None,
+    now: float = NOW,
+) -> Decision:
+    return reconcile(view, cloud, state or State(), policy or site(), now)
+
+
+def end(decision: Decision, action: Action, outcome: Outcome, policy: Policy | None = None, now: float = NOW) -> State:
+    """The journal after one action of the decision has ended."""
+    return absorb(decision.state, action, outcome, policy or site(), now)
+
+
+def at(view: SlurmView, now: float) -> SlurmView:
+    return replace(view, at=now)

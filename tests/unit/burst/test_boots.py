@@ -1,0 +1,158 @@
+"""Machines that start and never join Slurm: after a few in a row their pool waits for a person, or for a probe that joins."""
+
+from dataclasses import replace
+
+import pytest
+
+from landbridge.burst.boots import BOOT, ENOUGH
+from landbridge.burst.edits import EditError, reset_breaker
+from landbridge.burst.model import Down, Instance, Launch, Node, Order, State, Tell
+from tests.unit.burst.situations import (
+    BUSY,
+    NOW,
+    decide,
+    ec2,
+    end,
+    events,
+    job,
+    launched,
+    of,
+    only_launch,
+    site,
+    slurm,
+    success,
+)
+
+LATE = "ResumeTimeout reached"
+POLICY = site()
+
+
+def start(state: State, number: int, now: float) -> tuple[State, tuple[Instance, ...]]:
+    """A job's node is launched; the journal and the instances after that."""
+    made = decide(slurm(job(number, f"g-{number}", started=now - 5), at=now), ec2(at=now), state, now=now)
+    launch = only_launch(made)
+    outcome = success(launch, first=10 * number)
+    return end(made, launch, outcome, now=now), launched(launch, outcome, at=now)
+
+
+def unbooted(state: State, number: int, now: float) -> State:
+    """One more start whose node does not join in time, as one pass sees it."""
+    state, instances = start(state, number, now)
+    down = Node(f"g-{number}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+    return decide(slurm(nodes=[down], at=now + 600), ec2(*instances, at=now + 600), state, now=now + 600).state
+
+
+def failed(count: int, state: State | None = None, since: float = NOW) -> tuple[State, float]:
+    found = state or State()
+    for number in range(1, count + 1):
+        found = unbooted(found, number, since)
+        since += 700
+    return found, since
+
+
+def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
+    state, now = failed(ENOUGH - 1)
+    assert not state.breakers
+    state, now = failed(1, state, now)
+    breaker = state.breakers["gpu"]
+    assert breaker.code == BOOT and "g-1" in breaker.message and breaker.until == now - 100 + POLICY.breaker_seconds
+    refused = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), state, now=now)
+    assert not of(refused, Launch)
+    (down,) = of(refused, Down)
+    assert down.code == "BREAKER" and "did not join" in down.text
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_job_whose_machine_did_not_join_is_told_and_held_back_longer_each_time(size: int) -> None:
+    nodes = ("g-1", "g-2")[:size]
+    state, now, waits = State(), NOW, []
+    for restarts in range(2):
+        order = Order(restarts + 1, "resume", nodes, now - 1, {1: nodes})
+        starting = slurm(job(1, *nodes, started=now - 5, restarts=restarts), at=now)
+        made = decide(starting, ec2(at=now), replace(state, orders=(order,)), now=now)
+        outcome = success(launch := only_launch(made), first=10 * (restarts + 1))
+        state, now = end(made, launch, outcome, now=now), now + 600
+        gone = Node("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+        pending = slurm(job(1, state="PENDING", started=None, restarts=restarts + 1), nodes=[gone], at=now)
+        instances = launched(launch, outcome, at=now - 600)
+        decision = decide(pending, ec2(*instances, at=now), state, now=now)
+        (tell,) = of(decision, Tell)
+        assert tell.job == 1 and "BOOT the machine of g-1 did not join Slurm in time" in tell.text
+        assert tell.until is not None
+        waits.append(tell.until - now)
+        again = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
+        assert [tell.until for tell in of(again, Tell)] == [tell.until], "one failure, one wait"
+        state, now = again.state, now + 700
+    assert waits == [60.0, 120.0]
+
+
+def test_the_same_node_is_counted_once_however_often_it_is_seen() -> None:
+    state, instances = start(State(), 1, NOW)
+    down = Node("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+    for second in range(600, 700, 20):
+        state = decide(slurm(nodes=[down]), ec2(*instances), state, now=NOW + second).state
+    assert not state.breakers
+
+
+def test_a_node_that_joins_forgets_what_was_before() -> None:
+    state, now = failed(ENOUGH - 1)
+    state, instances = start(state, 6, now)
+    up = slurm(job(6, "g-6", state="RUNNING", started=now), states={"g-6": BUSY}, at=now + 60)
+    state = decide(up, ec2(*instances, at=now + 60), state, now=now + 60).state
+    state, _ = failed(ENOUGH - 1, state, now + 100)
+    assert not state.breakers
+
+
+def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() -> None:
+    state, now = failed(ENOUGH)
+    now = state.breakers["gpu"].until + 1
+    gang = job(5, "g-4", "g-5", started=now)
+    single = job(6, "g-6", started=now)
+    first = decide(slurm(gang, single, at=now), ec2(at=now), state, now=now)
+    launch = only_launch(first)
+    assert launch.gang.jobs == (5,)
+    outcome = success(launch)
+    state = end(first, launch, outcome, now=now)
+    assert state.breakers["gpu"].code == BOOT, "that EC2 starts a machine shows nothing"
+    instances = launched(launch, outcome, at=now)
+    second = decide(slurm(gang, single, at=now + 10), ec2(*instances, at=now + 10), state, now=now + 10)
+    assert not of(second, Launch)
+    assert [down.nodes for down in of(second, Down)] == [("g-6",)]
+    running = replace(gang, state="RUNNING")
+    joined = decide(
+        slurm(running, states={"g-4": BUSY, "g-5": BUSY}, at=now + 60),
+        ec2(*instances, at=now + 60),
+        second.state,
+        now=now + 60,
+    )
+    assert not joined.state.breakers
+
+
+def test_of_nodes_of_their_own_one_is_the_probe() -> None:
+    state, _ = failed(ENOUGH)
+    now = state.breakers["gpu"].until + 1
+    jobs = [job(number, f"g-{number}", started=now) for number in (4, 5, 6)]
+    assert len(only_launch(decide(slurm(*jobs, at=now), ec2(at=now), state, now=now)).gang.nodes) == 1
+
+
+def test_a_probe_that_does_not_join_opens_it_again() -> None:
+    state, _ = failed(ENOUGH)
+    before = state.breakers["gpu"]
+    again, _ = failed(1, state, before.until + 1)
+    after = again.breakers["gpu"]
+    assert after.until == before.until + 601 + POLICY.breaker_seconds
+    assert (after.since, after.count) == (before.since, before.count + 1)
+
+
+def test_a_person_closes_it_for_good() -> None:
+    state, now = failed(ENOUGH)
+    reset = reset_breaker(POLICY, "gpu")(state)
+    found = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), reset, now=now)
+    assert only_launch(found) and not events(found, "breaker")
+    with pytest.raises(EditError):
+        reset_breaker(POLICY, "gpu")(reset)
+
+
+def test_nodes_that_nothing_was_launched_for_say_nothing_about_machines() -> None:
+    nodes = [Node(f"g-{n}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE) for n in range(1, 6)]
+    assert not decide(slurm(nodes=nodes), ec2()).state.breakers

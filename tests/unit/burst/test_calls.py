@@ -1,0 +1,86 @@
+"""The calls of a launch: which nodes go into one, what they carry, and that they are the same when made again."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from landbridge.burst.calls import TAG_LENGTH, job_list, split, tags_of
+from landbridge.burst.tokens import client_token
+from landbridge.hostlist import compress, expand
+from tests.unit.burst.situations import NOW, decide, ec2, job, only_launch, site, slurm
+
+NAMES = st.sets(st.integers(1, 9999), min_size=1, max_size=300).map(lambda numbers: [f"g-{n}" for n in sorted(numbers)])
+
+
+@given(NAMES, st.integers(1, 500))
+def test_every_node_is_in_one_call_and_its_index_in_the_tag_is_its_name(nodes, most):
+    parts = split(nodes, most)
+    assert sorted(node for part in parts for node in part) == sorted(nodes)
+    for part in parts:
+        tag = compress(part)
+        assert len(part) <= most and len(tag) <= TAG_LENGTH and tuple(expand(tag)) == part
+
+
+def test_a_thousand_neighbours_are_two_calls():
+    assert [len(part) for part in split([f"g-{n}" for n in range(1, 1001)], 500)] == [500, 500]
+
+
+def test_tags_say_whose_it_is_and_until_when():
+    policy = site(cost_center="4711")
+    (attempt,) = only_launch(decide(slurm(job(7, "g-1", "g-2")), ec2(), policy=policy)).attempts
+    assert tags_of(attempt, policy) == {
+        "Name": "site-gpu-7",
+        "landbridge:cluster": "site",
+        "landbridge:pool": "gpu",
+        "landbridge:job": "7",
+        "landbridge:lease-expires": datetime.fromtimestamp(NOW + 71 * 60, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "landbridge:data-class": "internal",
+        "landbridge:cost-center": "4711",
+        "landbridge:account": "lab",
+    }
+
+
+def test_a_warm_node_is_called_so():
+    view = slurm(states={"g-1": ("IDLE", "CLOUD", "POWERING_UP")})
+    launch = only_launch(decide(view, ec2()))
+    assert launch.tags["Name"] == "site-gpu-warm" and "landbridge:job" not in launch.tags
+
+
+@given(st.lists(st.integers(1, 2**26), max_size=100))
+def test_a_list_of_jobs_is_cut_between_ids(jobs):
+    text = job_list(jobs)
+    assert (
+        len(text) <= TAG_LENGTH
+        and [int(word) for word in text.split(",") if word] == jobs[: len(text.split(",")) if text else 0]
+    )
+
+
+JOBS = st.lists(st.integers(1, 99), max_size=4)
+NODES = st.lists(st.sampled_from(["g-1", "g-2", "g-3"]), max_size=3)
+
+
+@given(JOBS, st.text(), NODES, st.text(), st.integers(0, 9), st.randoms())
+def test_a_token_is_of_the_launch_and_not_of_the_order(jobs, occasion, nodes, place, attempt, random):
+    token = client_token("site", jobs, occasion, nodes, place, attempt)
+    assert len(token) <= 64 and token.isascii()
+    random.shuffle(jobs)
+    random.shuffle(nodes)
+    assert client_token("site", jobs, occasion, nodes, place, attempt) == token
+    assert client_token("site", jobs, occasion, nodes, place, attempt + 1) != token
+    assert client_token("other", jobs, occasion, nodes, place, attempt) != token
+
+
+def test_another_start_of_the_same_job_has_another_token():
+    def token(**more):
+        (attempt,) = only_launch(decide(slurm(job(7, "g-1", "g-2", **more)), ec2())).attempts
+        return attempt.token
+
+    assert len({token(), token(restarts=1), token(started=NOW - 60)}) == 3
+    assert token() == token()
+
+
+def test_a_lost_journal_makes_the_same_call_again():
+    calls = [only_launch(decide(slurm(job(7, "g-1", "g-2")), ec2(), now=NOW + later)) for later in (0, 20)]
+    (first,), (second,) = (call.attempts for call in calls)
+    assert calls[0].tags == calls[1].tags and (first.token, first.lease) == (second.token, second.lease)

@@ -1,0 +1,235 @@
+"""What a person is told of the journal, and what a person may change in it."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from landbridge.burst import edits
+from landbridge.burst.model import (
+    Attempt,
+    Backoff,
+    Breaker,
+    Drought,
+    Ec2View,
+    Hold,
+    Instance,
+    Job,
+    Node,
+    Promotion,
+    Record,
+    State,
+)
+from landbridge.burst.moments import month_of
+from landbridge.burst.status import join, pools, spending
+from landbridge.burst.store import Store
+from landbridge.burst.why import ADVICE, why
+from landbridge.cli.main import build
+from tests.unit.burst.situations import BUSY, NOW, OFF, PLACES, RISING, site
+
+MONTH = month_of(NOW)
+PENDING = Job(7, "PENDING", partition="gpu", account="lab", submitted=NOW - 60)
+
+
+def instance(id: str, node: str, **more: object) -> Instance:
+    return Instance(id, node, "running", "10.0.0.1", "subnet-a", "p5", "on-demand", NOW, pool="gpu", **more)  # type: ignore[arg-type]
+
+
+def nodes(**states: tuple[str, ...]) -> dict[str, Node]:
+    return {name.replace("_", "-"): Node(name.replace("_", "-"), frozenset(words)) for name, words in states.items()}
+
+
+def test_the_two_sides_are_joined() -> None:
+    found = (instance("i-1", "g-1"), instance("i-2", "g-2"), instance("i-3", "g-2"), instance("i-4", ""))
+    rows = join(found, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING))
+    assert {(row.node, row.instance): row.remark for row in rows} == {
+        ("", "i-4"): "instance without name",
+        ("g-1", "i-1"): "",
+        ("g-2", "i-2"): "several instances of this node",
+        ("g-2", "i-3"): "several instances of this node",
+        ("g-4", ""): "node without instance",
+        ("g-5", ""): "node boots without an instance",
+    }
+
+
+def test_an_instance_whose_node_is_off_or_down_or_unknown_is_said() -> None:
+    found = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
+    rows = join(found, nodes(g_1=OFF, g_2=("DOWN", "CLOUD")))
+    assert [row.remark for row in rows] == [
+        "instance of a node that is powered down",
+        "node is down",
+        "no such node in Slurm",
+    ]
+
+
+def test_pools_tell_what_stops_them_and_what_they_cost() -> None:
+    state = State(
+        droughts={PLACES[0].key: Drought(NOW + 60, 1, "ICE"), PLACES[1].key: Drought(NOW - 1, 1, "ICE")},
+        breakers={"gpu": Breaker("UnauthorizedOperation", "no", NOW, 1, NOW + 600)},
+        drained={"big": "rain"},
+        holds={"t": Hold("lab", "gpu", MONTH, 40.0, 10.0, NOW)},
+        spent={(MONTH, "lab", "gpu"): 2.0, ("2026-01", "lab", "gpu"): 100.0, (MONTH, "", "big"): 5.0},
+    )
+    big, gpu = pools(site(), state, Ec2View(NOW, (instance("i-1", "g-1"),)), NOW)
+    assert (big.name, big.drained, big.instances, big.spent_usd, big.dry) == ("big", "rain", 0, 5.0, ())
+    assert (gpu.breaker, [dry.place for dry in gpu.dry]) == ("UnauthorizedOperation: no", [PLACES[0].key])
+    assert (gpu.instances, gpu.spent_usd, gpu.held_usd) == (1, 2.0, 40.0)
+    assert spending(state, NOW) == {"": (5.0, 0.0), "lab": (2.0, 40.0)}
+
+
+def test_a_restricted_job_is_told_so_and_nothing_else() -> None:
+    answer = why(7, Job(7, "PENDING", partition="gpu", account="ward"), State(), site(), (), NOW)
+    assert [(point.about, point.code) for point in answer.now] == [("job", ""), ("policy", "RESIDENCY")]
+    assert "patients" in answer.now[1].text
+    assert answer.do == (ADVICE["RESIDENCY"],)
+
+
+def test_a_job_without_room_learns_places_prices_and_when_it_is_tried_again() -> None:
+    rejected = [{"place": PLACES[0].key, "code": "CAPACITY", "why": "none left", "usd": 10.0}]
+    records = [
+        Record(NOW - 30, "exhausted", (7,), ("g-1", "g-2"), "gpu", "CAPACITY", "none", details={"rejected": rejected})
+    ]
+    state = State(backoffs={7: Backoff(NOW + 120, 2, "CAPACITY", "none left anywhere")})
+    answer = why(7, PENDING, state, site(), records, NOW)
+    backoff = next(point for point in answer.now if point.about == "backoff")
+    assert "none left anywhere" in backoff.text and "2027-01-15T08:02:00Z" in backoff.text
+    assert [(point.text, point.usd) for point in answer.before if point.about == "place"] == [
+        (f"{PLACES[0].key}: none left", 10.0)
+    ]
+    assert answer.do == (ADVICE["CAPACITY"],)
+
+
+def test_a_running_job_shows_its_launch_and_what_is_held_and_needs_nothing() -> None:
+    attempt = Attempt(
+        "t", "g", "gpu", PLACES[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW,
+        instances={"g-1": "i-1"},
+    )  # fmt: skip
+    state = State(attempts={"t": attempt}, holds={"t": Hold("lab", "gpu", MONTH, 40.0, 10.0, NOW)})
+    old = [Record(NOW - 90, "exhausted", (7,), ("g-1",), "gpu", "CAPACITY", "none")]
+    answer = why(7, Job(7, "RUNNING", ("g-1",), "gpu", "lab"), state, site(), old, NOW)
+    assert {point.about: point.usd for point in answer.now} == {
+        "job": None,
+        "policy": None,
+        "launch": None,
+        "hold": 40.0,
+    }
+    assert answer.do == ()
+
+
+def test_a_job_that_waits_at_home_learns_when_it_may_burst() -> None:
+    policy = site(promotions=(Promotion("onprem", ("gpu",), 600.0),))
+    job = Job(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)
+    (said,) = (point.text for point in why(7, job, State(), policy, (), NOW).now if point.about == "promotion")
+    assert said == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
+
+
+def test_nobody_knows_the_job() -> None:
+    assert not why(7, None, State(), site(), (), NOW).known
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A controller's settings, and a journal in which the pool p5 is stopped."""
+    raw = json.loads((Path(__file__).parent / "data" / "burst.json").read_text())
+    state = tmp_path / "state"
+    state.mkdir()
+    raw |= {"state_dir": str(state), "socket": str(tmp_path / "s"), "metrics": None}
+    path = tmp_path / "burst.json"
+    path.write_text(json.dumps(raw))
+    pool = next(iter(raw["pools"]))
+    dry = raw["pools"][pool]["places"][0]["key"]
+    with closing(Store(state / "burst.db")) as store:
+        store.save(
+            State(),
+            State(
+                breakers={pool: Breaker("UnauthorizedOperation", "no", NOW, 1, NOW)},
+                droughts={dry: Drought(NOW, 1, "ICE"), "elsewhere": Drought(NOW, 1, "ICE")},
+            ),
+        )
+    return path
+
+
+def command(file: Path, *words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(build(), ["burst", *words, "--config", str(file)])
+    return done.exit_code, done.output
+
+
+def journal(file: Path) -> tuple[State, tuple[Record, ...]]:
+    with closing(Store(file.parent / "state" / "burst.db")) as store:
+        return store.load(), store.records()
+
+
+def pool_of(file: Path) -> str:
+    return str(next(iter(json.loads(file.read_text())["pools"])))
+
+
+def test_drain_and_undrain_are_rows_a_record_and_an_order(file: Path) -> None:
+    pool = pool_of(file)
+    assert command(file, "drain", pool, "--why", "new image")[0] == 0
+    state, records = journal(file)
+    assert state.drained == {pool: "new image"} and pool in state.breakers
+    assert [order.kind for order in state.orders] == ["wake"]
+    assert [(record.event, record.pool, record.text) for record in records] == [("drain", pool, "new image")]
+    assert command(file, "undrain", pool)[0] == 0
+    assert journal(file)[0].drained == {}
+    code, said = command(file, "undrain", pool)
+    assert code == 2 and "not drained" in said
+
+
+def test_a_breaker_is_reset_with_the_pools_own_droughts(file: Path) -> None:
+    pool = pool_of(file)
+    assert command(file, "reset-breaker", pool)[0] == 0
+    state, _ = journal(file)
+    assert state.breakers == {} and list(state.droughts) == ["elsewhere"]
+    assert command(file, "reset-breaker", pool)[0] == 2
+
+
+def test_a_pool_that_is_not_there_is_named_with_those_that_are(file: Path) -> None:
+    code, said = command(file, "drain", "p6")
+    assert code == 2 and pool_of(file) in said
+    assert journal(file)[0].drained == {}
+
+
+def test_an_edit_leaves_alone_what_the_daemon_writes_meanwhile(file: Path) -> None:
+    with closing(Store(file.parent / "state" / "burst.db")) as store:
+        before = store.load()
+
+        def change(state: State) -> State:
+            # Between the reading and the writing of the edit the daemon has finished a pass.
+            with closing(Store(store.path)) as other:
+                other.save(before, State(breakers={}, droughts=before.droughts, throttled_until=5.0))
+            return edits.drain(site(), "gpu", "why")(state)
+
+        edits.edit(store, file.parent / "nobody", change, Record(NOW, "drain", pool="gpu"))
+        found = store.load()
+    assert (dict(found.drained), found.breakers, found.throttled_until) == ({"gpu": "why"}, {}, 5.0)
+
+
+def test_history_is_filtered(file: Path) -> None:
+    with closing(Store(file.parent / "state" / "burst.db")) as store:
+        store.record(
+            [
+                Record(NOW, "launched", (1,), ("g-1", "g-2"), "gpu", usd=4.5),
+                Record(NOW + 60, "exhausted", (2,), (), "big", "CAPACITY", "none"),
+                Record(NOW + 120, "exhausted", (1,), (), "gpu", "QUOTA", "0 vCPUs"),
+            ]
+        )
+    assert command(file, "history", "--job", "2")[1] == "2027-01-15T08:01:00Z  exhausted  big  job 2  CAPACITY  none\n"
+    first = command(file, "history", "--pool", "gpu")[1].splitlines()
+    assert [line.split("  ")[1] for line in first] == ["launched", "exhausted"] and "g-[1-2]" in first[0]
+    assert len(command(file, "history", "--since", "2027-01-15T08:01")[1].splitlines()) == 2
+    assert len(command(file, "history", "--limit", "1")[1].splitlines()) == 1
+    data = json.loads(command(file, "history", "--format", "json", "--job", "1")[1])
+    assert [record["event"] for record in data] == ["launched", "exhausted"]
+    assert command(file, "history", "--since", "noon")[0] == 2
+
+
+def test_without_settings_or_journal_it_is_said(tmp_path: Path, file: Path) -> None:
+    code, said = command(tmp_path / "none.json", "history")
+    assert code == 2 and "none.json" in said
+    (file.parent / "state" / "burst.db").unlink()
+    code, said = command(file, "drain", pool_of(file))
+    assert code == 2 and "no journal" in said
+    assert not (file.parent / "state" / "burst.db").exists()

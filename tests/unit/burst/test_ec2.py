@@ -1,0 +1,196 @@
+"""The shell towards EC2, against the emulated AWS: what it launches, finds, ends, and how it fails."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.burst.config import Config
+from landbridge.burst.ec2 import Ec2
+from landbridge.burst.errors import AwsError, Kind
+from landbridge.burst.model import Place, Policy
+from landbridge.hostlist import compress
+from sandbox.cloud.process import Cloud
+from tests.unit.burst.launches import TAGS, attempt
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long the shell would have waited before it tried again."""
+    waits: list[float] = []
+    monkeypatch.setattr("landbridge.burst.ec2.time.sleep", waits.append)
+    return waits
+
+
+def failing(call: Callable[[], Any]) -> AwsError:
+    with pytest.raises(AwsError) as caught:
+        call()
+    return caught.value
+
+
+def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, place: Place) -> None:
+    before = time.time()
+    # Given as Slurm gave them; the tag's order is the one that counts.
+    outcome = shell.run(attempt("p5-10", "p5-2", "p5-3"), place, TAGS, True)
+    assert set(outcome.instances) == {"p5-2", "p5-3", "p5-10"} and not outcome.code
+    assert cloud.control()["calls"]["RunInstances"] == 1 and "CreateTags" not in cloud.control()["calls"]
+    view = shell.view()
+    assert {one.node: one.id for one in view.instances} == outcome.instances
+    assert {one.node: one.address for one in view.instances} == outcome.addresses
+    one = view.instances[0]
+    assert (one.pool, one.token, one.jobs, one.account, one.lease) == ("p5", "lb-1", (7, 8), "vision", 1_800_000_000.0)
+    assert (one.state, one.subnet, one.type, one.market) == ("running", place.subnet, "p5.48xlarge", "on-demand")
+    assert before <= view.at <= time.time() and abs(one.launched - before) < 30
+    tags = cloud.control()["instances"][0]["tags"]
+    assert tags["landbridge:nodes"] == "p5-[02-03,10]" or tags["landbridge:nodes"] == compress(
+        ["p5-2", "p5-3", "p5-10"]
+    )
+
+
+def test_the_same_attempt_again_starts_nothing_more(cloud: Cloud, shell: Ec2, place: Place) -> None:
+    first = shell.run(attempt("p5-1", "p5-2"), place, TAGS, True)
+    assert shell.run(attempt("p5-1", "p5-2"), place, TAGS, True) == first
+    assert len(cloud.control()["instances"]) == 2
+
+
+def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the_answer(
+    cloud: Cloud,
+    shell: Ec2,
+    place: Place,
+) -> None:
+    first = shell.run(attempt("p5-1"), place, TAGS, True)
+    changed = replace(place, security_groups=())
+    assert shell.run(attempt("p5-1"), changed, TAGS, True) == first
+    shell.terminate(first.instances.values())
+    assert len(cloud.control()["instances"]) == 1
+
+
+def test_a_whole_is_all_or_nothing_and_is_not_tried_again(cloud: Cloud, shell: Ec2, place: Place) -> None:
+    cloud.control(pool={"p5.48xlarge/use1-az4": 2})
+    problem = failing(lambda: shell.run(attempt("p5-1", "p5-2", "p5-3"), place, TAGS, True))
+    assert (problem.code, problem.kind) == ("InsufficientInstanceCapacity", Kind.CAPACITY)
+    # HTTP 500, which botocore by itself would ask again.
+    assert cloud.control()["calls"]["RunInstances"] == 1 and cloud.control()["instances"] == []
+
+
+def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, place: Place) -> None:
+    cloud.control(pool={"p5.48xlarge/use1-az4": 2})
+    outcome = shell.run(attempt("p5-1", "p5-2", "p5-3"), place, TAGS, False)
+    assert set(outcome.instances) == {"p5-1", "p5-2"}
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
+    cloud: Cloud,
+    shell: Ec2,
+    place: Place,
+    slept: list[float],
+    after: bool,
+) -> None:
+    cloud.control(faults={"RunInstances": {"cut": True, "after": after}})
+    outcome = shell.run(attempt("p5-1"), place, TAGS, True)
+    assert [one["id"] for one in cloud.control()["instances"]] == list(outcome.instances.values())
+    assert len(slept) == 1
+
+
+def test_a_busy_ec2_is_asked_again_a_few_times(cloud: Cloud, shell: Ec2, place: Place, slept: list[float]) -> None:
+    cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
+    assert shell.run(attempt("p5-1"), place, TAGS, True).instances
+    cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 9}})
+    assert failing(lambda: shell.run(attempt("p5-2", token="lb-2"), place, TAGS, True)).kind is Kind.THROTTLE
+    assert len(slept) == 2 + 3 and all(0 < wait < 3 for wait in slept)
+
+
+@pytest.mark.parametrize("code", ["UnauthorizedOperation", "VcpuLimitExceeded", "InvalidLaunchTemplateId.NotFound"])
+def test_what_a_wait_does_not_mend_is_not_tried_again(
+    cloud: Cloud,
+    shell: Ec2,
+    place: Place,
+    slept: list[float],
+    code: str,
+) -> None:
+    cloud.control(faults={"RunInstances": {"code": code, "status": 403}})
+    assert failing(lambda: shell.run(attempt("p5-1"), place, TAGS, True)).code == code
+    assert slept == []
+
+
+def test_no_network_is_an_error_with_a_kind(cloud: Cloud, place: Place, slept: list[float]) -> None:
+    policy = Policy("sandbox", "us-east-1", {}, {})
+    nowhere = Ec2(Config(policy, "http://127.0.0.1:9", str(cloud.launch_credentials)))
+    assert failing(nowhere.view).kind is Kind.NETWORK
+    assert failing(lambda: nowhere.run(attempt("p5-1"), place, TAGS, True)).kind is Kind.NETWORK
+
+
+def test_a_file_without_keys_is_configuration(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    empty = tmp_path / "empty"
+    empty.write_text("[default]\n")
+    none = Ec2(Config(Policy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(empty)))
+    assert failing(none.view).kind is Kind.CONFIGURATION
+
+
+def test_two_profiles_launch_and_end(cloud: Cloud, place: Place, tmp_path: Path) -> None:
+    keys = cloud.launch_credentials.read_text()
+    both = tmp_path / "both"
+    both.write_text(keys + "\n[terminate]\naws_access_key_id = AKIANOBODY0000000000\naws_secret_access_key = x\n")
+    shell = Ec2(Config(Policy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(both)))
+    outcome = shell.run(attempt("p5-1"), place, TAGS, True)
+    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is Kind.CONFIGURATION
+    shell.renew(outcome.instances.values(), 1_800_003_600.0)
+
+
+def test_the_view_has_all_pages_and_nothing_of_others(
+    cloud: Cloud,
+    shell: Ec2,
+    place: Place,
+    ec2: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from landbridge.burst.errors import facts
+
+    monkeypatch.setitem(facts()["calls"], "describe", 5)
+    names = [f"p5-{number}" for number in range(1, 13)]
+    shell.run(attempt(*names), place, TAGS, True)
+    shell.run(attempt("p5-1", token="lb-9"), place, {"landbridge:cluster": "another"}, True)
+    # Of the cluster, and no node: a login host.
+    nics = [{"DeviceIndex": 0, "SubnetId": place.subnet}]
+    tags = [{"ResourceType": "instance", "Tags": [{"Key": "landbridge:cluster", "Value": "sandbox"}]}]
+    ec2.run_instances(
+        LaunchTemplate={"LaunchTemplateId": place.launch_template_id},
+        MinCount=1,
+        MaxCount=1,
+        NetworkInterfaces=nics,
+        TagSpecifications=tags,
+    )
+    assert sorted(one.node for one in shell.view().instances) == sorted(names)
+    assert cloud.control()["calls"]["DescribeInstances"] == 3
+
+
+def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
+    cloud: Cloud,
+    shell: Ec2,
+    place: Place,
+) -> None:
+    outcome = shell.run(attempt("p5-1", "p5-2"), place, TAGS, True)
+    ids = [*outcome.instances.values(), "i-0123456789abcdef0"]
+    shell.renew(ids, 1_800_003_600.0)
+    assert {one.lease for one in shell.view().instances} == {1_800_003_600.0}
+    shell.terminate(ids)
+    shell.terminate(ids)
+    assert shell.view().instances == ()
+    assert {one["state"] for one in cloud.control()["instances"]} == {"terminated"}
+
+
+def test_two_clients_need_little_memory(cloud: Cloud) -> None:
+    program = (
+        "from landbridge.burst.aws_client import clients\n"
+        f"clients('us-east-1', {cloud.endpoint!r}, {str(cloud.launch_credentials)!r}, ('default', 'terminate'))\n"
+        "print(int(open('/proc/self/statm').read().split()[1]) * 4096 // 2**20)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 45

@@ -1,0 +1,67 @@
+"""Codes of AWS by what they ask for."""
+
+import json
+from pathlib import Path
+
+import botocore.exceptions
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from landbridge.burst import errors
+from landbridge.burst.errors import AwsError, Kind, classify
+
+FACTS = Path(errors.__file__).with_name("facts.json")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("InsufficientInstanceCapacity", Kind.CAPACITY),
+        ("InsufficientHostCapacity", Kind.CAPACITY),
+        ("InsufficientReservedInstanceCapacity", Kind.CAPACITY),
+        ("ReservationCapacityExceeded", Kind.CAPACITY),
+        ("Unsupported", Kind.CAPACITY),
+        ("SpotMaxPriceTooLow", Kind.CAPACITY),
+        ("UnfulfillableCapacity", Kind.CAPACITY),
+        ("InsufficientFreeAddressesInSubnet", Kind.CAPACITY),
+        ("MaxSpotInstanceCountExceeded", Kind.QUOTA),
+        ("VcpuLimitExceeded", Kind.QUOTA),
+        ("RequestLimitExceeded", Kind.THROTTLE),
+        ("ConcurrentLaunchInProgressForClientToken", Kind.THROTTLE),
+        ("InternalError", Kind.NETWORK),
+        ("ServiceUnavailable", Kind.NETWORK),
+        ("503", Kind.NETWORK),
+        ("UnauthorizedOperation", Kind.CONFIGURATION),
+        ("InvalidLaunchTemplateId.NotFound", Kind.CONFIGURATION),
+        ("InvalidParameterCombination", Kind.CONFIGURATION),
+        ("OptInRequired", Kind.CONFIGURATION),
+        ("PendingVerification", Kind.CONFIGURATION),
+        ("AuthFailure", Kind.CONFIGURATION),
+        ("ExpiredToken", Kind.CONFIGURATION),
+        ("IdempotentParameterMismatch", Kind.CONFIGURATION),
+        ("NoCredentialsError", Kind.CONFIGURATION),
+        ("UnsupportedOperation", Kind.CONFIGURATION),
+    ],
+)
+def test_kind_of(code: str, kind: Kind) -> None:
+    assert classify(code) is kind and AwsError(code, "").kind is kind
+
+
+@given(st.text())
+def test_any_code_has_a_kind(code: str) -> None:
+    assert classify(code) in Kind
+
+
+def test_every_failed_connection_of_botocore_may_have_done_its_work() -> None:
+    known = vars(botocore.exceptions).values()
+    kinds = (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError)
+    lost = [one for one in known if isinstance(one, type) and issubclass(one, kinds)]
+    assert len(lost) > 5
+    assert {one.__name__: classify(one.__name__) for one in lost} == {one.__name__: Kind.NETWORK for one in lost}
+
+
+def test_no_code_is_of_two_kinds_and_the_facts_have_a_date() -> None:
+    facts = json.loads(FACTS.read_text())
+    codes = [code for kind, group in facts["codes"].items() if kind != "//" for code in group]
+    assert len(codes) == len(set(codes)) and facts["as_of"] and facts["codes"]["//"]

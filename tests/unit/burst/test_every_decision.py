@@ -1,0 +1,232 @@
+"""What holds of every decision, whatever was seen and written down before; and that it is quick."""
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from landbridge.burst.model import (
+    Down,
+    Drought,
+    Ec2View,
+    Launch,
+    Node,
+    Order,
+    Outcome,
+    Policy,
+    Pool,
+    Renew,
+    SlurmView,
+    State,
+    Tell,
+    Terminate,
+)
+from landbridge.burst.reconcile import reconcile
+from tests.thorough import examples
+from tests.unit.burst.situations import (
+    BUSY,
+    NOW,
+    OFF,
+    RISING,
+    at,
+    decide,
+    ec2,
+    end,
+    events,
+    instance,
+    job,
+    of,
+    place,
+    site,
+    slurm,
+    success,
+)
+
+GANG = slurm(job(1, "g-1", "g-2", "g-3"))
+ICE = Outcome("InsufficientInstanceCapacity", "none left")
+LOST = Outcome("ReadTimeoutError", "no answer")
+
+
+# What holds of every decision.
+
+STATES = st.sampled_from(
+    [
+        OFF,
+        RISING,
+        BUSY,
+        ("IDLE", "CLOUD"),
+        ("IDLE", "CLOUD", "POWERING_UP"),
+        ("IDLE", "CLOUD", "POWERING_DOWN"),
+        ("DOWN", "CLOUD"),
+        ("DOWN", "CLOUD", "POWERED_DOWN"),
+        ("IDLE", "CLOUD", "DRAIN"),
+        ("UNKNOWN", "CLOUD"),
+        (*BUSY, "NOT_RESPONDING"),
+        (*BUSY, "POWER_DOWN"),
+    ]
+)
+REASONS = st.sampled_from(["", "Not responding", "landbridge: GONE x", "ann looks"])
+NAMES = [f"g-{n}" for n in range(1, 9)] + ["b-1", "b-2"]
+ACCOUNTS = st.sampled_from(["lab", "lab", "poor", "ward", "nobody"])
+CODES = st.sampled_from(
+    [
+        "",
+        "",
+        "InsufficientInstanceCapacity",
+        "VcpuLimitExceeded",
+        "RequestLimitExceeded",
+        "ReadTimeoutError",
+        "Nonsense",
+    ]
+)
+
+
+@st.composite
+def views(draw):
+    nodes = [Node(name, frozenset(draw(STATES)), draw(REASONS)) for name in NAMES]
+    jobs = []
+    for id in range(1, draw(st.integers(0, 4)) + 1):
+        mine = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
+        state = draw(st.sampled_from(["CONFIGURING", "CONFIGURING", "RUNNING", "COMPLETING", "PENDING"]))
+        started = draw(st.sampled_from([NOW - 5, NOW - 500, None]))
+        minutes = draw(st.sampled_from([5, 600, None]))
+        het = draw(st.sampled_from([0, 0, 0, 1]))
+        jobs.append(
+            job(
+                id,
+                *(() if state == "PENDING" else mine),
+                state=state,
+                account=draw(ACCOUNTS),
+                started=started,
+                minutes=minutes,
+                het_job=het,
+            )
+        )
+    return SlurmView(NOW, {one.id: one for one in jobs}, {node.name: node for node in nodes})
+
+
+@st.composite
+def clouds(draw):
+    found = []
+    for n in range(draw(st.integers(0, 6))):
+        found.append(
+            instance(
+                f"i-{n}",
+                draw(st.sampled_from([*NAMES, "", "g-77"])),
+                state=draw(st.sampled_from(["running", "pending", "shutting-down", "stopped"])),
+                launched=NOW - draw(st.sampled_from([1, 60, 900, 9000])),
+                token=draw(st.sampled_from(["", "t-1", "t-2", f"t-{n}"])),
+                jobs=draw(st.sampled_from([(), (1,), (2,)])),
+                lease=draw(st.sampled_from([None, NOW - 900, NOW + 60, NOW + 9000])),
+                account=draw(st.sampled_from(["lab", "poor", ""])),
+            )
+        )
+    return draw(st.sampled_from([None, Ec2View(NOW, tuple(found)), Ec2View(NOW, tuple(found))]))
+
+
+@st.composite
+def journals(draw):
+    """What an earlier decision and its outcomes left behind, and orders."""
+    kinds = st.sampled_from(["resume", "suspend", "resume-fail", "wake"])
+    orders = tuple(
+        Order(
+            n,
+            draw(kinds),
+            tuple(draw(st.lists(st.sampled_from(NAMES), max_size=3))),
+            NOW - draw(st.sampled_from([900, 30, -30])),
+        )
+        for n in range(draw(st.integers(0, 2)))
+    )
+    decision = decide(draw(views()), draw(clouds()), State(orders=orders), now=NOW - 45)
+    state = decision.state
+    for action in decision.actions:
+        code = draw(CODES)
+        outcome = success(action) if isinstance(action, Launch) and not code else Outcome(code)
+        if draw(st.booleans()):
+            state = end(replace(decision, state=state), action, outcome, now=NOW - 40)
+    return state
+
+
+@settings(max_examples=examples(300, 10_000), deadline=None)
+@given(views(), clouds(), journals(), st.sampled_from([None, 50.0, 5000.0]), st.sampled_from([1, 500]))
+def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
+    policy = site(monthly_usd=cap, hard=cap is not None, launch_batch=batch)
+    decision = decide(view, cloud, state, policy)
+    assert decision == decide(view, cloud, state, policy)
+    launches, downs = of(decision, Launch), [node for down in of(decision, Down) for node in down.nodes]
+    nodes = [node for launch in launches for attempt in launch.attempts for node in attempt.nodes]
+    # A node is started at most once, and not while it is given up.
+    assert len(nodes) == len(set(nodes)) and len(downs) == len(set(downs)) and not set(nodes) & set(downs)
+    if cloud is None:
+        assert not launches and not of(decision, Terminate) and not of(decision, Renew)
+    for launch in launches:
+        started = {node for attempt in launch.attempts for node in attempt.nodes}
+        assert set(launch.gang.nodes) == started and all("POWERING_UP" in view.nodes[node].states for node in started)
+        assert all(launch.place.key == attempt.place for attempt in launch.attempts)
+        for attempt in launch.attempts:
+            assert decision.state.attempts[attempt.token] == attempt and attempt.ended is None
+            assert attempt.token in decision.state.holds
+        on_them = [
+            one for one in view.jobs.values() if started & set(one.nodes) and one.state in ("CONFIGURING", "RUNNING")
+        ]
+        assert all(one.account in ("lab", "poor") for one in on_them)
+        if launch.gang.whole and not launch.repeated:
+            alive = {one.node for one in cloud.instances if one.state in ("pending", "running")}
+            alive |= {node for attempt in state.attempts.values() for node in attempt.instances}  # not to be seen yet
+            for one in on_them:
+                waiting = {n for n in one.nodes if "POWERING_UP" in view.nodes[n].states}
+                # The rest of the gang has its instances, or is started by this pass too.
+                assert waiting <= set(nodes) | alive | set(downs) | set(started)
+    if cap is not None and launches and all(not launch.repeated for launch in launches):
+        assert sum(h.usd for h in decision.state.holds.values()) + sum(decision.state.spent.values()) <= cap + 1e-6
+    for node, one in view.nodes.items():
+        if one.reason == "ann looks" and one.states & {"DOWN", "DRAIN"}:
+            # What a person looks at is left alone, but its lease is renewed no more than a hard cap lets it.
+            codes = {down.code for down in of(decision, Down) if node in down.nodes}
+            assert codes <= {"BUDGET"} or any(node in j.nodes for j in view.jobs.values())
+    for action in of(decision, Terminate):
+        assert len(set(action.instances)) == len(action.instances)
+    for tell in of(decision, Tell):
+        assert view.jobs[tell.job].state == "PENDING"
+    assert decision.next_pass is None or decision.next_pass > NOW
+    json.dumps([record.details for record in decision.records])
+
+
+@settings(max_examples=examples(150, 5_000), deadline=None)
+@given(views(), clouds(), journals())
+def test_a_crash_before_acting_changes_nothing_of_what_is_launched(view, cloud, state):
+    """The decision was written down and nothing done: the next pass makes the same calls, and no others for these nodes."""
+    first = decide(view, cloud, state)
+    second = decide(at(view, NOW + 1), cloud and replace(cloud, at=NOW + 1), first.state, now=NOW + 1)
+    wanted = {a.token: a for launch in of(first, Launch) for a in launch.attempts}
+    made = {a.token: a for launch in of(second, Launch) for a in launch.attempts}
+    assert wanted == {token: made.get(token) for token in wanted}
+
+
+@pytest.mark.parametrize("count", [10_000])
+def test_ten_thousand_nodes_take_well_below_a_second(count):
+    policy = Policy("site", "r", {"gpu": Pool("gpu", "g-", count, (place(),))}, site().accounts)
+    names = [f"g-{n}" for n in range(1, count + 1)]
+    jobs = {n: job(n, name, state="RUNNING") for n, name in enumerate(names, 1)}
+    up = SlurmView(NOW, jobs, {name: Node(name, frozenset(BUSY)) for name in names})
+    cloud = ec2(*(instance(f"i-{n}", name, token=f"t-{n // 500}", lease=NOW + 60) for n, name in enumerate(names, 1)))
+    rising = SlurmView(
+        NOW,
+        {n: job(n, name) for n, name in enumerate(names, 1)},
+        {name: Node(name, frozenset(RISING)) for name in names},
+    )
+    for view, seen in ((up, cloud), (rising, ec2()), (slurm(), cloud)):
+        began = time.process_time()
+        decision = reconcile(view, seen, State(), policy, NOW)
+        assert decision.actions and time.process_time() - began < 1.0
+
+
+def test_records_say_what_was_considered_and_what_it_may_cost():
+    state = State(droughts={"p5/a/on-demand": Drought(NOW + 60, 1, "InsufficientInstanceCapacity")})
+    (record,) = events(decide(GANG, ec2(), state), "launch")
+    assert record.jobs == (1,) and record.usd == pytest.approx(3 * 10 * 71 / 60)
+    assert record.details["place"] == "p5/b/on-demand" and record.details["usd_hour"] == 10.0
+    assert record.details["rejected"][0]["place"] == "p5/a/on-demand"

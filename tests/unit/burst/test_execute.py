@@ -1,0 +1,144 @@
+"""Doing actions: a gang of several calls against the emulated AWS, and what the node's reason in Slurm is."""
+
+from typing import Any
+
+import pytest
+
+from landbridge.burst import slurm
+from landbridge.burst.config import Config, parse
+from landbridge.burst.ec2 import Ec2
+from landbridge.burst.execute import SLURM, perform, reason
+from landbridge.burst.model import Attempt, Down, Gang, Launch, Outcome, Place, Renew, SetAddresses, Tell, Terminate
+from landbridge.burst.outcomes import told
+from sandbox.cloud.process import Cloud
+
+TYPE = "p5.48xlarge/use1-az4"
+
+
+@pytest.fixture
+def config(burst: dict[str, Any]) -> Config:
+    return parse(burst)
+
+
+@pytest.fixture
+def shell(config: Config, monkeypatch: pytest.MonkeyPatch) -> Ec2:
+    monkeypatch.setattr("landbridge.burst.ec2.time.sleep", lambda _: None)
+    return Ec2(config)
+
+
+def launch(place: Place, whole: bool = True, name: str = "a") -> Launch:
+    """A gang of four in two calls."""
+    nodes = ("p5-1", "p5-2", "p5-3", "p5-4")
+    gang = Gang("g", "7", "p5", nodes, (7,), whole, "vision")
+    attempts = tuple(
+        Attempt(
+            f"lb-{name}-{i}",
+            "g",
+            "p5",
+            place.key,
+            nodes[2 * i : 2 * i + 2],
+            (7,),
+            "vision",
+            whole,
+            2e9,
+            1.8e9,
+            5.0,
+            2.5,
+        )
+        for i in range(2)
+    )
+    return Launch(gang, place, attempts, {"landbridge:cluster": "sandbox"})
+
+
+def first(config: Config) -> Place:
+    return config.policy.pools["p5"].places[0]
+
+
+def alive(cloud: Cloud) -> int:
+    return sum(one["state"] in ("pending", "running") for one in cloud.control()["instances"])
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: Config, shell: Ec2, workers: int) -> None:
+    outcome = perform(launch(first(config)), shell, slurm, workers)
+    assert (outcome.code, set(outcome.instances), set(outcome.addresses)) == (
+        "",
+        *2 * ({"p5-1", "p5-2", "p5-3", "p5-4"},),
+    )
+    assert cloud.control()["calls"]["RunInstances"] == 2 and alive(cloud) == 4
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_where_one_call_is_refused_nothing_of_the_gang_stays(
+    cloud: Cloud, config: Config, shell: Ec2, workers: int
+) -> None:
+    cloud.control(pool={TYPE: 3})
+    outcome = perform(launch(first(config)), shell, slurm, workers)
+    assert (outcome.code, outcome.instances) == ("InsufficientInstanceCapacity", {})
+    assert alive(cloud) == 0 and cloud.control()["calls"]["TerminateInstances"] == 1
+    (record,) = told(launch(first(config)), outcome, 5.0)
+    assert (record.event, record.jobs, record.code, record.usd) == ("not-launched", (7,), outcome.code, 10.0)
+
+
+def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: Config, shell: Ec2) -> None:
+    cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": {"code": "UnauthorizedOperation", "status": 403}})
+    outcome = perform(launch(first(config)), shell, slurm, 1)
+    assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
+    assert alive(cloud) == 2
+
+
+def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
+    cloud: Cloud, config: Config, shell: Ec2
+) -> None:
+    assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
+    before = {one["id"] for one in cloud.control()["instances"]}
+    cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 4}})
+    partly = perform(launch(first(config), name="b"), shell, slurm, 1)
+    assert (partly.code, set(partly.instances)) == ("RequestLimitExceeded", {"p5-3", "p5-4"})
+    assert alive(cloud) == 4  # nothing was ended for it
+    assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
+    assert {one["id"] for one in cloud.control()["instances"]} == before
+
+
+def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, config: Config, shell: Ec2) -> None:
+    cloud.control(
+        faults={
+            "RunInstances": [
+                {"code": "RequestLimitExceeded", "status": 503, "times": 4},
+                {"code": "VcpuLimitExceeded"},
+            ]
+        }
+    )
+    assert perform(launch(first(config)), shell, slurm, 1).code == "VcpuLimitExceeded"
+
+
+def test_a_batch_keeps_what_it_got(cloud: Cloud, config: Config, shell: Ec2) -> None:
+    cloud.control(pool={TYPE: 3})
+    outcome = perform(launch(first(config), whole=False), shell, slurm, 1)
+    assert len(outcome.instances) == 3 == alive(cloud)
+    cloud.control(wipe=True)
+
+
+def test_what_cannot_be_done_is_an_outcome(cloud: Cloud, config: Config, shell: Ec2, monkeypatch: Any) -> None:
+    cloud.control(
+        faults={
+            "TerminateInstances": {"code": "UnauthorizedOperation", "status": 403},
+            "CreateTags": {"code": "UnauthorizedOperation", "status": 403},
+        }
+    )
+    monkeypatch.setenv("PATH", "/nonexistent")
+    ended = perform(Terminate(("i-0123456789abcdef0",), "ORPHANED"), shell, slurm)
+    assert ended.code == "UnauthorizedOperation"
+    assert perform(Renew(("i-0123456789abcdef0",), 2e9), shell, slurm).code == "UnauthorizedOperation"
+    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), Tell(7, "x", None)):
+        outcome = perform(action, shell, slurm)
+        assert outcome.code == SLURM and "scontrol" in outcome.message
+        (record,) = told(action, outcome, 5.0)
+        assert (record.event, record.code) == ("failed", SLURM)
+    assert told(Terminate(("i-1",), "ORPHANED"), Outcome(), 5.0) == ()
+
+
+def test_a_reason_is_one_short_line() -> None:
+    text = reason(Down(("p5-1",), "QUOTA", 'You "have"\nrequested ' + "x" * 500))
+    assert text.startswith("landbridge: QUOTA You 'have' requested xxx")
+    assert len(text) <= 200 and "\n" not in text

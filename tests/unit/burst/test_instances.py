@@ -1,0 +1,59 @@
+"""What EC2 says of instances, read: names by their index, leases, and of an answer no more than is needed."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from landbridge.burst.aws_client import clients
+from landbridge.burst.ec2 import Ec2
+from landbridge.burst.instances import lease, lease_text, named
+from landbridge.burst.instances_xml import FIELDS, read
+from landbridge.burst.model import Place
+from landbridge.hostlist import compress
+from sandbox.cloud.process import Cloud
+from tests.unit.burst.launches import TAGS, attempt
+
+
+@given(st.sets(st.integers(1, 999), min_size=1, max_size=30), st.data())
+def test_every_node_has_one_index(numbers: set[int], data: st.DataObject) -> None:
+    nodes = [f"n{number}" for number in numbers]
+    tags = {"landbridge:nodes": compress(nodes)}
+    assert sorted(named(tags, index) for index in range(len(nodes))) == sorted(nodes)
+    assert named(tags, len(nodes)) == ""
+    assert named({**tags, "landbridge:node": "own"}, data.draw(st.integers(0, 40))) == "own"
+
+
+@given(st.integers(0, 4_000_000_000))
+def test_a_lease_is_read_as_it_was_written(until: int) -> None:
+    assert lease(lease_text(float(until))) == until
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-13-01T00:00:00Z"])
+def test_a_lease_that_cannot_be_read_is_none(text: str) -> None:
+    assert lease(text) is None
+
+
+def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2, place: Place) -> None:
+    shell.run(attempt("p5-1"), place, TAGS, True)
+    (client,) = clients("us-east-1", cloud.endpoint, str(cloud.launch_credentials), ("default",))
+    answer: Any = client.describe_instances()
+    assert "Reservations" not in answer and {"InstanceId", "Tags"} <= set(answer["Instances"][0]) <= {
+        *FIELDS.values(),
+        "Tags",
+    }
+
+
+def test_what_is_read_is_what_botocore_reads(cloud: Cloud, ec2: Any, shell: Ec2, place: Place) -> None:
+    shell.run(attempt("p5-1", "p5-2"), place, {**TAGS, "a": "<&> ü 'x'"}, True)
+    bodies: list[bytes] = []
+    ec2.meta.events.register(
+        "before-parse.ec2.DescribeInstances", lambda response_dict, **_: bodies.append(response_dict["body"])
+    )
+    whole = [one for group in ec2.describe_instances()["Reservations"] for one in group["Instances"]]
+    mine = read(bodies[-1])["Instances"]
+    assert [one["InstanceId"] for one in mine] == [one["InstanceId"] for one in whole]
+    for one, other in zip(mine, whole, strict=True):
+        known = {**other, "State": {"Name": other["State"]["Name"]}}
+        assert one == {key: known[key] for key in one} and len(one["Tags"]) > 8

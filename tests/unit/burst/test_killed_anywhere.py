@@ -1,0 +1,219 @@
+"""kill -9 at every call to EC2 and every write of the journal while a gang is launched, against the emulated AWS.
+
+A child process makes one pass and kills itself at a counted point. Then the controller starts again, with the journal as
+the child left it or with none, and must end up with exactly the instances that the gang needs.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.burst.config import Config
+from landbridge.burst.ec2 import Ec2
+from landbridge.burst.model import Account, Interface, Job, Node, Place, Policy, Pool, Record, SlurmView, State
+from landbridge.burst.passes import one_pass
+from landbridge.burst.store import Store
+from sandbox.cloud.process import Cloud, running
+from tests.unit.cloud.conftest import Stack, build, client_of
+
+JOBS = count(7)
+TYPE = "p5.48xlarge"
+#: A gang that one call starts, one that needs two calls, and one whose second call finds no room in the first zone.
+SHAPES = ("one call", "two calls", "rolled back")
+
+
+@dataclass
+class Still:
+    """A Slurm that stands still: a job has been given nodes that have no instance yet. `refused`: they were set down."""
+
+    job: int
+    started: float
+    nodes: tuple[str, ...] = ("g-1", "g-2", "g-3")
+    addresses: dict[str, str] = field(default_factory=dict)
+    refused: str = ""
+
+    def active(self) -> bool:
+        return True
+
+    def view(self, policy: Policy, need_pending: bool = True, suspects: Any = ()) -> SlurmView:
+        job = Job(self.job, "CONFIGURING", self.nodes, "gpu", "lab", "ann", started=self.started, minutes=60)
+        if self.refused:
+            job = Job(self.job, "PENDING", (), "gpu", "lab", "ann", restarts=1, minutes=60)
+        up = frozenset({"ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"})
+        off = frozenset({"IDLE", "CLOUD", "POWERED_DOWN"})
+        names = [f"g-{number}" for number in range(1, 9)]
+        return SlurmView(self.started, {self.job: job}, {n: Node(n, up if n in job.nodes else off) for n in names})
+
+    def down(self, nodes: Any, reason: str) -> None:
+        self.refused = reason
+
+    def set_addresses(self, addresses: Any) -> None:
+        self.addresses.update(addresses)
+
+    def tell(self, job: int, text: str, until: float | None) -> None:
+        assert self.refused
+
+    def promote(self, job: int, partitions: Any) -> None:
+        raise AssertionError("promoted")
+
+
+class Points:
+    """Counts the points at which a process can die; at the chosen one it does."""
+
+    def __init__(self, deadly: int | None) -> None:
+        self.deadly, self.passed = deadly, 0
+
+    def __call__(self, *_: Any, **__: Any) -> None:
+        self.passed += 1
+        if self.passed == self.deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Counted:
+    """A Store whose writes are such points, before and after."""
+
+    def __init__(self, store: Store, point: Callable[[], None]) -> None:
+        self.store, self.point = store, point
+
+    def load(self) -> State:
+        return self.store.load()
+
+    def save(self, before: State, after: State) -> None:
+        self.point()
+        self.store.save(before, after)
+        self.point()
+
+    def record(self, records: tuple[Record, ...]) -> None:
+        self.store.record(records)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The emulated AWS with a network, and two controllers' hands: one for the child, one for who comes after."""
+
+    cloud: Cloud
+    stack: Stack
+    config: Config
+    child: Ec2
+    heir: Ec2
+
+    def alive(self) -> list[dict[str, Any]]:
+        return [one for one in self.cloud.control()["instances"] if one["state"] in ("pending", "running")]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("cloud")
+    with running(folder, "--with-parent", "--boot-delay", "0") as cloud:
+        stack = build(client_of(cloud, "ec2"))
+        places = tuple(
+            Place(
+                key=f"{TYPE}/{zone}/on-demand",
+                kind="on_demand",
+                instance_type=TYPE,
+                subnet=subnet,
+                zone=zone,
+                market="on-demand",
+                launch_template_id=stack.template,
+                launch_template_version="1",
+                usd_hour=10.0,
+                interfaces=(Interface(0, 0, "efa"),),
+                security_groups=(stack.group,),
+            )
+            for zone, subnet in zip("ab", stack.subnets, strict=True)
+        )
+        policy = Policy(
+            "site",
+            "us-east-1",
+            {"gpu": Pool("gpu", "g-", 8, places)},
+            {"lab": Account("lab", "internal", True)},
+        )
+        config = Config(policy, cloud.endpoint, str(cloud.launch_credentials), state_dir=folder)
+        cloud.control(
+            buckets={action: [1e6, 1e6] for action in ("RunInstances", "DescribeInstances", "TerminateInstances")}
+        )
+        yield Site(cloud, stack, config, Ec2(config), Ec2(config))
+
+
+def launch(site: Site, policy: Policy, slurm: Still, path: Path, deadly: int | None) -> int:
+    """One pass in a child that dies at point `deadly`; how many points it passed, 0 where it died."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            point = Points(deadly)
+            for client in {id(c): c for c in (site.child._client, site.child._ending)}.values():
+                client.meta.events.register("before-send.ec2", point)
+                client.meta.events.register("response-received.ec2", point)
+            one_pass(Counted(Store(path), point), site.child, slurm, policy, slurm.started + 1)
+            os.write(writing, str(point.passed).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    passed = os.read(reading, 20)
+    os.close(reading)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return 0
+    assert os.WEXITSTATUS(status) == 0
+    return int(passed)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("shape", "lost"),
+    [
+        pytest.param(
+            shape,
+            lost,
+            id=f"{shape}, journal {'lost' if lost else 'kept'}",
+            # The same again with the other journal: the longest of them are make test-long's.
+            marks=[pytest.mark.long] if (number, lost) in ((1, True), (2, False)) else [],
+        )
+        for number, shape in enumerate(SHAPES)
+        for lost in (False, True)
+    ],
+)
+def test_a_gang_is_whole_and_nothing_is_left_wherever_the_controller_dies(
+    site: Site, tmp_path: Path, shape: str, lost: bool
+) -> None:
+    policy = replace(site.config.policy, launch_batch=500 if shape == "one call" else 2)
+    deadly = 0
+    while True:
+        deadly += 1
+        left = {f"{TYPE}/use1-az4": 2 if shape == SHAPES[2] else 1000}
+        site.cloud.control(pool=left)
+        slurm = Still(next(JOBS), time.time())
+        path = tmp_path / f"{deadly}.db"
+        died = launch(site, policy, slurm, path, deadly) == 0
+        if lost:
+            path = tmp_path / f"{deadly}-new.db"
+        store = Store(path)
+        for seconds in (2, 60, 200):
+            one_pass(store, site.heir, slurm, policy, slurm.started + seconds)
+        found = site.alive()
+        if slurm.refused:
+            # Half of the launch was seen to end, or was ended by the one who died: the whole job begins anew, and is told why.
+            assert died and shape == SHAPES[2], (deadly, slurm.refused)
+            assert slurm.refused.startswith(("landbridge: CAPACITY ", "landbridge: GONE ")), (deadly, slurm.refused)
+        view = site.heir.view()
+        names = sorted(one.node for one in view.instances if one.state in ("pending", "running"))
+        assert names == ([] if slurm.refused else list(slurm.nodes)), deadly
+        assert len(found) == len(names), (deadly, found)
+        assert len({one["zone"] for one in found}) <= 1, (deadly, found)
+        assert all(attempt.ended is not None for attempt in store.load().attempts.values()), deadly
+        store.close()
+        site.heir.terminate(one["id"] for one in found)
+        if not died:
+            break
+    assert deadly > 6

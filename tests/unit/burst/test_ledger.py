@@ -1,0 +1,179 @@
+"""Money: held before it is spent, spent when it is known, refused where a hard cap would break."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from landbridge.burst.ledger import Ledger, hold_usd
+from landbridge.burst.model import Down, Hold, Launch, Outcome, State
+from landbridge.burst.moments import month_of, month_start
+from tests.unit.burst.situations import (
+    BUSY,
+    NOW,
+    decide,
+    ec2,
+    end,
+    events,
+    instance,
+    job,
+    launched,
+    of,
+    only_launch,
+    place,
+    site,
+    slurm,
+    success,
+)
+
+MONTH = "2027-01"
+
+
+def committed(state):
+    return sum(hold.usd for hold in state.holds.values()) + sum(state.spent.values())
+
+
+def test_a_launch_is_held_until_the_end_of_its_lease():
+    decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
+    (hold,) = decision.state.holds.values()
+    assert hold == Hold("lab", "gpu", MONTH, pytest.approx(2 * 10 * 71 / 60), 10.0, NOW)
+
+
+def test_a_refused_launch_holds_nothing():
+    decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
+    state = end(decision, only_launch(decision), Outcome("InsufficientInstanceCapacity", "none"))
+    assert not state.holds and not state.spent
+
+
+def test_a_partly_served_batch_holds_for_what_it_got():
+    decision = decide(slurm(job(1, "g-1"), job(2, "g-2")), ec2())
+    state = end(decision, only_launch(decision), Outcome(instances={"g-1": "i-1"}))
+    (hold,) = state.holds.values()
+    assert hold.usd == pytest.approx(10 * 71 / 60)
+
+
+def test_what_has_ended_is_spent_and_not_held():
+    decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
+    launch = only_launch(decision)
+    state = end(decision, launch, success(launch))
+    both = launched(launch, success(launch))
+    later = NOW + 1800
+    half = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(both[0]), state, now=later).state
+    assert half.spent == {(MONTH, "lab", "gpu"): pytest.approx(5.0)}
+    assert sum(hold.usd for hold in half.holds.values()) == pytest.approx(10 * 71 / 60)
+    done = decide(slurm(), ec2(), half, now=later + 1800).state
+    assert done.spent == {(MONTH, "lab", "gpu"): pytest.approx(15.0)} and not done.holds
+
+
+@pytest.mark.parametrize(("seen", "usd"), [(True, 50.0), (False, 10 * 71 / 60)])
+def test_what_nobody_saw_end_has_cost_at_most_what_was_held(seen, usd):
+    decision = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(decision)
+    state = end(decision, launch, success(launch))
+    shown = [replace(one, state="shutting-down") for one in launched(launch, success(launch))] if seen else []
+    after = decide(slurm(), ec2(*shown), state, now=NOW + 5 * 3600).state
+    assert after.spent == {(MONTH, "lab", "gpu"): pytest.approx(usd)}
+
+
+def test_a_new_journal_holds_for_what_it_finds():
+    found = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
+    state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*found)).state
+    assert state.holds == {"lb-1": Hold("lab", "gpu", MONTH, pytest.approx(40.0), 10.0, NOW - 3600)}
+    assert state.attempts["lb-1"].place == "p5/a/on-demand"
+
+
+def test_a_month_that_ends_keeps_what_was_used_in_it():
+    start = month_start("2027-02")
+    found = instance("i-1", "g-1", launched=start - 3600, lease=start + 7200)
+    before = decide(slurm(states={"g-1": BUSY}), ec2(found), now=start - 60).state
+    state = decide(slurm(states={"g-1": BUSY}), ec2(found), before, now=start + 60).state
+    assert state.spent == {("2027-01", "lab", "gpu"): pytest.approx(10.0)}
+    (hold,) = state.holds.values()
+    assert hold.month == "2027-02" and hold.made == start and hold.usd == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "account", "refused"),
+    [
+        (site(), "poor", True),
+        (site(), "lab", False),
+        (site(monthly_usd=150.0, hard=True), "lab", True),
+        (site(monthly_usd=150.0), "lab", False),
+        (site(pool_monthly_usd={"gpu": 150.0}, hard=True), "lab", True),
+        (site(pool_monthly_usd={"big": 150.0}, hard=True), "lab", False),
+    ],
+)
+def test_a_hard_cap_refuses_and_a_soft_one_is_told(policy, account, refused):
+    big = job(1, *(f"g-{n}" for n in range(1, 9)), account=account, minutes=130)
+    decision = decide(slurm(big), ec2(), policy=policy)
+    assert [down.code for down in of(decision, Down)] == (["BUDGET"] if refused else [])
+    if not refused:
+        (record,) = events(decision, "launch")
+        assert ("over" in record.details) == (policy.monthly_usd is not None)
+
+
+def test_launches_of_one_pass_count_together():
+    jobs = [job(n, f"g-{2 * n - 1}", f"g-{2 * n}", account="poor", minutes=100) for n in (1, 2, 3)]
+    decision = decide(slurm(*jobs), ec2())  # 37 USD each, of 100
+    assert len(of(decision, Launch)) == 2 and [down.code for down in of(decision, Down)] == ["BUDGET"]
+
+
+def test_of_a_batch_as_many_start_as_can_be_paid():
+    jobs = [job(n, f"g-{n}", account="poor", minutes=169) for n in range(1, 6)]  # 30 USD each
+    decision = decide(slurm(*jobs), ec2(), policy=site((place("a"),)))
+    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")
+    (down,) = of(decision, Down)
+    assert down.nodes == ("g-4", "g-5") and down.code == "BUDGET" and set(decision.state.backoffs) == {4, 5}
+
+
+def test_what_costs_nothing_is_never_refused():
+    ledger = Ledger.of(State(spent={(MONTH, "poor", "gpu"): 500.0}), site(), NOW)
+    assert ledger.refusal("poor", "gpu", 0.0) is None and ledger.refusal("poor", "gpu", 0.01)
+
+
+def test_other_months_do_not_count():
+    ledger = Ledger.of(State(spent={("2026-12", "poor", "gpu"): 500.0}), site(), NOW)
+    assert ledger.refusal("poor", "gpu", 99.0) is None
+
+
+@given(st.floats(0, 4e9))
+def test_months_are_of_utc(now):
+    month = month_of(now)
+    assert month == datetime.fromtimestamp(now, UTC).strftime("%Y-%m") and month_start(month) <= now
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["go", "ice", "end", "wait"]), st.integers(1, 4), st.integers(5, 300)), max_size=25
+    )
+)
+def test_a_hard_cap_is_never_broken(steps):
+    """Whatever is asked for, served, refused and ended: what is spent and held stays within the cap."""
+    policy, state, now = site(), State(), NOW
+    alive: list = []
+    for number, (what, count, minutes) in enumerate(steps, 1):
+        now += 60
+        if what == "wait":
+            now += minutes * 60
+        if what == "end":
+            alive = alive[count:]
+        alive = [one for one in alive if one.lease > now]  # who enforces leases is not the controller alone
+        busy = {one.node: BUSY for one in alive}
+        free = [f"g-{n}" for n in range(1, 9) if f"g-{n}" not in busy]
+        wanted = free[:count] if what in ("go", "ice") else []
+        jobs = [job(number, *wanted, account="poor", minutes=minutes, started=now)] if wanted else []
+        decision = decide(slurm(*jobs, states=busy, at=now), ec2(*alive, at=now), state, policy, now)
+        assert committed(decision.state) <= 100.0 + 1e-6
+        state = decision.state
+        for launch in of(decision, Launch):
+            outcome = Outcome("InsufficientInstanceCapacity") if what == "ice" else success(launch, 1 + 10 * number)
+            state = end(replace(decision, state=state), launch, outcome, policy, now)
+            alive += launched(launch, outcome, now)
+        assert committed(state) <= 100.0 + 1e-6
+
+
+def test_a_hold_is_never_negative():
+    assert hold_usd(3, 10.0, NOW, NOW - 60) == 0.0

@@ -1,0 +1,144 @@
+"""What Prometheus reads, and the decision log's lines."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from landbridge.burst.decisions import DecisionLog
+from landbridge.burst.metrics import Metrics, serve
+from landbridge.burst.model import (
+    Attempt,
+    Breaker,
+    Drought,
+    Ec2View,
+    Gang,
+    Hold,
+    Instance,
+    Launch,
+    Node,
+    Outcome,
+    Place,
+    Record,
+    SlurmView,
+    State,
+)
+
+PLACE = Place("p5/a/on-demand", "on_demand", "p5.48xlarge", "subnet-1", "a", "on-demand", "lt-1", "1")
+GANG = Gang("g", "7", "p5", ("p5-1", "p5-2"), (7,), True)
+ATTEMPT = Attempt("t", "g", "p5", PLACE.key, GANG.nodes, (7,), "vision", True, 2000.0, 1000.0, 5.0, 2.5)
+LAUNCH = Launch(GANG, PLACE, (ATTEMPT,), {})
+LINE = re.compile(r'^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+$')
+
+
+def slurm(at: float, **states: set[str]) -> SlurmView:
+    names = {name.replace("_", "-"): Node(name.replace("_", "-"), frozenset(found)) for name, found in states.items()}
+    return SlurmView(at, {}, names)
+
+
+def ec2(at: float, *nodes: str) -> Ec2View:
+    found = (Instance(f"i-{n}", n, "running", "", "s", "t", "on-demand", 1.0, "p5") for n in nodes)
+    return Ec2View(at, tuple(found))
+
+
+def samples(metrics: Metrics) -> dict[str, float]:
+    lines = metrics.text.splitlines()
+    assert lines[-1] == "# EOF" and metrics.text.endswith("\n")
+    values = [line for line in lines if not line.startswith("#")]
+    for line in values:
+        assert LINE.match(line), line
+    return {
+        line.rpartition(" ")[0].removeprefix("landbridge_burst_"): float(line.rpartition(" ")[2]) for line in values
+    }
+
+
+def test_launches_waits_and_refusals() -> None:
+    metrics = Metrics()
+    metrics.performed(LAUNCH, Outcome("InsufficientInstanceCapacity", "x"), 1000.0)
+    metrics.performed(LAUNCH, Outcome(instances={"p5-1": "i-1", "p5-2": "i-2"}), 1000.0)
+    coming = {"ALLOCATED", "POWERING_UP"}
+    metrics.seen(slurm(1030.0, p5_1=coming, p5_2=coming), None, State())
+    metrics.seen(slurm(1045.0, p5_1={"ALLOCATED"}, p5_2=coming), None, State())
+    metrics.seen(slurm(1100.0, p5_1={"ALLOCATED"}, p5_2={"ALLOCATED"}), None, State())
+    metrics.seen(slurm(1200.0, p5_1={"ALLOCATED"}, p5_2={"ALLOCATED"}), None, State())
+    metrics.passed(0.2, 1200.0, True)
+    found = samples(metrics)
+    where = 'place="p5/a/on-demand",pool="p5"'
+    assert found[f"launched_instances_total{{{where}}}"] == 2
+    assert found[f'refused_launches_total{{code="InsufficientInstanceCapacity",{where}}}'] == 1
+    assert found['ready_seconds_count{pool="p5"}'] == 2
+    assert found['ready_seconds_sum{pool="p5"}'] == 45 + 100
+    assert found['ready_seconds_bucket{pool="p5",le="60.0"}'] == 1
+    assert found['ready_seconds_bucket{pool="p5",le="+Inf"}'] == 2
+    assert found['pass_seconds_bucket{le="0.25"}'] == found["active"] == 1
+
+
+def test_an_instance_that_nobody_wants_is_counted_in_seconds() -> None:
+    metrics = Metrics()
+    for at in (100.0, 115.0, 130.0):
+        metrics.seen(slurm(at, p5_1={"IDLE"}, p5_2={"IDLE", "POWERED_DOWN"}), ec2(at, "p5-1", "p5-2", ""), State())
+    metrics.passed(0.1, 130.0, True)
+    found = samples(metrics)
+    assert found["unowned_instances"] == 2
+    assert found["unowned_instance_seconds_total"] == 2 * 30
+    assert found['instances{pool="p5",state="running"}'] == 3
+
+
+def test_what_the_journal_knows() -> None:
+    metrics = Metrics()
+    state = State(
+        droughts={PLACE.key: Drought(500.0, 1, "x")},
+        breakers={"p5": Breaker('a "quoted"\ncode'.replace('"', "'"), "m", 1.0, 1, 2.0)},
+        holds={n: Hold("vision", "p5", "2026-11", 5.0, 1.0, 1.0) for n in ("a", "b")},
+        spent={("2026-11", "vision", "p5"): 1234.5},
+    )
+    metrics.seen(slurm(1.0), None, state)
+    metrics.failed("ec2", "RequestLimitExceeded")
+    metrics.passed(0.1, 1.0, False)
+    found = samples(metrics)
+    assert found['held_usd{account="vision",month="2026-11",pool="p5"}'] == 10
+    assert found['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
+    assert found['drought_until_seconds{place="p5/a/on-demand"}'] == 500
+    assert found['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1
+    assert found["active"] == 0
+    assert any(name.startswith("breaker_open") for name in found)
+
+
+def test_it_is_served_on_the_loopback() -> None:
+    metrics = Metrics()
+    metrics.passed(0.1, 1.0, True)
+    server = serve(metrics, "127.0.0.1:0")
+    address = f"http://127.0.0.1:{server.server_address[1]}"
+    with urllib.request.urlopen(f"{address}/metrics", timeout=10) as answer:
+        assert answer.read().decode() == metrics.text
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{address}/other", timeout=10)
+    server.shutdown()
+    server.server_close()
+
+
+def test_decisions_are_lines_of_json_and_old_ones_are_dropped(tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path / "decisions.jsonl", limit=2000, kept=2)
+    for number in range(100):
+        log.write([Record(1_795_000_000.5 + number, "launch", (7,), ("p5-1",), usd=1.5, details={"n": number})])
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert set(names) <= {"decisions.jsonl", "decisions.jsonl.1", "decisions.jsonl.2"} and len(names) >= 2
+    lines = [json.loads(line) for line in (tmp_path / "decisions.jsonl.1").read_text().splitlines()]
+    assert lines[0]["time"].startswith("2026-11-18T") and lines[0]["time"].endswith(".500Z")
+    assert {key: lines[0][key] for key in ("event", "jobs", "nodes", "usd")} == {
+        "event": "launch", "jobs": [7], "nodes": ["p5-1"], "usd": 1.5,
+    }  # fmt: skip
+    kept = [
+        json.loads(line)["details"]["n"]
+        for name in reversed(names)
+        for line in (tmp_path / name).read_text().splitlines()
+    ]
+    assert kept == sorted(kept)
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DecisionLog(tmp_path / "nowhere" / "x").write([Record(1.0, "launch")])
+    assert "launch" in capsys.readouterr().err

@@ -1,0 +1,148 @@
+"""PrologSlurmctld: how it judges, how often it asks, that it ends, and that it holds what may not be in AWS."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from landbridge.burst import prolog_wait
+from landbridge.burst.config import load
+from landbridge.burst.prolog_wait import denied, pause, verdict
+
+#: Nodes p5-1 to p5-16 are in AWS; the data of account patients may not be there.
+SAMPLE = Path(__file__).parent / "data" / "burst.json"
+
+SINFO = """#!/bin/sh
+echo "$@" >> {folder}/asked
+cat {folder}/answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([], "wait"),
+        ([{"ALLOCATED", "CLOUD"}], "up"),
+        ([{"ALLOCATED", "CLOUD"}, {"ALLOCATED", "CLOUD", "POWERING_UP"}], "wait"),
+        ([{"ALLOCATED", "NOT_RESPONDING"}], "wait"),
+        ([{"ALLOCATED", "POWERING_UP"}, {"DOWN", "CLOUD", "POWERING_DOWN"}], "down"),
+    ],
+)
+def test_verdict(states: list[set[str]], expected: str) -> None:
+    assert verdict(frozenset(state) for state in states) == expected
+
+
+def test_it_asks_soon_at_first_and_seldom_later() -> None:
+    assert pause(0) == 0.25
+    assert pause(1000) == 2.0
+    assert all(pause(second) <= pause(second + 1) for second in range(100))
+
+
+def answer(folder: Path, *states: list[str]) -> None:
+    rows = [{"node": {"state": s}, "nodes": {"nodes": [f"p5-{n}"]}} for n, s in enumerate(states, 1)]
+    (folder / "new").write_text(json.dumps({"sinfo": rows}))
+    (folder / "new").replace(folder / "answer")
+
+
+def start(
+    folder: Path, nodes: str | None = "p5-[1-2]", account: str = "vision", config: Path = SAMPLE
+) -> "subprocess.Popen[str]":
+    (folder / "sinfo").write_text(SINFO.format(folder=folder))
+    (folder / "sinfo").chmod(0o755)
+    environment = {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "LANDBRIDGE_BURST_CONFIG": str(config),
+        "SLURM_JOB_ACCOUNT": account,
+        **({"SLURM_JOB_NODELIST": nodes} if nodes else {}),
+    }
+    command = [sys.executable, "-m", "landbridge.burst.prolog_wait"]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("end", [["ALLOCATED", "CLOUD"], ["DOWN", "CLOUD", "POWERING_DOWN"]])
+def test_it_ends_when_the_nodes_are_up_or_one_is_lost(tmp_path: Path, end: list[str]) -> None:
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD", "POWERING_UP"])
+    process = start(tmp_path)
+    time.sleep(1)
+    assert process.poll() is None
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], end)
+    assert process.wait(timeout=20) == 0
+    assert set((tmp_path / "asked").read_text().splitlines()) == {"--json --all --nodes=p5-[1-2]"}
+    assert process.stderr is not None and process.stderr.read() == ""
+    process.stderr.close()
+
+
+def test_a_slurm_that_does_not_answer_is_told_once_and_asked_again(tmp_path: Path) -> None:
+    (tmp_path / "answer").write_text("not json")
+    process = start(tmp_path)
+    time.sleep(1.5)
+    answer(tmp_path, ["IDLE"], ["IDLE"])
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0 and errors.count("not JSON") == 1
+
+
+def test_without_nodes_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
+    process = start(tmp_path, None)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0 and "SLURM_JOB_NODELIST" in errors
+
+
+@pytest.mark.parametrize(
+    ("nodes", "account", "wckey", "words"),
+    [
+        ("p5-[1-2]", "vision", "", None),
+        ("p5-[1-2]", "patients", "", "data of account patients"),
+        ("p5-1", "vision", "patients", "'patients'"),
+        ("p5-1", "", "", "not one of those"),
+        ("dgx[01-04]", "patients", "", None),
+        ("dgx01,p5-3", "patients", "", "data of account patients"),
+        ("not [a host list", "patients", "", None),
+    ],
+)
+def test_who_is_denied_where(nodes: str, account: str, wckey: str, words: str | None) -> None:
+    said = denied(load(SAMPLE), nodes, account, wckey)
+    assert said is None if words is None else said is not None and words in said
+
+
+def test_a_restricted_job_on_nodes_that_are_up_waits_until_they_are_given_up(tmp_path: Path) -> None:
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD"])
+    config, path = tmp_path / "burst.json", tmp_path / "socket"
+    config.write_text(json.dumps({**json.loads(SAMPLE.read_text()), "socket": str(path)}))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
+        daemon.bind(str(path))
+        daemon.settimeout(20)
+        process = start(tmp_path, account="patients", config=config)
+        assert daemon.recv(8), "the daemon is told at once"
+    time.sleep(1)
+    assert process.poll() is None, "nothing of the job starts"
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["DOWN", "CLOUD", "POWERING_DOWN"])
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0 and "may not be in AWS" in errors
+
+
+def test_where_nobody_gives_its_nodes_up_slurm_takes_the_job_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD"])
+    start(tmp_path, None).communicate(timeout=20)
+    for name, value in {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "LANDBRIDGE_BURST_CONFIG": str(SAMPLE),
+        "SLURM_JOB_ACCOUNT": "patients",
+        "SLURM_JOB_NODELIST": "p5-[1-2]",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(prolog_wait, "REFUSED_SECONDS", 1.0)
+    assert prolog_wait.main() == 1
+
+
+def test_without_a_configuration_nothing_is_held_and_it_is_said(tmp_path: Path) -> None:
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD"])
+    process = start(tmp_path, account="patients", config=tmp_path / "none.json")
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0 and "none.json" in errors

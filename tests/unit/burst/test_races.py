@@ -1,0 +1,225 @@
+"""Gangs that break while they start, and what races and clocks do to a decision."""
+
+from dataclasses import replace
+
+import pytest
+
+from landbridge.burst.model import (
+    Attempt,
+    Backoff,
+    Breaker,
+    Down,
+    Drought,
+    Hold,
+    Launch,
+    Node,
+    Order,
+    Outcome,
+    SetAddresses,
+    State,
+    Terminate,
+)
+from tests.unit.burst.situations import (
+    BUSY,
+    NOW,
+    RISING,
+    at,
+    decide,
+    ec2,
+    end,
+    instance,
+    job,
+    launched,
+    of,
+    only_launch,
+    place,
+    site,
+    slurm,
+    success,
+)
+
+GANG = slurm(job(1, "g-1", "g-2", "g-3"))
+ICE = Outcome("InsufficientInstanceCapacity", "none left")
+LOST = Outcome("ReadTimeoutError", "no answer")
+
+
+# Gangs that break.
+
+
+@pytest.mark.parametrize("shown", ["shutting-down", None])
+def test_a_gang_that_loses_an_instance_while_it_boots_starts_over(shown):
+    first = decide(GANG, ec2())
+    launch = only_launch(first)
+    state = end(first, launch, success(launch))
+    one, *rest = launched(launch, success(launch))
+    gone = [replace(one, state=shown)] if shown else []
+    now = NOW + (30 if shown else 100)  # without a word from EC2, it may only not be shown yet
+    decision = decide(at(GANG, now), ec2(*gone, *rest), state, now=now)
+    (down,) = of(decision, Down)
+    assert down.nodes == ("g-1", "g-2", "g-3") and down.code == "GONE"
+    assert {id for action in of(decision, Terminate) for id in action.instances} == {"i-2", "i-3"}
+    assert not of(decision, Launch)
+
+
+def test_a_journal_that_was_lost_after_other_launches_asks_with_the_same_token():
+    earlier = decide(slurm(job(1, "g-1")), ec2())
+    state = end(earlier, only_launch(earlier), success(only_launch(earlier)))
+    there = ec2(*launched(only_launch(earlier), success(only_launch(earlier))))
+    both = at(slurm(job(1, "g-1"), job(2, "g-2", started=NOW + 4)), NOW + 5)
+    known = only_launch(decide(both, there, state, now=NOW + 5))
+    lost = only_launch(decide(both, there, State(), now=NOW + 6))
+    assert known.attempts[0].token == lost.attempts[0].token
+
+
+@pytest.mark.parametrize("state", [State(), State(orders=(Order(1, "suspend", ("g-1", "g-2"), NOW - 1),))])
+@pytest.mark.parametrize("nodes", [("g-1",), ("g-1", "g-2")])
+def test_a_job_that_began_between_the_look_at_nodes_and_the_look_at_jobs_has_its_nodes(nodes, state):
+    # The second command of the look shows it running; its start is another moment now, and with that its token would be.
+    torn = slurm(job(1, *nodes, state="RUNNING", started=NOW), states=dict.fromkeys(nodes, RISING))
+    hidden = decide(torn, ec2(), state)
+    assert not of(hidden, Launch) and not of(hidden, Down)
+    shown = ec2(*(instance(f"i-{name[-1]}", name, launched=NOW - 60) for name in nodes))
+    seen = decide(torn, shown, state)
+    assert not [*of(seen, Launch), *of(seen, Terminate), *of(seen, Down), *of(seen, SetAddresses)]
+
+
+def test_what_is_left_of_a_gang_whose_launch_failed_ends():
+    first = decide(GANG, ec2())
+    launch = only_launch(first)
+    state = end(first, launch, Outcome("InsufficientInstanceCapacity", "", {"g-1": "i-1"}))
+    left = launched(launch, Outcome(instances={"g-1": "i-1"}, addresses={"g-1": "10.1.0.1"}))
+    decision = decide(GANG, ec2(*left), state)
+    assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
+    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")  # whole, at the next place
+    assert only_launch(decision).place.zone == "b"
+
+
+def test_what_an_older_journal_launched_with_the_same_token_is_not_ended():
+    first = decide(GANG, ec2())
+    launch = only_launch(first)
+    state = end(first, launch, Outcome("IdempotentParameterMismatch", "other parameters"))
+    for states in ({}, dict.fromkeys(("g-1", "g-2", "g-3"), BUSY)):
+        view = slurm(job(1, "g-1", "g-2", "g-3"), states=states)
+        assert not of(decide(view, ec2(*launched(launch, success(launch))), state), Terminate)
+
+
+@pytest.mark.parametrize("ahead", [-600.0, 600.0])
+def test_a_token_of_an_older_journal_is_not_asked_for_for_ever(ahead):
+    """Also where the clock that dated the job's start was ahead, and has been set right since."""
+    gang = slurm(job(1, "g-1", "g-2", "g-3", started=NOW + ahead))
+    first = decide(gang, ec2())
+    state = end(first, only_launch(first), Outcome("IdempotentParameterMismatch", "other parameters"))
+    again = only_launch(decide(gang, ec2(), state))
+    assert again.place == only_launch(first).place
+    assert again.attempts[0].token != only_launch(first).attempts[0].token
+
+
+def test_a_call_for_a_block_that_a_clock_took_for_open_is_not_repeated():
+    block = place("b", market="capacity-block", key="block", opens=NOW + 600, closes=NOW + 9000)
+    policy = site(places=(block,))
+    ahead = NOW + 900
+    first = decide(at(GANG, ahead), ec2(at=ahead), policy=policy, now=ahead)
+    state = end(first, only_launch(first), LOST, policy=policy, now=ahead)
+    assert only_launch(decide(at(GANG, ahead + 5), ec2(), state, policy, now=ahead + 5)).repeated
+    assert not of(decide(GANG, ec2(), state, policy), Launch)
+
+
+def test_components_in_two_pools_start_together_or_not_at_all():
+    het = slurm(job(1, "g-1", "g-2", het_job=1), job(2, "b-1", het_job=1))
+    assert len(of(decide(het, ec2()), Launch)) == 2
+    dry = State(droughts={"p4d/a/on-demand": Drought(NOW + 60, 1, "InsufficientInstanceCapacity")})
+    decision = decide(het, ec2(), dry)
+    assert not of(decision, Launch) and {node for down in of(decision, Down) for node in down.nodes} == {
+        "g-1",
+        "g-2",
+        "b-1",
+    }
+    assert set(decision.state.backoffs) == {1, 2} and not decision.state.holds
+
+
+def test_a_single_node_whose_instance_vanishes_is_launched_again_but_not_for_ever():
+    state, launches, view = State(), 0, slurm(job(1, "g-1"))
+    for n in range(6):
+        now = NOW + 100 * n
+        decision = decide(at(view, now), ec2(), state, now=now)
+        state = decision.state
+        for launch in of(decision, Launch):
+            launches += 1
+            state = end(decision, launch, success(launch, 10 * n), now=now)
+        if of(decision, Down):
+            break
+    assert launches == 3 and [down.code for down in of(decision, Down)] == ["GONE"]
+    assert len(set(state.attempts)) == 3
+
+
+def test_a_job_whose_nodes_keep_vanishing_waits():
+    state = State(backoffs={1: Backoff(NOW + 50, 1, "GONE", "it ended", told=True)})
+    (down,) = decide(GANG, ec2(), state).actions
+    assert down.code == "GONE"
+    assert of(decide(GANG, ec2(), state, now=NOW + 51), Launch)
+
+
+def test_a_failure_seen_twice_is_one_failure_and_the_next_one_waits_longer():
+    state = decide(GANG, ec2(), State(drained={"gpu": "x"})).state
+    again = decide(GANG, ec2(), state, now=NOW + 30).state
+    assert again.backoffs[1].until == NOW + 60 and again.backoffs[1].tries == 1
+    third = decide(GANG, ec2(), again, now=NOW + 90).state
+    assert third.backoffs[1].until == NOW + 90 + 120 and third.backoffs[1].tries == 2
+
+
+# Races and clocks.
+
+
+def test_a_second_resume_order_changes_nothing():
+    order = Order(1, "resume", ("g-1", "g-2", "g-3"), NOW - 5, {1: ("g-1", "g-2", "g-3")})
+    once = decide(GANG, ec2(), State(orders=(order,)))
+    twice = decide(GANG, ec2(), State(orders=(order, replace(order, seq=2))))
+    assert once.actions == twice.actions
+    assert not of(decide(GANG, ec2(), twice.state, now=NOW + 2), Terminate)
+
+
+def test_a_job_that_takes_over_a_booting_node_keeps_its_instance():
+    first = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(first)
+    state = end(first, launch, success(launch))
+    view = slurm(job(2, "g-1", started=NOW + 60))
+    decision = decide(view, ec2(*launched(launch, success(launch))), state, now=NOW + 65)
+    assert not of(decision, Launch) and not of(decision, Terminate)
+
+
+@pytest.mark.parametrize("back", [100.0, 3600.0, 1e6])
+def test_a_clock_that_went_back_makes_nobody_wait(back):
+    state = State(
+        attempts={"t": Attempt("t", "9.0/gpu", "gpu", "p", ("g-8",), (9,), "lab", True, NOW, NOW, 5, 1)},
+        holds={"t": Hold("lab", "gpu", "2027-01", 5, 1, NOW)},
+        droughts={"p5/a/on-demand": Drought(NOW + 100, 2, "x")},
+        breakers={"gpu": Breaker("x", "", NOW, 1, NOW + 600)},
+        backoffs={1: Backoff(NOW + 1800, 9, "GONE", "x")},
+        suspects={"nameless:i-1": NOW},
+        orders=(Order(1, "suspend", ("g-1",), NOW),),
+        throttled_until=NOW + 5,
+    )
+    now = NOW - back
+    after = decide(at(slurm(), now), ec2(instance("i-1", "")), state, now=now).state
+    assert after.throttled_until <= now + 5 and after.breakers["gpu"].until <= now + 600
+    assert after.droughts["p5/a/on-demand"].until <= now + 1800 * 1.2 and after.backoffs[1].until <= now + 1800
+    assert after.attempts["t"].made == now and not after.orders and after.suspects["nameless:i-1"] == now
+
+
+def test_a_clock_that_jumps_ahead_ends_nothing_that_works():
+    first = decide(GANG, ec2())
+    state = end(first, only_launch(first), success(only_launch(first)))
+    up = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING"))
+    decision = decide(up, ec2(*launched(only_launch(first), success(only_launch(first)))), state, now=NOW + 86400)
+    assert not of(decision, Terminate) and not of(decision, Down)
+
+
+def test_slurm_is_told_addresses_once_and_when_it_believes_otherwise():
+    booting = instance("i-1", "g-1", jobs=(1,))
+    view = slurm(job(1, "g-1"))
+    first = decide(view, ec2(booting))
+    (action,) = of(first, SetAddresses)
+    state = end(first, action, Outcome())
+    assert not decide(view, ec2(booting), state).actions
+    wrong = slurm(job(1, "g-1"), nodes=[Node("g-1", frozenset(RISING), address="10.9.9.9")])
+    assert of(decide(wrong, ec2(booting), state), SetAddresses)

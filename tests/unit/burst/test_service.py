@@ -1,0 +1,164 @@
+"""The daemon as a service: one on a host, signals, settings, two controllers, what it holds and tells."""
+# ruff: noqa: F811 - fixtures are imported
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from landbridge.burst.model import State
+from landbridge.burst.store import Store
+from sandbox.cloud.process import Cloud
+from sandbox.embedded.slurm import SimulatedSlurm
+from tests.unit.burst.service import emulator, instances, log, place, start, submit  # noqa: F401
+from tests.unit.cloud.conftest import client_of
+
+
+def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "LANDBRIDGE_BURST_CONFIG": str(slurm.directory / "burst.json")}
+    environment["PATH"] = f"{slurm.directory}/bin:{environment['PATH']}"
+    command = [sys.executable, "-m", "landbridge.burst.daemon", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_one_daemon_on_a_host_and_it_ends_when_asked(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+    slurm = start()
+    slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
+    second = program(slurm)
+    assert second.returncode == 1 and "another daemon runs" in second.stderr
+    slurm.daemon.send_signal(signal.SIGTERM)
+    assert slurm.daemon.wait(timeout=20) == 0
+    assert "stopped" in log(slurm)
+    assert program(slurm, "--once").returncode == 0
+
+
+def test_settings_are_read_again_and_bad_ones_refused(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+    slurm = start()
+    slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
+    path = slurm.directory / "burst.json"
+    good = json.loads(path.read_text())
+    path.write_text(json.dumps({**good, "cluster": 7}))
+    slurm.daemon.send_signal(signal.SIGHUP)
+    slurm.wait_for(lambda: "the settings stay as they are" in log(slurm), 20, "bad settings were taken")
+    path.write_text(json.dumps({**good, "accounts": {"speech": {"data_class": "internal", "aws": True}}}))
+    slurm.daemon.send_signal(signal.SIGHUP)
+    slurm.wait_for(lambda: "settings read again" in log(slurm), 20, "not read")
+    assert slurm.wait(submit(slurm, account="speech"), 40).state == "COMPLETED"
+
+
+def test_settings_that_cannot_be_used_end_it(tmp_path: Path) -> None:
+    (tmp_path / "burst.json").write_text("{}")
+    command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(tmp_path / "burst.json")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "cluster: text is expected" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_slurm_it_stands_by_and_launches_nothing(cloud: Cloud, burst: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "burst.json"
+    path.write_text(json.dumps({**burst, "state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}))
+    Store(tmp_path / "burst.db").append("resume", ["p5-1"], {1: ("p5-1",)}, time.time())
+    environment = {**os.environ, "PATH": "/nonexistent"}
+    command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(path), "--once"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "scontrol" in done.stderr
+    assert instances(cloud) == {} and len(Store(tmp_path / "burst.db").load().orders) == 1
+
+
+SLURM = """#!/bin/sh
+case "$*" in
+ping*) echo '{{"pings": [{{"hostname": "'"$(cat {folder}/active)"'", "responding": true, "mode": "primary"}}]}}' ;;
+*nodes=p5*) echo '{{"sinfo": [{{"node": {{"state": ["IDLE", "CLOUD", "POWERED_DOWN"]}}, "nodes": {{"nodes": ["p5-[1-4]"]}}}}]}}' ;;
+*) echo '{{"jobs": []}}' ;;
+esac
+"""
+
+
+def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
+    cloud: Cloud, burst: dict[str, Any], tmp_path: Path
+) -> None:
+    for name in ("scontrol", "sinfo", "squeue"):
+        (tmp_path / name).write_text(SLURM.format(folder=tmp_path))
+        (tmp_path / name).chmod(0o755)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    own = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None, "snapshot_dir": str(shared)}
+    (tmp_path / "burst.json").write_text(json.dumps({**burst, **own}))
+    # What the other controller left: it has drained a pool, and its lease was over long ago.
+    other = Store(tmp_path / "other.db")
+    other.take_lease("ctl02", time.time() - 600, 60)
+    other.save(State(), State(drained={"p5": "by the other"}))
+    other.snapshot(shared)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+    def once() -> str:
+        command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(tmp_path / "burst.json"), "--once"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    (tmp_path / "active").write_text("ctl02")
+    before = (shared / "burst-journal.json").read_text()
+    assert "acting" not in once() and Store(tmp_path / "burst.db").load() == State()
+    assert (shared / "burst-journal.json").read_text() == before
+    (tmp_path / "active").write_text(socket.gethostname())
+    said = once()
+    assert "went on from the other controller's journal" in said and "acting" in said
+    assert Store(tmp_path / "burst.db").load().drained == {"p5": "by the other"}
+    assert json.loads((shared / "burst-journal.json").read_text())["lease"][0][0] == socket.gethostname()
+
+
+def memory(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def test_it_stays_small_and_tells_prometheus(
+    cloud: Cloud, burst: dict[str, Any], start: Callable[..., SimulatedSlurm]
+) -> None:
+    slurm = start()
+    slurm.daemon.terminate()
+    slurm.daemon.wait()
+    port = _free_port()
+    path = slurm.directory / "burst.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "metrics": f"127.0.0.1:{port}"}))
+    daemon = slurm.programs.daemon()
+    job = submit(slurm, 2)
+    assert slurm.wait(job, 40).state == "COMPLETED"
+    time.sleep(1)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        kind, text = answer.headers["Content-Type"], answer.read().decode()
+    assert kind.startswith("application/openmetrics-text") and text.endswith("# EOF\n")
+    assert 'landbridge_burst_launched_instances_total{place="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2' in text
+    assert "landbridge_burst_active 1" in text
+    assert memory(daemon.pid) < 60
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_key_is_published_once(cloud: Cloud, burst: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "burst.json").write_text(json.dumps(burst))
+    client_of(cloud, "secretsmanager").create_secret(Name="sandbox/slurm-key")
+
+    def publish(key: bytes) -> str:
+        environment = {**os.environ, "LANDBRIDGE_BURST_CONFIG": str(tmp_path / "burst.json")}
+        command = [sys.executable, "-m", "landbridge.burst.publish_key"]
+        done = subprocess.run(command, input=key, env=environment, capture_output=True, timeout=30, check=False)
+        return (done.stdout or done.stderr).decode().strip()
+
+    text, binary = b"k" * 64 + b"\n", b"\xff" * 64
+    said = [publish(key) for key in (text, text, binary, binary)]
+    assert said == ["changed", "unchanged", "changed", "unchanged"]
+    stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId="sandbox/slurm-key")
+    assert stored["SecretBinary"] == binary
+    assert "32 bytes" in publish(b"short")

@@ -1,0 +1,251 @@
+"""The replay of a queue: what must hold whatever the queue, the site, the pools and the budgets are."""
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from landbridge.burst.moments import month_of
+from landbridge.burst.simulate.played import Played, Task
+from landbridge.burst.simulate.replay import replay
+from landbridge.burst.simulate.setting import Setting
+from landbridge.burst.simulate.shelf import Shelf, earliest
+from tests.unit.burst.queues import START, setting
+
+HOUR = 3600.0
+
+
+@some.composite
+def queues(draw: some.DrawFn, gpus: some.SearchStrategy[int] | None = None, exact: bool = False) -> list[Task]:
+    """Jobs in the order of submission, over up to two weeks at the turn of a month."""
+    size = gpus if gpus is not None else some.sampled_from((1, 1, 1, 2, 3, 4, 6, 8, 12, 20))
+    length = some.sampled_from((60.0, 600.0, HOUR, 5 * HOUR, 30 * HOUR))
+    row = some.tuples(
+        some.integers(0, 40), length, size, some.sampled_from(("open", "open", "shut")), some.integers(1, 4)
+    )
+    tasks, now = [], START
+    for gap, seconds, count, account, factor in draw(some.lists(row, min_size=1, max_size=40)):
+        now += gap * 600.0
+        limit = seconds if exact else factor * seconds
+        tasks.append(Task(now, seconds, count, account, limit))
+    return tasks
+
+
+SETTINGS = some.builds(
+    setting,
+    nodes=some.integers(0, 3),
+    pools=some.sampled_from((((3, 0),), ((2, 1), (3, 0)), ((1, 1),))),
+    boot=some.sampled_from((0.0, 600.0)),
+    cap=some.sampled_from((None, 50.0, 1000.0)),
+    cluster_cap=some.sampled_from((None, 20_000.0)),
+    wait=some.sampled_from((None, 0.0, 1800.0)),
+    suspend=some.sampled_from((60.0, 3600.0)),
+    size=some.sampled_from((None, 1, 2)),
+)
+
+
+def most(spans: Iterable[tuple[float, float, int]]) -> int:
+    """The largest sum of what overlaps; what ends makes room for what begins at the same moment."""
+    steps = sorted(step for begin, end, count in spans for step in ((begin, 1, count), (end, 0, -count)))
+    total = found = 0
+    for _, _, change in steps:
+        total += change
+        found = max(found, total)
+    return found
+
+
+def spans(played: Played, pool: str) -> list[tuple[float, float, int]]:
+    return [
+        (began, began + task.seconds, task.gpus)
+        for task, began, where in zip(played.tasks, played.began, played.pool, strict=True)
+        if began is not None and where == pool
+    ]
+
+
+def by_account(played: Played) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for (month, account, _), usd in played.spent.items():
+        found[month, account] += usd  # type: ignore[assignment]
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(queues(), SETTINGS)
+def test_whatever_the_queue(tasks: list[Task], site: Setting) -> None:
+    played = replay(site, tasks)
+    assert most(spans(played, "")) <= site.onprem_gpus
+    for pool in site.pools:
+        stays = [(stay.launched, stay.ended, 1) for stay in played.stays if stay.pool == pool.name]
+        assert most(stays) <= played.peaks[pool.name] <= site.policy.pools[pool.name].max_nodes
+        assert most(spans(played, pool.name)) <= pool.gpus * site.policy.pools[pool.name].max_nodes
+    for task, began, where in zip(tasks, played.began, played.pool, strict=True):
+        assert began is None or began >= task.submitted
+        assert not (where and task.account == "shut")
+    # What was charged is what instances ran.
+    ran = sum(stay.usd_hour * (stay.ended - stay.launched) / HOUR for stay in played.stays)
+    assert sum(played.spent.values()) == pytest.approx(ran)
+    cap = site.policy.accounts["open"].monthly_usd
+    for (month, account), usd in by_account(played).items():
+        assert account in ("open", "")
+        if account == "open" and cap is not None:
+            assert usd <= cap + 1e-6
+        if site.policy.hard and site.policy.monthly_usd is not None:
+            assert sum(u for (m, _), u in by_account(played).items() if m == month) <= site.policy.monthly_usd + 1e-6
+
+
+@settings(max_examples=50, deadline=None)
+@given(queues(), SETTINGS)
+def test_the_same_again(tasks: list[Task], site: Setting) -> None:
+    assert replay(site, tasks) == replay(site, tasks)
+
+
+@settings(max_examples=60, deadline=None)
+@given(queues(), SETTINGS)
+def test_who_can_start_does(tasks: list[Task], site: Setting) -> None:
+    """Only a job that fits nowhere it may be, or whose money is refused, never starts."""
+    played = replay(site, tasks)
+    for number, (task, began) in enumerate(zip(tasks, played.began, strict=True)):
+        if began is None:
+            assert task.gpus > site.onprem_gpus
+            assert any(number in jobs for jobs in played.refused.values())
+    assert not played.refused.get("RESIDENCY", set()) & {n for n, task in enumerate(tasks) if task.account != "shut"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(queues(some.just(1)), some.booleans(), some.sampled_from((None, 0.0, 1800.0)))
+def test_with_bursting_nobody_waits_longer_than_the_boot(tasks: list[Task], capped: bool, wait: float | None) -> None:
+    """For jobs of one GPU: first come first served, a job that leaves for AWS makes nobody behind it wait longer."""
+    site = setting(cap=200.0 if capped else None, wait=wait)
+    alone, both = replay(site, tasks, bursting=False), replay(site, tasks)
+    for before, after in zip(alone.began, both.began, strict=True):
+        assert before is not None and after is not None
+        assert after <= before + 600.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(queues(some.just(1)))
+def test_equal_jobs_start_in_their_order(tasks: list[Task]) -> None:
+    began = [began for began in replay(setting(), tasks, bursting=False).began if began is not None]
+    assert began == sorted(began) and len(began) == len(tasks)
+
+
+@settings(max_examples=50, deadline=None)
+@given(queues(some.sampled_from((1, 2, 4, 8)), exact=True))
+def test_backfill_delays_nobody_at_the_head(tasks: list[Task]) -> None:
+    """Where limits are exact, the job that waits longest starts when it was promised to, or sooner."""
+    site = setting(pools=())
+    played = replay(site, tasks, bursting=False)
+    for number, (task, began) in enumerate(zip(tasks, played.began, strict=True)):
+        assert began is not None
+        # All that was before it, run one after the other, is more than it can have to wait.
+        before = [one.seconds for one in tasks[:number]]
+        assert began <= task.submitted + sum(before) + 1e-6
+
+
+def test_a_gap_is_filled_by_who_ends_in_time() -> None:
+    site = setting(nodes=1, gpus=8, pools=())
+    rows = [(0, 4, 100.0), (1, 8, 50.0), (2, 4, 300.0), (3, 4, 90.0)]
+    tasks = [Task(START + at, seconds, gpus, "open", seconds) for at, gpus, seconds in rows]
+    began = [began - START for began in replay(site, tasks, bursting=False).began if began is not None]
+    # The second waits for all GPUs; the third would keep it waiting; the fourth ends before its time comes.
+    assert began == [0, 100, 150, 3]
+
+
+def test_a_gang_is_in_one_place() -> None:
+    site = setting(nodes=0, pools=((4, 0),), size=2, boot=0.0)
+    tasks = [Task(START, 600.0, gpus, "open", 600.0) for gpus in (12, 8, 8)]
+    played = replay(site, tasks)
+    assert played.began == [None, START, START], "three nodes are in no zone together"
+    assert played.refused == {"SIZE": {0}}
+
+
+def test_kept_nodes_are_paid_by_nobody_and_by_the_month() -> None:
+    site = setting(nodes=1, pools=((1, 1),), usd=10.0)
+    played = replay(site, [Task(START, 72 * HOUR, 4, "open", 72 * HOUR), Task(START, HOUR, 4, "open", HOUR)])
+    assert played.began == [START, START], "a kept node needs no boot"
+    assert played.pool == ["", "p1"]
+    assert {key: round(usd) for key, usd in played.spent.items()} == {
+        ("2017-10", "", "p1"): 480,
+        ("2017-11", "", "p1"): 240,
+    }
+
+
+def test_a_refused_job_comes_back_with_the_new_month() -> None:
+    site = setting(
+        nodes=0, cap=100.0, boot=0.0, suspend=60.0
+    )  # an hour is 40 USD, and a quarter of one is kept for its end
+    tasks = [Task(START + n, 0.2 * HOUR, 4, "open", 2 * HOUR) for n in range(3)]
+    played = replay(site, tasks)
+    months = [month_of(began) for began in played.began if began is not None]
+    assert months == ["2017-10", "2017-10", "2017-11"], "what the first did not use is enough for one more, later"
+    assert played.refused == {"BUDGET": {1, 2}}
+    assert played.began[0] == START and played.began[1] is not None and played.began[1] > START + 0.2 * HOUR
+
+
+def test_a_job_that_no_month_can_pay_is_not_waited_for() -> None:
+    played = replay(setting(nodes=0, cap=10.0), [Task(START, HOUR, 4, "open", HOUR)])
+    assert played.began == [None] and played.refused == {"BUDGET": {0}} and played.spent == {}
+
+
+def test_a_short_wait_at_home_does_not_burst() -> None:
+    tasks = [Task(START, 900.0, 8, "open", 900.0), Task(START + 60, 900.0, 8, "open", 900.0)]
+    assert replay(setting(wait=1800.0), tasks).pool == ["", ""]
+    assert replay(setting(wait=600.0), tasks).pool == ["", "p1"]
+
+
+def test_an_instance_is_shared_and_then_given_back() -> None:
+    site = setting(nodes=0, boot=600.0, suspend=300.0)
+    played = replay(site, [Task(START, HOUR, 1, "open", HOUR), Task(START + 60, HOUR, 3, "open", HOUR)])
+    assert played.began == [START + 600, START + 600]
+    (stay,) = played.stays
+    assert (stay.launched, stay.ended) == (START, START + 600 + HOUR + 300)
+
+
+@given(some.lists(some.tuples(some.booleans(), some.integers(1, 14), some.integers(0, 99)), max_size=60))
+def test_a_shelf_neither_loses_nor_lends_a_gpu(steps: list[tuple[bool, int, int]]) -> None:
+    shelf, jobs = Shelf(4), list[tuple[int, int]]()
+    for node in range(4):
+        shelf.add(node)
+    for number, (come, gpus, which) in enumerate(steps):
+        if come:
+            parts = shelf.fit(gpus)
+            if parts is not None:
+                assert sum(count for _, count in parts) == gpus
+                assert len({node for node, _ in parts}) == len(parts) == math.ceil(gpus / 4)
+                shelf.take(number, parts, 1.0)
+                jobs.append((number, gpus))
+        elif jobs:
+            shelf.give(jobs.pop(which % len(jobs))[0])
+        taken = sum(gpus for _, gpus in jobs)
+        assert shelf.idle == sum(shelf.free.values()) == 16 - taken
+        assert all(0 <= free <= 4 and node in shelf.by_free[free] for node, free in shelf.free.items())
+        assert sum(map(len, shelf.by_free)) == 4
+
+
+@given(some.lists(some.tuples(some.integers(1, 10), some.integers(1, 50)), max_size=12), some.integers(1, 16))
+def test_a_promise_can_be_kept(jobs: list[tuple[int, int]], wanted: int) -> None:
+    """At the promised moment, with nothing else begun, the job fits; a moment before, it does not."""
+    shelf = Shelf(4)
+    for node in range(4):
+        shelf.add(node)
+    for number, (gpus, until) in enumerate(jobs):
+        parts = shelf.fit(gpus)
+        if parts is not None:
+            shelf.take(number, parts, float(until))
+    if shelf.fit(wanted) is not None:
+        return
+    moment, spare = earliest(wanted, 4, [shelf.free[node] for node in range(4)], shelf.running.values())
+    ends = sorted((until, number) for number, (until, _) in shelf.running.items())
+    cut = bisect_right([until for until, _ in ends], moment)
+    last = [number for until, number in ends if until == moment]
+    for _, number in ends[:cut]:
+        if number not in last:
+            shelf.give(number)
+    assert shelf.fit(wanted) is None
+    for number in last:
+        shelf.give(number)
+    assert shelf.fit(wanted) is not None and shelf.idle - wanted >= spare >= 0

@@ -1,0 +1,157 @@
+"""Queues as files, the report, the picture and the command."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from landbridge.burst.simulate.mapping import Dealing, tasks_of
+from landbridge.burst.simulate.picture import picture
+from landbridge.burst.simulate.played import Task
+from landbridge.burst.simulate.replay import replay
+from landbridge.burst.simulate.report import report
+from landbridge.burst.simulate.setting import setting_of
+from landbridge.burst.simulate.trace import Asked, TraceError, read
+from landbridge.cli.main import build
+from tests.unit.burst.queues import JOBS, START, TRACE, made, setting
+from tests.unit.core.samples import ROOT, shipped
+
+PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
+
+
+def test_the_sample_is_what_its_program_makes() -> None:
+    jobs = read(TRACE)
+    assert len(jobs) == JOBS
+    rows = made()
+    assert [(job.gpus, job.seconds, job.group) for job in jobs] == [
+        (row["num_gpus"], row["duration"], row["cluster"]) for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "timestamp,duration,num_gpus,cluster\n2017-10-30 00:00:00,60,8.0,vc\n2017-10-30 00:00:00,60,0,vc\n"),
+        ("b.csv", f"submit,run_time,gpus,vc\n{START},60.0,8,vc\n"),
+        ("c.json", json.dumps([{"submitted": START, "seconds": 60, "gpus": 8, "group": "vc"}])),
+        ("d.json", json.dumps({"jobs": [{"submitted": "2017-10-30T02:00:00+02:00", "seconds": 60, "gpus": 8, "user": "vc"}]})),
+    ],
+)  # fmt: skip
+def test_a_queue_has_many_forms(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name) == [Asked(START, 60.0, 8, "vc")]
+
+
+def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
+    def set_to(number: float) -> dict[str, object]:
+        return {"set": True, "infinite": False, "number": number}
+
+    job = {"account": "vision", "submit_time": set_to(START), "time_limit": set_to(90), "user_name": "x"}
+    jobs = [{**job, "tres_req_str": "cpu=8,mem=1G,node=1,gres/gpu:h100=16"}, {**job, "tres_req_str": "cpu=8,node=1"}]
+    path = tmp_path / "queue.json"
+    path.write_text(json.dumps({"jobs": jobs}))
+    assert read(path) == [Asked(START, 5400.0, 16, account="vision", minutes=90.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("timestamp,duration,num_gpus\nyesterday,60,1\n", "job 1"),
+        ("timestamp,duration,num_gpus\n2017-10-30,long,1\n", "job 1"),
+        ("when,duration,num_gpus\n2017-10-30,60,1\n", "submitted"),
+        ("timestamp,duration,num_gpus\n", "no job"),
+    ],
+)
+def test_a_file_that_is_no_queue_is_refused_with_the_place(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "queue.csv"
+    path.write_text(text)
+    with pytest.raises(TraceError, match=said):
+        read(path)
+    done = CliRunner().invoke(build(), ["burst", "simulate", str(path), "-f", str(ROOT / "stacks/Pulumi.hybrid.yaml")])
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_jobs_are_dealt_the_same_way_every_time_and_by_share() -> None:
+    policy = setting().policy
+    asked = [Asked(START + n, 60.0, 1, f"vc{n % 7}") for n in range(4000)]
+    tasks = tasks_of(asked, policy, Dealing(restricted=0.25))
+    assert tasks == tasks_of(asked, policy, Dealing(restricted=0.25))
+    assert sum(task.account == "shut" for task in tasks) / len(tasks) == pytest.approx(0.25, abs=0.03)
+    few = tasks_of(asked, policy, Dealing(restricted=0.25, sample=0.1))
+    assert len(few) == pytest.approx(400, abs=60)
+    # The sample is no choice among accounts.
+    assert sum(task.account == "shut" for task in few) / len(few) == pytest.approx(0.25, abs=0.08)
+    assert {task.account for task in tasks_of(asked, policy, Dealing(restricted=0.0))} == {"open"}
+    assert {task.account for task in tasks_of(asked, policy, Dealing(restricted=1.0))} == {"shut"}
+
+
+def test_an_account_and_a_limit_that_a_queue_names_stay() -> None:
+    asked = [Asked(START, 600.0, 1, account="shut", minutes=5.0), Asked(START, 600.0, 1, account="nobody's")]
+    first, second = tasks_of(asked, setting().policy, Dealing(restricted=0.0, limit_factor=3.0))
+    assert first == Task(START, 300.0, 1, "shut", 300.0), "a job ends at its limit"
+    assert second == Task(START, 600.0, 1, "open", 1800.0)
+
+
+def test_the_report_adds_up() -> None:
+    site = setting(pools=((3, 0), (2, 1)), cap=2000.0)
+    tasks = tasks_of(read(TRACE), site.policy, Dealing())
+    both, alone = replay(site, tasks), replay(site, tasks, bursting=False)
+    found = report(site, both, alone)
+    ran = sum(t.seconds * t.gpus for t, began in zip(tasks, both.began, strict=True) if began is not None) / 3600
+    assert found.gpu_hours_onprem + found.gpu_hours_aws == pytest.approx(ran)
+    assert found.usd == pytest.approx(sum(both.spent.values())) and found.usd > 0
+    assert sum(found.node_hours_aws.values()) * 40.0 == pytest.approx(found.usd)
+    assert found.never == sum(began is None for began in both.began)
+    assert found.waits.mean <= found.waits_without.mean and found.waits.jobs == found.waits_without.jobs
+    assert 0 < found.refused["RESIDENCY"] < len(tasks) and found.refused["BUDGET"] > 0
+    assert json.loads(json.dumps(found.as_data()))["usd"] == found.usd
+
+
+def test_the_picture_is_svg_with_a_panel_for_each_question() -> None:
+    site = setting()
+    tasks = tasks_of(read(TRACE), site.policy, Dealing())
+    text = picture(site, replay(site, tasks), replay(site, tasks, bursting=False))
+    root = ET.fromstring(text)
+    words = [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"GPUs in use", "Jobs that wait", "Mean wait in hours, by the day of submission"} <= set(words)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    curves = [node.attrib["points"] for kind in ("polygon", "polyline") for node in root.iter(f"{{http://www.w3.org/2000/svg}}{kind}")]  # fmt: skip
+    assert len(curves) == 7
+    points = [tuple(map(float, pair.split(","))) for curve in curves for pair in curve.split()]
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
+
+
+def test_the_command_prints_and_draws(tmp_path: Path) -> None:
+    words = ["burst", "simulate", str(TRACE), "-f", str(ROOT / "stacks" / "Pulumi.hybrid.yaml")]
+    done = CliRunner().invoke(build(), [*words, "--format", "json", "--picture", str(tmp_path / "q.svg")])
+    assert done.exit_code == 0, done.output
+    data = json.loads(done.stdout)
+    assert (data["jobs"], data["onprem_gpus"], data["cloud_gpus"]) == (JOBS, 64, 128)
+    assert (tmp_path / "q.svg").read_text().startswith("<svg ")
+    done = CliRunner().invoke(build(), [*words, "--wait", "60"])
+    assert done.exit_code == 0 and "hybrid: 400 jobs, 64 GPUs on-prem, up to 128 in AWS" in done.stdout
+    assert CliRunner().invoke(build(), [*words, "--sample", "0"]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["example", "frontier", "hybrid", "regulated", "sandbox", "startup"])
+def test_every_environment_can_be_replayed(name: str) -> None:
+    site = setting_of(shipped(name))
+    assert site.pools and all(site.policy.pools[pool.name].places for pool in site.pools)
+    tasks = tasks_of(read(TRACE)[:50], site.policy, Dealing())
+    played = replay(site, tasks)
+    assert sum(began is not None for began in played.began) > 0
+
+
+@pytest.mark.long
+def test_the_whole_of_phillys_queue() -> None:
+    if not PHILLY.is_file():
+        pytest.skip(f"{PHILLY} is not there: it is no part of the checkout")
+    site = setting_of(shipped("hybrid"))
+    tasks = tasks_of(read(PHILLY), site.policy, Dealing())
+    assert len(tasks) == 82_247
+    played = replay(site, tasks)
+    assert not any(where and task.account == "clinic" for task, where in zip(tasks, played.pool, strict=True))
+    assert max(usd for (_, account, _), usd in played.spent.items() if account == "vision") <= 300_000
+    assert sum(began is None for began in played.began) == len(played.refused["SIZE"]) == 3

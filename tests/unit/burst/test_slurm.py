@@ -1,0 +1,259 @@
+"""The shell towards Slurm: what it reads of recorded answers, and what it asks and tells (commands that write down how they were called)."""
+
+import json
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from landbridge.burst import slurm
+from landbridge.burst.model import Policy, Pool
+from landbridge.burst.slurm import SlurmError
+from landbridge.burst.slurm_json import JOB_KEYS, active_host, hosts, job_of, node_states_of, nodes_of, number, only
+from landbridge.hostlist import expand
+
+DATA = Path(__file__).parent / "data"
+VERSIONS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
+POLICY = Policy("probe", "us-east-1", {"p5": Pool("p5", "p5-", 6, ())}, {})
+NEW = "26.05"
+
+
+def said(name: str, version: str = NEW) -> dict[str, Any]:
+    return dict(json.loads((DATA / version / f"{name}.json").read_text()))
+
+
+def slim(name: str, version: str = NEW) -> dict[str, Any]:
+    text = (DATA / version / f"{name}.json").read_text()
+    return dict(json.loads(text, object_hook=only(JOB_KEYS)))
+
+
+Told = Callable[[], list[list[str]]]
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Told]:
+    """Put commands on PATH that answer with files by their first fitting word; returns what they were called with."""
+
+    def install(**answers: Path | str | dict[str, Path | str]) -> Told:
+        calls = tmp_path / "calls"
+        for name, answer in answers.items():
+            table = answer if isinstance(answer, dict) else {"": answer}
+            program = tmp_path / name
+            program.write_text(
+                f"#!{sys.executable}\nimport json, sys, pathlib\n"
+                f"with open({str(calls)!r}, 'a') as file: print(json.dumps(sys.argv), file=file)\n"
+                f"for word, answer in {[(word, str(value)) for word, value in table.items()]!r}:\n"
+                "    if word in ' '.join(sys.argv):\n"
+                "        if answer.startswith('fail:'): sys.exit(answer)\n"
+                "        print(pathlib.Path(answer).read_text() if answer.startswith('/') else answer); break\n"
+            )
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        return lambda: [
+            [Path(words[0]).name, *words[1:]]
+            for words in map(json.loads, calls.read_text().splitlines() if calls.exists() else [])
+        ]
+
+    return install
+
+
+def test_a_gang_that_starts() -> None:
+    job = job_of(slim("gang-configuring.squeue")["jobs"][0])
+    assert (job.id, job.state, job.nodes, job.partition) == (1, "CONFIGURING", ("p5-1", "p5-2"), "p5")
+    assert (job.user, job.minutes, job.restarts, job.started, job.submitted) == (
+        "alice",
+        7,
+        0,
+        1795333778.0,
+        1795333778.0,
+    )
+    assert (job.het_job, job.array_job, job.comment, job.expected_start) == (0, 0, "mine", None)
+
+
+def test_jobs_of_arrays_and_of_several_pools() -> None:
+    array = {job.id: job for job in map(job_of, slim("array.squeue")["jobs"])}
+    assert {one: array[one].array_job for one in (4, 7, 8, 9)} == {4: 4, 7: 4, 8: 4, 9: 4}
+    assert (array[5].state, array[5].nodes, array[5].wanted_nodes, array[5].expected_start) == ("PENDING", (), 4, None)
+    assert (array[6].expected_start, array[6].started) == (1795337683.0, None)
+    het = {job.id: job for job in map(job_of, slim("het.squeue")["jobs"])}
+    assert {one.het_job for one in het.values()} == {10}
+    assert (het[10].nodes, het[11].nodes) == (("p5-6",), ("p5-1", "p5-3"))
+
+
+def test_a_requeued_job_that_still_ends_holds_its_nodes() -> None:
+    job = job_of(slim("requeued-completing.squeue")["jobs"][0])
+    assert (job.state, job.nodes, job.restarts) == ("COMPLETING", ("p5-3",), 1)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kind", ["sinfo", "squeue"])
+def test_every_record_can_be_read(version: str, kind: str) -> None:
+    for path in (DATA / version).glob(f"*.{kind}.json"):
+        raw = json.loads(path.read_text(), object_hook=only(JOB_KEYS) if kind == "squeue" else None)
+        if kind == "squeue":
+            found = [job_of(one) for one in raw["jobs"]]
+            assert all(job.state in {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"} for job in found), path
+            assert [
+                job_of(one) for one in json.loads(path.read_text())["jobs"]
+            ] == found  # nothing that is read is left out
+        else:
+            states = node_states_of(raw)
+            assert {f"p5-{number}" for number in range(1, 7)} <= set(states), path
+            assert all(states[node] & {"IDLE", "ALLOCATED", "MIXED", "DOWN", "COMPLETING"} for node in states), path
+
+
+def test_states_of_nodes() -> None:
+    states = node_states_of(said("gang-partly-up.sinfo"))
+    assert states["p5-1"] == {"ALLOCATED", "CLOUD"}
+    assert states["p5-2"] == {"ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"}
+    assert states["p5-6"] == {"IDLE", "CLOUD", "POWERED_DOWN"} and states["dgx01"] == {"IDLE"}
+    node = nodes_of(said("gang-partly-up.node"))["p5-1"]
+    assert (node.states, node.address, node.reason) == (frozenset({"ALLOCATED", "CLOUD"}), "10.53.1.21", "")
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ({"set": True, "infinite": False, "number": 7}, 7),
+        ({"set": False, "infinite": False, "number": 0}, None),
+        ({"set": True, "infinite": True, "number": 0}, None),
+        (7, 7),
+        ("7", 7),
+        (None, None),
+        ("UNLIMITED", None),
+    ],
+)
+def test_numbers_of_every_parser(raw: Any, value: int | None) -> None:
+    assert number(raw) == value
+
+
+def test_older_parsers_write_a_state_as_one_word_and_hosts_as_one_text() -> None:
+    old = {"job_id": 3, "job_state": "CONFIGURING", "nodes": "p5-[1-2]", "start_time": 5, "time_limit": 60}
+    job = job_of(old)
+    assert (job.state, job.nodes, job.started, job.minutes) == ("CONFIGURING", ("p5-1", "p5-2"), 5.0, 60)
+    group = {"node": {"state": "IDLE+CLOUD"}, "nodes": {"nodes": "p5-[1-2]"}}
+    assert node_states_of({"sinfo": [group]}) == dict.fromkeys(["p5-1", "p5-2"], frozenset({"IDLE", "CLOUD"}))
+
+
+@given(st.lists(st.integers(1, 400), unique=True, max_size=20))
+def test_hosts_come_out_of_any_writing(numbers: list[int]) -> None:
+    names = [f"n{one}" for one in numbers]
+    assert hosts(names) == names == hosts(",".join(names))
+
+
+def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(commands: Callable[..., Told]) -> None:
+    told = commands(
+        sinfo=DATA / NEW / "down-with-reasons.sinfo.json",
+        squeue=DATA / NEW / "gang-configuring.squeue.json",
+        scontrol=DATA / NEW / "gang-partly-up.node.json",
+    )
+    before = time.time()
+    view = slurm.view(POLICY, need_pending=False, suspects=["p5-1"])
+    assert set(view.nodes) == {f"p5-{number}" for number in range(1, 7)} and set(view.jobs) == {1}
+    assert view.nodes["p5-1"].address == "10.53.1.21" and before <= view.at <= time.time()
+    info, node, queue = told()
+    assert info == ["sinfo", "--json", "--all", "--nodes=p5-[1-6]"]
+    # Those that are down and the one in question.
+    assert node == ["scontrol", "show", "node", "p5-[1-2,4-6]", "--json"]
+    assert queue == [
+        "squeue",
+        "--json",
+        "--all",
+        "--states=CONFIGURING,RUNNING,COMPLETING,SUSPENDED",
+        "--nodelist=p5-[1,3-4]",
+    ]
+
+
+def test_nobody_is_asked_about_jobs_while_all_is_off(commands: Callable[..., Told], tmp_path: Path) -> None:
+    off = tmp_path / "off.json"
+    group = {"node": {"state": ["IDLE", "CLOUD", "POWERED_DOWN"]}, "nodes": {"nodes": ["p5-[1-6]"]}}
+    off.write_text(json.dumps({"sinfo": [group]}))
+    told = commands(sinfo=off, squeue=DATA / NEW / "array.squeue.json")
+    assert slurm.view(POLICY, need_pending=False).jobs == {}
+    assert [call[0] for call in told()] == ["sinfo"]
+    assert slurm.view(POLICY, need_pending=True).jobs[5].state == "PENDING"
+    assert told()[-1] == ["squeue", "--json", "--all", "--states=PENDING"]
+
+
+@pytest.mark.parametrize("answer", ["fail: slurm_load_node error", "not JSON"])
+def test_a_slurm_that_does_not_answer_is_an_error(commands: Callable[..., Told], answer: str) -> None:
+    commands(sinfo=answer)
+    with pytest.raises(SlurmError, match="sinfo"):
+        slurm.view(POLICY)
+
+
+def test_a_missing_slurm_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SlurmError):
+        slurm.active()
+
+
+@pytest.mark.parametrize(
+    ("pings", "host"),
+    [
+        ([{"hostname": "ctl01", "responding": True, "primary": True}], "ctl01"),
+        ([{"hostname": "ctl01", "pinged": "DOWN", "mode": "primary"}, {"hostname": "ctl02", "pinged": "UP"}], "ctl02"),
+        ([{"hostname": "b", "pinged": "UP", "mode": "backup1"}, {"hostname": "a.x", "pinged": "UP", "mode": "primary"}], "a"),
+        ([{"hostname": "ctl01", "responding": False, "primary": True}], None),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_who_controls(pings: list[dict[str, Any]], host: str | None) -> None:
+    assert active_host({"pings": pings}) == host
+
+
+def test_who_controls_by_a_record() -> None:
+    assert active_host(said("scontrol-ping")) == "ctl01"
+
+
+def test_telling_slurm(commands: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slurm, "NAMES", 2)
+    told = commands(scontrol="")
+    slurm.down(["p5-1", "p5-2", "p5-4"], "landbridge: CAPACITY no room")
+    slurm.set_addresses({"p5-2": "10.0.0.2", "p5-10": "10.0.0.10"})
+    slurm.set_addresses({})
+    slurm.tell(7, 'no "room"\nuntil', None)
+    reason = "reason=landbridge: CAPACITY no room"
+    assert [call[2:] for call in told()] == [
+        ["nodename=p5-[1-2]", "state=down", reason],
+        ["nodename=p5-[1-2]", "state=power_down_force", reason],
+        ["nodename=p5-4", "state=down", reason],
+        ["nodename=p5-4", "state=power_down_force", reason],
+        ["nodename=p5-10,p5-2", "nodeaddr=10.0.0.10,10.0.0.2"],
+        ["jobid=7", "comment=no 'room' until", "starttime=now"],
+    ]
+
+
+def test_a_moment_is_told_in_slurms_own_time(commands: Callable[..., Told]) -> None:
+    told = commands(scontrol="")
+    slurm.tell(7, "later", 1795333778.0)
+    text = told()[0][-1].removeprefix("starttime=")
+    assert time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) == 1795333778.0
+
+
+def test_a_job_keeps_its_own_partitions_and_is_told_once(commands: Callable[..., Told], tmp_path: Path) -> None:
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({"jobs": [{"job_id": 7, "job_state": ["PENDING"], "partition": "gpu,p5"}]}))
+    told = commands(scontrol={"show job": job, "update": ""})
+    slurm.promote(7, ["p5", "g6"])
+    assert told()[-1] == ["scontrol", "update", "jobid=7", "partition=gpu,p5,g6"]
+    slurm.promote(7, ["p5"])
+    assert len(told()) == 3
+    job.write_text(json.dumps({"jobs": [{"job_id": 7, "job_state": ["RUNNING"], "partition": "gpu"}]}))
+    slurm.promote(7, ["p5"])
+    assert len(told()) == 4
+
+
+def test_a_command_takes_a_thousand_scattered_nodes(commands: Callable[..., Told]) -> None:
+    told = commands(scontrol="")
+    names = [f"a-rather-long-name-of-a-pool-{number}" for number in range(1, 2001, 2)]
+    slurm.down(names, "landbridge: QUOTA x")
+    slurm.set_addresses(dict.fromkeys(names, "100.100.100.100"))
+    assert sorted(expand(",".join(call[2].removeprefix("nodename=") for call in told()[:4:2]))) == sorted(names)

@@ -1,0 +1,218 @@
+"""The controller in a world that goes wrong: a state machine draws the jobs, the troubles and the moments to die at.
+
+What holds at every step is in world/watch.py. At the end all troubles stop, and the world must come to rest: every job
+has ended or knows why it cannot run, no instance is left, no money is held.
+"""
+
+import functools
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from landbridge.burst.passes import one_pass
+from tests.thorough import examples
+from tests.unit.burst.world.policies import policies
+from tests.unit.burst.world.sims import SimJob
+from tests.unit.burst.world.slurmctld import LOCAL
+from tests.unit.burst.world.world import World
+
+WORDS = st.sampled_from(
+    ["ok", "ok", "throttle", "timeout-before", "timeout-after", "timeout-after", "crash-before", "crash-after"]
+)
+POOLS = st.sampled_from(["gpu", "gpu", "big"])
+PARTITIONS = st.sampled_from(["gpu", "gpu", "big", LOCAL])
+ACCOUNTS = st.sampled_from(["lab", "lab", "lab", "poor", "secret", "nobody"])
+WORK = st.sampled_from([20.0, 90.0, 240.0])
+MINUTES = st.sampled_from([4, 10, None])
+
+
+class Bursting(RuleBasedStateMachine):
+    """Jobs, people and troubles, in few rules, so that each is drawn often; after most of them the controller makes a pass."""
+
+    world: World
+
+    def __init__(self) -> None:
+        super().__init__()
+        memory = Path("/dev/shm")
+        self.folder = tempfile.mkdtemp(prefix="landbridge-world-", dir=memory if memory.is_dir() else None)
+
+    @initialize(
+        policy=policies(),
+        boot=st.sampled_from([20.0, 60.0, 200.0]),
+        lag=st.sampled_from([0.0, 0.0, 20.0, 60.0]),
+        wants=st.integers(1, 4),
+        account=ACCOUNTS,
+        minutes=MINUTES,
+    )
+    def begin(self, policy, boot, lag, wants, account, minutes):
+        # As in the daemon: a pass whose calls are slow writes down what time it is then.
+        a_pass = functools.partial(one_pass, workers=1, clock=lambda: self.world.clock.now)
+        self.world = World(policy, a_pass, Path(self.folder))
+        self.world.ec2.boot, self.world.ec2.lag = boot, lag
+        self._submit("gpu", wants, account, minutes, 90.0)
+
+    # Jobs.
+
+    @rule(pool=PARTITIONS, wants=st.integers(2, 4), account=ACCOUNTS, minutes=MINUTES, runs=WORK)
+    def gang(self, pool, wants, account, minutes, runs):
+        self._submit(pool, min(wants, {"big": 3, LOCAL: 2}.get(pool, 4)), account, minutes, runs)
+
+    @rule(pool=PARTITIONS, account=ACCOUNTS, minutes=MINUTES, runs=WORK, count=st.integers(1, 4))
+    def array(self, pool, account, minutes, runs, count):
+        for _ in range(count):
+            self._submit(pool, 1, account, minutes, runs)
+
+    @rule(wants=st.tuples(st.integers(1, 2), st.integers(1, 2)), account=ACCOUNTS, minutes=MINUTES)
+    def het(self, wants, account, minutes):
+        leader = self.world.numbers + 101
+        for pool, count in zip(("gpu", "big"), wants, strict=True):
+            self._submit(pool, count, account, minutes, 60.0, het=leader)
+
+    def _submit(self, pool, wants, account, minutes, runs, het=0):
+        number = self.world.job_id()
+        self.world.slurm.submit(SimJob(number, pool, wants, account, minutes, runs, het=het))
+
+    # Time and passes.
+
+    @rule(passes=st.integers(1, 6))
+    def work(self, passes):
+        self.world.run(30.0 * passes)
+
+    @rule()
+    def at_once(self):
+        """A shim's byte on the socket wakes the daemon."""
+        self.world.advance(10.0)
+        self.world.a_pass()
+
+    # People.
+
+    @rule(
+        what=st.sampled_from(["cancel", "cancel", "account", "up", "down", "force", "drain"]),
+        node=st.sampled_from(["g-1", "g-2", "g-7", "b-1"]),
+        account=ACCOUNTS,
+        data=st.data(),
+    )
+    def people(self, what, node, account, data):
+        slurm = self.world.slurm
+        if what in ("cancel", "account"):
+            # An operator's `scontrol update` goes past every filter at submission.
+            jobs = [j.id for j in slurm.jobs.values() if not j.over and (what == "cancel" or j.state == "PENDING")]
+            if jobs:
+                number = data.draw(st.sampled_from(jobs))
+                if what == "cancel":
+                    slurm.cancel(number)
+                else:
+                    slurm.jobs[number].account = account
+        elif what == "up":
+            slurm.power_up(node)
+        elif what == "drain":
+            self.world.drain(slurm.nodes[node].pool)
+        else:
+            (slurm.power_down_force if what == "force" else slurm.power_down)(node)
+
+    # Troubles.
+
+    @rule(script=st.lists(WORDS, min_size=1, max_size=12), passes=st.integers(1, 3))
+    def calls_fail(self, script, passes):
+        self.world.faults.script.extend(script)
+        for _ in range(passes):
+            self.world.advance(15.0)
+            self.world.a_pass()
+        self.world.faults.script.clear()
+
+    @rule(calls=st.integers(0, 14), after=st.booleans(), lost=st.booleans())
+    def killed(self, calls, after, lost):
+        """kill -9 at a call of a pass, whichever it is."""
+        self.world.advance(10.0)
+        self.world.faults.script.extend(["ok"] * calls + ["crash-after" if after else "crash-before"])
+        self.world.a_pass()
+        self.world.faults.script.clear()
+        if lost:
+            self.world.lose_journal()
+        self.world.a_pass()
+
+    @rule(
+        what=st.sampled_from(["drought", "drought", "rain", "quota", "template", "link", "slow"]),
+        left=st.integers(0, 3),
+        pool=POOLS,
+        places=st.sets(st.integers(0, 7), min_size=1),
+    )
+    def aws(self, what, left, pool, places):
+        ec2 = self.world.ec2
+        match what:
+            case "drought":
+                keys = [place.key for one in self.world.policy.pools.values() for place in one.places]
+                ec2.room.update({keys[number % len(keys)]: left for number in places})
+            case "rain":
+                ec2.room.clear()
+                ec2.quota = None
+            case "quota":
+                ec2.quota = left
+            case "template":
+                ec2.broken ^= {pool}
+            case "link":
+                ec2.reachable = not ec2.reachable
+            case _:
+                self.world.faults.latency = 0.0 if self.world.faults.latency else 1.0 + 3 * left
+
+    @rule(what=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
+    def slurmctld(self, what, seconds):
+        if what == "restart":
+            self.world.slurm.up = False
+            self.world.run(seconds)
+            self.world.slurm.up = True
+        else:
+            setattr(self.world.slurm, what, True)
+
+    @rule(
+        what=st.sampled_from([-600.0, -45.0, 45.0, 3600.0, "lost", "away", "away"]),
+        seconds=st.sampled_from([60.0, 300.0]),
+    )
+    def controller(self, what, seconds):
+        if what == "lost":
+            self.world.lose_journal()
+        elif what == "away":
+            self.world.advance(seconds)
+            self.world.watch.away()
+        else:
+            skew = self.world.clock.skew
+            self.world.jump(what if abs(skew + what) <= 3600 else -skew)
+
+    @precondition(lambda self: self.world.ec2.alive())
+    @rule(number=st.integers(0, 15), reclaimed=st.booleans())
+    def instance_dies(self, number, reclaimed):
+        alive = self.world.ec2.alive()
+        machine = alive[number % len(alive)]
+        if reclaimed:
+            self.world.ec2.end(machine, "reclaimed")
+        else:
+            machine.died = True
+
+    @invariant()
+    def holds(self):
+        if hasattr(self, "world"):
+            self.world.watch.check()
+
+    def teardown(self):
+        try:
+            if hasattr(self, "world"):
+                self.world.calm()
+                self.world.settle()
+        finally:
+            if hasattr(self, "world"):
+                self.world.journal.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+TestBursting = pytest.mark.slow(pytest.mark.timeout(900 + examples(300, 10_000))(Bursting.TestCase))
+TestBursting.settings = settings(
+    max_examples=examples(300, 10_000),
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,225 @@
+"""EC2 at the level of landbridge.burst.ec2: what it launches, shows, ends, and how it refuses."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from landbridge.burst.errors import AwsError
+from landbridge.burst.model import Attempt, Ec2View, Instance, Outcome, Place, Policy
+from tests.unit.burst.world.clock import Clock
+from tests.unit.burst.world.faults import Faults
+
+TOKEN_MEMORY = 86_400.0  # how long a ClientToken is known
+SHUTTING_DOWN = 20.0
+GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
+REAPER_EVERY = 300.0
+
+
+@dataclass
+class Machine:
+    """An instance. `boots`: when its slurmd starts; `died`: its system ended without EC2 having ended it."""
+
+    id: str
+    node: str
+    token: str
+    place: Place
+    pool: str
+    jobs: tuple[int, ...]
+    account: str
+    lease: float
+    address: str
+    launched: float
+    boots: float
+    usd_hour: float
+    died: bool = False
+    ended: float | None = None
+    why: str = ""
+
+    @property
+    def alive(self) -> bool:
+        """It costs money."""
+        return self.ended is None
+
+    @property
+    def answers(self) -> bool:
+        return self.ended is None and not self.died
+
+    def cost(self, true: float) -> float:
+        """Dollars until `true`."""
+        return max(0.0, min(true, self.ended or true) - self.launched) / 3600 * self.usd_hour
+
+
+@dataclass
+class Known:
+    """What EC2 remembers of a ClientToken."""
+
+    attempt: Attempt
+    place: str
+    whole: bool
+    ids: list[str]
+    at: float
+
+
+@dataclass
+class Ec2World:
+    """The account. Room is instances that a place can still give; absent: plenty."""
+
+    clock: Clock
+    faults: Faults
+    policy: Policy
+    lag: float = 0.0
+    boot: float = 60.0
+    reachable: bool = True
+    room: dict[str, int] = field(default_factory=dict)
+    quota: int | None = None
+    broken: set[str] = field(default_factory=set)  # pools whose launch template is wrong
+    machines: dict[str, Machine] = field(default_factory=dict)
+    tokens: dict[str, Known] = field(default_factory=dict)
+    launches: dict[str, int] = field(default_factory=dict)  # token -> times it launched
+    mismatches: list[str] = field(default_factory=list)
+    swept: float = 0.0  # the reaper's last round
+    started: Callable[[Machine], None] = lambda machine: None
+    ending: Callable[[Machine, str], None] = lambda machine, why: None
+
+    # The interface of landbridge.burst.ec2.
+
+    def view(self) -> Ec2View:
+        with self.faults.call("ec2.view", "ec2", _refuse):
+            self._reach()
+            seen = [self._instance(m) for m in self.machines.values() if self._shows(m)]
+        return Ec2View(self.clock.now, tuple(seen))
+
+    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
+        with self.faults.call("ec2.run", "ec2", _refuse):
+            self._reach()
+            made = self._launch(attempt, place, whole)
+        return Outcome(
+            instances={m.node: m.id for m in made},
+            addresses={m.node: m.address for m in made},
+        )
+
+    def terminate(self, ids: Iterable[str]) -> None:
+        with self.faults.call("ec2.terminate", "ec2", _refuse):
+            self._reach()
+            for id in ids:
+                if id in self.machines:
+                    self.end(self.machines[id], "controller")
+
+    def renew(self, ids: Iterable[str], until: float) -> None:
+        with self.faults.call("ec2.renew", "ec2", _refuse):
+            self._reach()
+            for id in ids:
+                if id in self.machines:
+                    self.machines[id].lease = until
+
+    # What happens without the controller.
+
+    def end(self, machine: Machine, why: str) -> None:
+        if machine.alive:
+            self.ending(machine, why)
+            machine.ended, machine.why = self.clock.true, why
+
+    def tick(self) -> None:
+        """The Guardrails' reaper: a lease that has run out is the end, whoever is asleep."""
+        if self.clock.true - self.swept < REAPER_EVERY:
+            return
+        self.swept = self.clock.true
+        for machine in self.alive():
+            if machine.place.closes is not None and machine.place.closes < self.clock.true:
+                self.end(machine, "block closed")
+            if machine.lease < self.clock.true:
+                self.end(machine, "reaper")
+
+    def alive(self, node: str | None = None) -> list[Machine]:
+        return [m for m in self.machines.values() if m.alive and node in (None, m.node)]
+
+    def _reach(self) -> None:
+        if not self.reachable:
+            self.faults.met += 1
+            raise AwsError("EndpointConnectionError", "no route")
+
+    def _launch(self, attempt: Attempt, place: Place, whole: bool) -> list[Machine]:
+        known = self.tokens.get(attempt.token)
+        if known is not None and self.clock.true - known.at < TOKEN_MEMORY:
+            same = _parameters(known.attempt) == _parameters(attempt)
+            machines = [self.machines[id] for id in known.ids]
+            if not (same and known.place == place.key and known.whole == whole):
+                self.mismatches.append(attempt.token)
+                # The shell asks for what the token has started; a description may not show it yet.
+                machines = [m for m in machines if self._shows(m)]
+                if not machines:
+                    raise AwsError("IdempotentParameterMismatch", attempt.token)
+            return machines
+        if attempt.pool in self.broken:
+            self.faults.met += 1
+            raise AwsError("InvalidLaunchTemplateId.NotFound", "no such template")
+        wanted = len(attempt.nodes)
+        room = self.room.get(place.key, wanted)
+        if place.size is not None:
+            room = min(room, place.size - sum(m.place.key == place.key for m in self.alive()))
+        free = wanted if self.quota is None else max(0, self.quota - len(self.alive()))
+        for limit, code in ((free, "VcpuLimitExceeded"), (room, "InsufficientInstanceCapacity")):
+            if limit < (wanted if whole else 1):
+                self.faults.met += 1
+                raise AwsError(code, f"{limit} left")
+        count = min(wanted, room, free)
+        if place.key in self.room:
+            self.room[place.key] -= count
+        made = [self._start(attempt, place, node) for node in attempt.nodes[:count]]
+        self.tokens[attempt.token] = Known(attempt, place.key, whole, [m.id for m in made], self.clock.true)
+        self.launches[attempt.token] = self.launches.get(attempt.token, 0) + 1
+        return made
+
+    def _start(self, attempt: Attempt, place: Place, node: str) -> Machine:
+        number = len(self.machines) + 1
+        machine = Machine(
+            id=f"i-{number:04d}",
+            node=node,
+            token=attempt.token,
+            place=place,
+            pool=attempt.pool,
+            jobs=attempt.jobs,
+            account=attempt.account,
+            lease=attempt.lease,
+            address=f"10.80.{number // 250}.{number % 250 + 1}",
+            launched=self.clock.true,
+            boots=self.clock.true + self.boot,
+            usd_hour=place.usd_hour or 0.0,
+        )
+        self.machines[machine.id] = machine
+        self.started(machine)
+        return machine
+
+    def _shows(self, machine: Machine) -> bool:
+        if machine.launched + self.lag > self.clock.true:
+            return False
+        return machine.ended is None or machine.ended + max(self.lag, GONE_AFTER) > self.clock.true
+
+    def _instance(self, machine: Machine) -> Instance:
+        over = machine.ended is not None and machine.ended + self.lag <= self.clock.true
+        young = machine.launched + self.lag + 5 > self.clock.true
+        return Instance(
+            id=machine.id,
+            node=machine.node,
+            state="shutting-down" if over else "pending" if young else "running",
+            address=machine.address,
+            subnet=machine.place.subnet,
+            type=machine.place.instance_type,
+            market=machine.place.market,
+            launched=machine.launched,
+            pool=machine.pool,
+            token=machine.token,
+            jobs=machine.jobs,
+            account=machine.account,
+            lease=machine.lease,
+        )
+
+
+def _parameters(attempt: Attempt) -> Attempt:
+    """What of an attempt goes into the call: not what the journal adds afterwards."""
+    return replace(attempt, made=0.0, hold_usd=0.0, usd_hour=0.0, ended=None, code="", instances={}, gang="")
+
+
+def _refuse(word: str) -> AwsError:
+    if word == "throttle":
+        return AwsError("RequestLimitExceeded", "slow down")
+    return AwsError("ReadTimeoutError", word)

@@ -1,0 +1,45 @@
+"""What may go wrong in a call: said beforehand, met in order. A crash is no Exception: nothing may catch it."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Crash(BaseException):
+    """The daemon is gone (kill -9) at this very point."""
+
+
+class Faults:
+    """A script of troubles. Every call of the store, of EC2 and of Slurm takes one word of it.
+
+    `ok`; `crash-before` and `crash-after` the effect; `throttle` (EC2); `timeout-before` and `timeout-after` the effect
+    (EC2: the answer is lost; Slurm: the command fails). What does not fit a call is `ok` there.
+    """
+
+    def __init__(self) -> None:
+        self.script: deque[str] = deque()
+        self.latency = 0.0
+        self.met = 0  # troubles met so far: a pass that met none is a clean one
+        self.calls: list[str] = []
+        self.passing: Callable[[float], None] = lambda seconds: None
+
+    @contextmanager
+    def call(self, name: str, kind: str, refuse: Callable[[str], Exception] | None = None) -> Iterator[None]:
+        """Around the effect of a call; `refuse` makes the exception that the caller sees when it fails."""
+        self.calls.append(name)
+        if self.latency and kind != "store":
+            self.passing(self.latency)
+        word = self.script.popleft() if self.script else "ok"
+        if (word == "throttle" and kind != "ec2") or (word.startswith("timeout") and refuse is None):
+            word = "ok"
+        if word != "ok":
+            self.met += 1
+        if word == "crash-before":
+            raise Crash(name)
+        if refuse is not None and word in ("throttle", "timeout-before"):
+            raise refuse(word)
+        yield
+        if word == "crash-after":
+            raise Crash(name)
+        if refuse is not None and word == "timeout-after":
+            raise refuse(word)

@@ -1,0 +1,91 @@
+"""The journal between the controller and its faults: a real Store, or a State in memory that obeys the same calls."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from landbridge.burst.model import Order, OrderKind, Record, State
+from landbridge.burst.store import Store
+from tests.unit.burst.world.faults import Faults
+
+
+class Keeper(Protocol):
+    """What of a Store a pass needs."""
+
+    def append(
+        self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float
+    ) -> object: ...
+    def load(self) -> State: ...
+    def save(self, before: State, after: State) -> None: ...
+    def record(self, records: Iterable[Record]) -> None: ...
+    def close(self) -> None: ...
+
+
+class Memory:
+    """A journal without a disk."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.seq = 0
+
+    def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
+        self.seq += 1
+        self.state = replace(self.state, orders=(*self.state.orders, Order(self.seq, kind, tuple(nodes), at, jobs)))
+
+    def load(self) -> State:
+        return self.state
+
+    def save(self, before: State, after: State) -> None:
+        kept = {order.seq for order in after.orders}
+        new = tuple(o for o in self.state.orders if o.seq in kept or o not in before.orders)
+        self.state = replace(after, orders=new)
+
+    def record(self, records: Iterable[Record]) -> None:
+        list(records)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class Journal:
+    """The keeper, each call a place to crash at; `saving` sees what is about to be written."""
+
+    def __init__(self, folder: Path | None, faults: Faults, saving: Callable[[State, State], None]) -> None:
+        self.folder, self.faults, self.saving = folder, faults, saving
+        self.number = 0
+        self.keeper = self._open()
+
+    def _open(self) -> Keeper:
+        return Memory() if self.folder is None else Store(self.folder / f"burst{self.number}.db")
+
+    def restart(self) -> None:
+        """A new process opens what was committed."""
+        if self.folder is not None:
+            self.keeper.close()
+            self.keeper = self._open()
+
+    def lose(self) -> None:
+        """The file is gone."""
+        self.keeper.close()
+        self.number += 1
+        self.keeper = self._open()
+
+    def append(self, kind: OrderKind, nodes: tuple[str, ...], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
+        self.keeper.append(kind, nodes, jobs, at)
+
+    def load(self) -> State:
+        with self.faults.call("store.load", "store"):
+            return self.keeper.load()
+
+    def save(self, before: State, after: State) -> None:
+        self.saving(before, after)
+        with self.faults.call("store.save", "store"):
+            self.keeper.save(before, after)
+
+    def record(self, records: Iterable[Record]) -> None:
+        with self.faults.call("store.record", "store"):
+            self.keeper.record(records)
+
+    def close(self) -> None:
+        self.keeper.close()

@@ -1,0 +1,78 @@
+"""Policies for the world: two pools of a few nodes, several places each, times short enough to live through."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from landbridge.burst.model import Account, Market, Place, Policy, Pool, Promotion
+from tests.unit.burst.world.clock import START
+from tests.unit.burst.world.slurmctld import LOCAL
+
+
+def place(
+    kind: str, zone: str, market: Market = "on-demand", type: str = "p5.48xlarge", usd: float = 12.0, **more: Any
+) -> Place:
+    return Place(
+        key=f"{type}/{zone}/{market}/{kind}",
+        kind=kind,
+        instance_type=type,
+        subnet=f"subnet-{zone}",
+        zone=zone,
+        market=market,
+        launch_template_id=f"lt-{type}",
+        launch_template_version="1",
+        placement_group=f"pg-{zone}",
+        usd_hour=usd,
+        **more,
+    )
+
+
+BLOCK = place("capacity_block", "b", "capacity-block", usd=7.0, opens=START + 600, closes=START + 4200, size=2)
+GPU = (
+    place("reservation", "a", usd=9.0),
+    place("on_demand", "a"),
+    place("on_demand", "b"),
+    place("on_demand", "b", type="p5e.48xlarge", usd=14.0),
+    place("spot", "b", "spot", usd=5.0),
+)
+BIG = (place("on_demand", "a", type="p4d.24xlarge", usd=20.0), place("on_demand", "c", type="p4d.24xlarge", usd=20.0))
+
+
+def policy(
+    batch: int = 500, cluster_usd: float | None = None, poor_usd: float = 6.0, block: bool = False, **more: Any
+) -> Policy:
+    """A policy with a rich account, a poor one with a hard cap, and one whose data must stay."""
+    return Policy(
+        cluster="site",
+        region="eu-central-1",
+        pools={
+            "gpu": Pool("gpu", "g-", 8, (BLOCK, *GPU) if block else GPU, resume_timeout=300.0, boot_seconds=60.0),
+            "big": Pool("big", "b-", 4, BIG, resume_timeout=300.0, boot_seconds=60.0),
+        },
+        accounts={
+            "lab": Account("lab", "internal", True),
+            "poor": Account("poor", "internal", True, monthly_usd=poor_usd, hard=True),
+            "secret": Account("secret", "restricted", False),
+        },
+        monthly_usd=cluster_usd,
+        hard=cluster_usd is not None,
+        lease_minutes=20.0,
+        grace_minutes=10.0,
+        orphan_seconds=120.0,
+        settle_seconds=90.0,
+        drought_seconds=(60.0, 240.0),
+        breaker_seconds=120.0,
+        launch_batch=batch,
+        promotions=(Promotion(LOCAL, ("gpu",), 600.0),),
+        **more,
+    )
+
+
+def policies() -> st.SearchStrategy[Policy]:
+    return st.builds(
+        policy,
+        batch=st.sampled_from([500, 500, 2, 1]),
+        cluster_usd=st.sampled_from([None, None, 25.0, 200.0]),
+        poor_usd=st.sampled_from([6.0, 40.0]),
+        block=st.booleans(),
+    )

@@ -1,0 +1,141 @@
+"""Slurm as the controller and people meet it: the interface of landbridge.burst.slurm over the simulated slurmctld."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from landbridge.burst.model import Job, Node, Policy, SlurmView
+from landbridge.burst.slurm import LOST, SlurmError
+from tests.unit.burst.world.sims import SimJob, SimNode
+from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
+
+
+class SlurmWorld(Slurmctld):
+    """What can be asked of it and told."""
+
+    # The interface of landbridge.burst.slurm.
+
+    def active(self) -> bool:
+        return True
+
+    def view(self, policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+        with self.faults.call("slurm.view", "slurm", _refuse):
+            self._reach()
+            at, closer = self.clock.now, set(suspects)
+            nodes = {n.name: self._node(n, closer) for n in self.nodes.values()}
+            up = {name for name, node in nodes.items() if "POWERED_DOWN" not in node.states}
+            if self.faults.latency:
+                self.faults.passing(self.faults.latency)  # jobs are asked for in a second command
+            jobs = {j.id: self._job(j) for j in self.jobs.values() if self._tells(j, need_pending, up)}
+        return SlurmView(at, jobs, nodes)
+
+    def down(self, nodes: Sequence[str], reason: str) -> None:
+        with self.faults.call("slurm.down", "slurm", _refuse):
+            self._reach()
+            for name in nodes:
+                self.downed(self.nodes[name], reason)
+                self.set_down(self.nodes[name], reason)
+            if self.half:
+                self.half, self.faults.met = False, self.faults.met + 1
+                raise SlurmError("the second command failed")
+            for name in nodes:
+                self.power_down_force(name)
+
+    def set_addresses(self, addresses: Mapping[str, str]) -> None:
+        with self.faults.call("slurm.set_addresses", "slurm", _refuse):
+            self._reach()
+            for name, address in addresses.items():
+                self.nodes[name].address = address
+
+    def tell(self, job: int, text: str, until: float | None) -> None:
+        with self.faults.call("slurm.tell", "slurm", _refuse):
+            self._reach()
+            if job not in self.jobs or self.jobs[job].over:
+                raise SlurmError(f"job {job}: invalid job id")
+            if self.jobs[job].state not in ("PENDING", "COMPLETING"):
+                raise SlurmError("job is no longer pending execution")
+            self.jobs[job].comment = text
+            self.jobs[job].not_before = until or 0.0
+
+    def promote(self, job: int, partitions: Sequence[str]) -> None:
+        with self.faults.call("slurm.promote", "slurm", _refuse):
+            self._reach()
+            if job not in self.jobs or self.jobs[job].state != "PENDING":
+                return
+            self.promoted(self.jobs[job])
+            self.jobs[job].offers = tuple(p for p in partitions if p in self.policy.pools)
+
+    def start(self, nodes: Sequence[str]) -> None:
+        with self.faults.call("slurm.start", "slurm", _refuse):
+            self._reach()
+            for name in nodes:
+                self.power_up(name)
+
+    # What people do.
+
+    def submit(self, job: SimJob) -> None:
+        job.submitted = self.clock.now
+        self.jobs[job.id] = job
+
+    def cancel(self, id: int) -> None:
+        for job in self.together(self.jobs[id]):
+            self._finish(job, "CANCELLED")
+
+    def power_up(self, name: str) -> None:
+        node = self.nodes[name]
+        if node.power == "POWERED_DOWN" and node.base == "IDLE":
+            node.wake = True
+
+    def power_down(self, name: str) -> None:
+        node = self.nodes[name]
+        if node.power in ("UP", "POWERING_UP"):
+            node.off = True
+
+    def power_down_force(self, name: str) -> None:
+        node = self.nodes[name]
+        if node.job:
+            self.requeue(self.jobs[node.job])
+        if node.power != "POWERING_DOWN":  # else it is ignored, and a node that is down stays so
+            node.base, node.off, node.forced = "IDLE", True, True
+
+    # Views.
+
+    def _completing(self, node: SimNode) -> bool:
+        return bool(node.job) and self.jobs[node.job].state == "COMPLETING"
+
+    def _reach(self) -> None:
+        if not self.up:
+            self.faults.met += 1
+            raise SlurmError("slurmctld does not answer")
+
+    def _node(self, node: SimNode, closer: set[str]) -> Node:
+        states = node.states(self._completing(node))
+        if states & LOST or node.name in closer:
+            return Node(node.name, states, node.reason, node.address)
+        return Node(node.name, states)
+
+    def _tells(self, job: SimJob, pending: bool, up: set[str]) -> bool:
+        if job.state == "PENDING":
+            return pending
+        return job.state in ("CONFIGURING", "RUNNING", "COMPLETING") and not up.isdisjoint(job.nodes)
+
+    def _job(self, job: SimJob) -> Job:
+        return Job(
+            id=job.id,
+            state=job.state,
+            nodes=job.nodes,
+            partition=",".join((job.pool, *job.offers)) if job.state == "PENDING" else job.pool,
+            account=job.account,
+            user="ann",
+            restarts=job.restarts,
+            started=job.started,
+            minutes=job.minutes,
+            het_job=job.het,
+            array_job=job.array,
+            wanted_nodes=job.wants,
+            submitted=job.submitted,
+            expected_start=self.clock.now + 3600 if job.state == "PENDING" and job.pool == LOCAL else None,
+            comment=job.comment,
+        )
+
+
+def _refuse(word: str) -> SlurmError:
+    return SlurmError(word)

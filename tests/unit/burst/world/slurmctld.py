@@ -1,0 +1,232 @@
+"""slurmctld: what it does by itself as time passes. Jobs get nodes, nodes get power, programs are called."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from landbridge.burst.model import OrderKind, Policy
+from tests.unit.burst.world.clock import Clock
+from tests.unit.burst.world.ec2 import Ec2World, Machine
+from tests.unit.burst.world.faults import Faults
+from tests.unit.burst.world.sims import SimJob, SimNode
+
+SUSPEND_TIME = 60.0
+SUSPEND_TIMEOUT = 30.0
+SLURMD_TIMEOUT = 100.0
+REQUEUE_DELAY = 10.0
+COMPLETING = 10.0
+
+LOCAL = "onprem"
+
+Shim = Callable[[OrderKind, tuple[str, ...], Mapping[int, tuple[str, ...]]], None]
+
+
+@dataclass
+class Slurmctld:
+    """slurmctld, on the controller's clock. `shim` is what ResumeProgram and its like do with their arguments."""
+
+    clock: Clock
+    faults: Faults
+    policy: Policy
+    ec2: Ec2World
+    shim: Shim = lambda kind, nodes, jobs: None
+    nodes: dict[str, SimNode] = field(default_factory=dict)
+    jobs: dict[int, SimJob] = field(default_factory=dict)
+    up: bool = True
+    twice: bool = False  # ResumeProgram is called twice
+    lose: bool = False  # the shim's order never reaches the journal
+    half: bool = False  # the next `down` ends after its first command
+    local: int = 2  # nodes on-prem
+    again: list[tuple[OrderKind, tuple[str, ...], dict[int, tuple[str, ...]]]] = field(default_factory=list)
+    ran: Callable[[Sequence[SimJob]], None] = lambda jobs: None
+    promoted: Callable[[SimJob], None] = lambda job: None
+    downed: Callable[[SimNode, str], None] = lambda node, reason: None
+
+    def __post_init__(self) -> None:
+        for pool in self.policy.pools.values():
+            for number in range(1, pool.max_nodes + 1):
+                name = f"{pool.node_prefix}{number}"
+                self.nodes[name] = SimNode(name, pool.name)
+
+    # Time.
+
+    def tick(self) -> None:
+        if not self.up:
+            return
+        for node in self.nodes.values():
+            self._listen(node)
+        for job in list(self.jobs.values()):
+            self._advance(job)
+        self._schedule()
+        self._power()
+
+    def _listen(self, node: SimNode) -> None:
+        """Registration, silence, and what follows from it."""
+        now = self.clock.now
+        if node.power == "POWERING_UP":
+            for machine in self.ec2.alive(node.name):
+                if machine.answers and machine.boots <= self.clock.true and machine.launched >= node.asked:
+                    self._register(node, machine)
+                    return
+            if now - node.since > self.policy.pools[node.pool].resume_timeout:
+                node.power = "POWERED_DOWN"
+                self.set_down(node, "ResumeTimeout reached")
+                self._call("resume-fail", (node.name,))
+        elif node.power == "POWERED_DOWN":
+            # A machine of a node that is off is welcome, however old it is; of one that is going off it is not.
+            for machine in self.ec2.alive(node.name):
+                if machine.answers and machine.boots <= self.clock.true:
+                    self._register(node, machine)
+                    return
+        elif node.power == "UP":
+            if self.ec2.machines[node.machine].answers:
+                node.deaf = None
+                return
+            node.deaf = now if node.deaf is None else node.deaf
+            if now - node.deaf > SLURMD_TIMEOUT and node.base != "DOWN":
+                self.set_down(node, "Not responding")
+
+    def _register(self, node: SimNode, machine: Machine) -> None:
+        node.power, node.machine, node.address, node.deaf = "UP", machine.id, machine.address, None
+        node.busy, node.wake = self.clock.now, False
+        if node.base == "DOWN":
+            node.base = "IDLE"  # ReturnToService=2
+
+    def _advance(self, job: SimJob) -> None:
+        parts = self.together(job)
+        if job.state == "CONFIGURING" and job is parts[0]:
+            nodes = [self.nodes[name] for part in parts for name in part.nodes]
+            if all(n.power == "UP" and n.deaf is None for n in nodes):
+                for part in parts:
+                    part.state, part.running, part.started = "RUNNING", self.clock.true, self.clock.now
+                self.ran(parts)
+        elif job.state == "RUNNING" and job.running is not None and job is parts[0]:
+            whole = all(self.nodes[n].deaf is None for part in parts for n in part.nodes)
+            if whole and self.clock.true - job.running >= job.runs:
+                for part in parts:
+                    self._finish(part, "COMPLETED")
+        elif job.state == "COMPLETING" and job.ended is not None and self.clock.true - job.ended >= COMPLETING:
+            self._free(job)
+            job.state = "COMPLETED"
+
+    def _finish(self, job: SimJob, state: str) -> None:
+        if job.state == "RUNNING":
+            job.state, job.ended = "COMPLETING", self.clock.true
+        elif job.state != "COMPLETING" and not job.over:
+            self._free(job)
+            job.state, job.ended = state, self.clock.true
+
+    def _free(self, job: SimJob) -> None:
+        for name in job.nodes:
+            node = self.nodes[name]
+            if node.job == job.id:
+                node.job, node.busy = 0, self.clock.now
+                node.base = "IDLE" if node.base == "ALLOCATED" else node.base
+                node.wake = False if node.power == "POWERED_DOWN" else node.wake
+
+    def _schedule(self) -> None:
+        rank = {"UP": 0, "POWERING_UP": 1, "POWERED_DOWN": 2}
+        for job in self.jobs.values():
+            parts = self.together(job)
+            if job is not parts[0] or any(p.state != "PENDING" or p.not_before > self.clock.now for p in parts):
+                continue
+            if job.pool == LOCAL and self._at_home(job):
+                continue
+            chosen: dict[int, list[SimNode]] = {}
+            taken: set[str] = set()
+            for part in parts:
+                free = [
+                    n
+                    for n in self.nodes.values()
+                    if n.pool in (part.pool, *part.offers)
+                    and n.base == "IDLE"
+                    and n.power in rank
+                    and not n.off
+                    and n.deaf is None
+                    and n.name not in taken
+                ]
+                chosen[part.id] = sorted(free, key=lambda n: rank[n.power])[: part.wants]
+                taken |= {n.name for n in chosen[part.id]}
+            if all(len(chosen[p.id]) == p.wants for p in parts):
+                for part in parts:
+                    self._allocate(part, chosen[part.id])
+
+    def _at_home(self, job: SimJob) -> bool:
+        """Start on-prem where there is room; whether that is all there is to say about the job."""
+        used = sum(j.wants for j in self.jobs.values() if j.pool == LOCAL and j.state == "RUNNING")
+        if used + job.wants <= self.local:
+            job.state, job.running, job.started = "RUNNING", self.clock.true, self.clock.now
+            return True
+        return not job.offers
+
+    def _allocate(self, job: SimJob, nodes: Iterable[SimNode]) -> None:
+        job.nodes = tuple(n.name for n in nodes)
+        job.state, job.started, job.allocated = "CONFIGURING", self.clock.now, self.clock.true
+        job.pool = self.nodes[job.nodes[0]].pool
+        for name in job.nodes:
+            node = self.nodes[name]
+            node.base, node.job = "ALLOCATED", job.id
+            node.wake = node.power == "POWERED_DOWN"
+
+    def _power(self) -> None:
+        """The power saving thread: ResumeProgram, SuspendProgram, SuspendTime, SuspendTimeout."""
+        now = self.clock.now
+        for kind, names, jobs in self.again:
+            self.shim(kind, names, jobs)
+        self.again.clear()
+        rising: list[SimNode] = []
+        falling: list[SimNode] = []
+        for node in self.nodes.values():
+            if node.power == "POWERING_DOWN":
+                if now - node.since > SUSPEND_TIMEOUT:
+                    node.power, node.since = "POWERED_DOWN", now
+            elif node.wake and node.power == "POWERED_DOWN":
+                rising.append(node)
+            elif node.going or (
+                node.power == "UP" and node.base != "ALLOCATED" and not node.job and now - node.busy > SUSPEND_TIME
+            ):
+                falling.append(node)
+        for node in rising:
+            node.power, node.wake, node.since, node.asked, node.address = "POWERING_UP", False, now, self.clock.true, ""
+            node.machine, node.deaf = "", None
+            node.reason = ""
+        for node in falling:
+            node.power, node.since, node.machine, node.deaf = "POWERING_DOWN", now, "", None
+            node.off = node.forced = False
+            node.address = ""
+        if rising:
+            jobs: dict[int, tuple[str, ...]] = {}
+            for node in rising:
+                if node.job:
+                    jobs[node.job] = (*jobs.get(node.job, ()), node.name)
+            self._call("resume", tuple(n.name for n in rising), jobs)
+        if falling:
+            self._call("suspend", tuple(n.name for n in falling))
+
+    def _call(self, kind: OrderKind, names: tuple[str, ...], jobs: Mapping[int, tuple[str, ...]] | None = None) -> None:
+        if self.lose:
+            self.lose, self.faults.met = False, self.faults.met + 1
+            return
+        self.shim(kind, names, dict(jobs or {}))
+        if self.twice:
+            self.twice = False
+            self.again.append((kind, names, dict(jobs or {})))
+
+    def set_down(self, node: SimNode, reason: str) -> None:
+        if node.job:
+            self.requeue(self.jobs[node.job])
+        node.base, node.reason, node.wake = "DOWN", reason, False
+
+    def requeue(self, job: SimJob) -> None:
+        for part in self.together(job):
+            if part.state in ("CONFIGURING", "RUNNING"):
+                self._free(part)
+                part.state, part.nodes, part.started, part.running = "PENDING", (), None, None
+                part.pool = LOCAL if part.offers else part.pool
+                part.restarts += 1
+                part.not_before = max(part.not_before, self.clock.now + REQUEUE_DELAY)
+            elif part.state == "COMPLETING":
+                self._free(part)
+                part.state = "CANCELLED"
+
+    def together(self, job: SimJob) -> list[SimJob]:
+        return [job] if not job.het else [j for j in self.jobs.values() if j.het == job.het]

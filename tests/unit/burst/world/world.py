@@ -1,0 +1,132 @@
+"""The world put together: time passes, Slurm and EC2 live on, the controller makes its passes and crashes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from landbridge.burst.model import Policy, State
+from tests.unit.burst.world.clock import Clock
+from tests.unit.burst.world.ec2 import Ec2World
+from tests.unit.burst.world.faults import Crash, Faults
+from tests.unit.burst.world.journal import Journal
+from tests.unit.burst.world.sims import SimJob
+from tests.unit.burst.world.slurm import SlurmWorld
+from tests.unit.burst.world.watch import PASS, Watch
+
+TICK = 5.0
+#: Codes that a person has to do something about; a job that is told one of them has ended truthfully.
+FINAL = ("RESIDENCY", "BUDGET")
+OnePass = Callable[[Journal, Ec2World, SlurmWorld, Policy, float], float | None]
+
+
+class World:
+    """One cluster under `policy`; `one_pass` is the controller's."""
+
+    def __init__(self, policy: Policy, one_pass: OnePass, folder: Path | None = None) -> None:
+        self.policy, self.one_pass = policy, one_pass
+        self.clock, self.faults = Clock(), Faults()
+        self.ec2 = Ec2World(self.clock, self.faults, policy)
+        self.slurm = SlurmWorld(self.clock, self.faults, policy, self.ec2)
+        self.watch = Watch(policy, self.slurm, self.ec2)
+        self.journal = Journal(folder, self.faults, self.watch.on_save)
+        self.slurm.shim = lambda kind, nodes, jobs: self.journal.append(kind, nodes, jobs, self.clock.now)
+        self.faults.passing = self.advance
+        self.numbers = 0
+        self.passes = 0
+        self.due: float | None = None  # when the controller wants its next pass
+
+    def advance(self, seconds: float) -> None:
+        """Let the world run for a while without the controller."""
+        end = self.clock.true + seconds
+        while self.clock.true < end:
+            self.clock.true = min(end, self.clock.true + TICK)
+            self.ec2.tick()
+            self.slurm.tick()
+
+    def a_pass(self) -> bool:
+        """One pass of the controller; whether it lived through it."""
+        met = self.faults.met
+        self.passes += 1
+        try:
+            self.due = self.one_pass(self.journal, self.ec2, self.slurm, self.policy, self.clock.now)
+        except Crash:
+            self.due = None
+            self.journal.restart()
+            self.watch.after_pass(False)
+            return False
+        self.watch.after_pass(self.faults.met == met)
+        return True
+
+    def run(self, seconds: float) -> None:
+        """Let the world run, with a pass as often as the daemon makes one."""
+        end = self.clock.true + seconds
+        while self.clock.true < end:
+            wish = PASS if self.due is None else max(2.0, min(PASS, self.due - self.clock.now))
+            self.advance(min(wish, end - self.clock.true))
+            self.a_pass()
+            self.watch.check()
+
+    def job_id(self) -> int:
+        self.numbers += 1
+        return 100 + self.numbers
+
+    def lose_journal(self) -> None:
+        self.journal.lose()
+        self.watch.forget()
+        self.watch.drained.clear()
+
+    def drain(self, pool: str) -> None:
+        """`landbridge burst drain`, or `undrain` where the pool is drained."""
+        before = self.journal.keeper.load()
+        drained = {p: why for p, why in before.drained.items() if p != pool}
+        if pool not in before.drained:
+            drained[pool] = "maintenance"
+        self.journal.keeper.save(before, replace(before, drained=drained))
+        self.watch.drained = set(drained)
+
+    def jump(self, seconds: float) -> None:
+        self.clock.skew += seconds
+        self.watch.jump()
+
+    def calm(self) -> None:
+        """No more troubles."""
+        self.faults.script.clear()
+        self.faults.latency = 0.0
+        if self.clock.skew:
+            self.jump(-self.clock.skew)
+        ec2, slurm = self.ec2, self.slurm
+        ec2.lag, ec2.reachable, ec2.quota = 0.0, True, None
+        ec2.room.clear()
+        ec2.broken.clear()
+        for pool in list(self.watch.drained):
+            self.drain(pool)
+        slurm.up, slurm.twice, slurm.lose, slurm.half = True, False, False, False
+
+    def settle(self, limit: float = 4 * 3600) -> None:
+        """Run until nothing is left to do; what is left after `limit` is said."""
+        end = self.clock.true + limit
+        while self.clock.true < end:
+            self.run(PASS)
+            for job in list(self.slurm.jobs.values()):
+                if self.refused(job):
+                    self.slurm.cancel(job.id)
+            if not (left := self.left()):
+                return
+        raise AssertionError(f"not quiet after {limit:.0f} s: {left}")
+
+    def refused(self, job: SimJob) -> bool:
+        """The job waits, and was told a reason that time does not cure."""
+        return job.state == "PENDING" and any(code in job.comment for code in FINAL)
+
+    def left(self) -> list[str]:
+        """What keeps the world from being quiet."""
+        state: State = self.journal.keeper.load()
+        nodes = [n for n in self.slurm.nodes.values() if (n.base, n.power) != ("IDLE", "POWERED_DOWN")]
+        return [
+            *(f"job {j.id} is {j.state}: {j.comment!r}" for j in self.slurm.jobs.values() if not j.over),
+            *(f"{m.id} of {m.node} is up" for m in self.ec2.alive()),
+            *(f"{n.name} is {n.base}+{n.power} ({n.reason})" for n in nodes),
+            *(f"{token} is held" for token in state.holds),
+            *(f"{a.token} is open" for a in state.attempts.values() if a.ended is None),
+            *(f"order {o.seq} {o.kind} waits" for o in state.orders),
+        ]

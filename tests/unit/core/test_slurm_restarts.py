@@ -1,0 +1,57 @@
+"""Which settings of slurm.conf a daemon reads at its start alone, and that a role hears of those and of no other."""
+
+from typing import Any
+
+import pytest
+
+from landbridge.catalog.slurm_keys import slurm_keys
+from landbridge.catalog.slurm_restarts import slurm_restarts
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.inventory import inventory
+from landbridge.plan.slurm_restarts import start_settings
+from tests.unit.core.samples import environment
+
+CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
+
+
+def told(found: Environment) -> tuple[Any, Any]:
+    """What the roles of controllers and of nodes are told."""
+    data = inventory(found)
+    controller, node = data["slurm_controller"]["vars"], data["slurm_node"]["vars"]
+    return controller["slurm_controller_start_settings"], node["slurm_node_start_settings"]
+
+
+def test_every_parameter_is_one_of_slurm_conf() -> None:
+    assert set(slurm_restarts()) <= set(slurm_keys().slurm_conf)
+
+
+def test_daemons_are_told_apart_and_keys_are_found_in_any_case() -> None:
+    found = environment({CONF: {"slurmdPORT": 7000, "SlurmctldAddr": "10.20.0.9", "authinfo": "cred_expire=240"}})
+    assert start_settings(found, "slurmctld") == {
+        "AuthType": "auth/munge",
+        "AuthInfo": "cred_expire=240",
+        "SlurmctldAddr": "10.20.0.9",
+    }
+    assert start_settings(found, "slurmd") == {
+        "AuthType": "auth/munge",
+        "AuthInfo": "cred_expire=240",
+        "SlurmdPort": "7000",
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "restarts"),
+    [
+        ({("scheduler", "partitions"): {"onprem": {"max_time": "1-0"}}}, (False, False)),
+        ({("aws", "pools", 0, "max_nodes"): 2}, (False, False)),
+        ({(*CONF, "PriorityType"): "priority/basic"}, (False, False)),
+        ({("scheduler", "auth"): "slurm"}, (True, True)),
+        ({(*CONF, "AuthAltTypes"): "auth/jwt"}, (True, True)),
+        ({(*CONF, "CommunicationParameters"): "EnableIPv6"}, (True, True)),
+        ({(*CONF, "SlurmdPort"): 7000}, (False, True)),
+    ],
+)
+def test_a_change_is_heard_of_by_whom_it_restarts(change: dict[DataPath, Any], restarts: tuple[bool, bool]) -> None:
+    before, after = told(environment()), told(environment(change))
+    assert tuple(one != other for one, other in zip(before, after, strict=True)) == restarts

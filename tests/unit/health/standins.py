@@ -1,0 +1,89 @@
+"""A machine for the checks without a lab: the lab's own stand-ins of its hardware, and one of scontrol."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "ansible/roles/node_health/files"))
+
+from node_health import run as runner  # noqa: E402
+
+from sandbox.hardware import faults  # noqa: E402
+from sandbox.hardware.install import FOLDER, install  # noqa: E402
+
+_SCONTROL = """#!/usr/bin/python3
+import json, sys
+path = {path!r}
+node = json.load(open(path))
+if node.get("busy"):
+    sys.exit("slurm_load_node: Unable to contact slurm controller (connect failure)")
+if sys.argv[1] == "show":
+    print(json.dumps({{"nodes": [node]}}))
+else:
+    if node.get("refuses"):
+        sys.exit("slurm_update error: Invalid user id")
+    said = dict(word.split("=", 1) for word in sys.argv[2:])
+    flags = set(node["state"]) - {{"DRAIN"}}
+    if said.get("state") == "drain":
+        flags.add("DRAIN")
+    elif "state" in said:
+        assert said["state"] == "undrain"
+    elif "DRAIN" in node["state"]:
+        flags.add("DRAIN")
+    # A state leaves the reason as it is.
+    node["reason"] = said.get("reason", node["reason"])
+    node["state"] = sorted(flags)
+    node["updates"] = node.get("updates", 0) + 1
+    json.dump(node, open(path, "w"))
+"""
+
+
+@dataclass(frozen=True)
+class Standins:
+    """Where the machine's description, its faults, its kernel log and Slurm's view of it are."""
+
+    root: Path
+
+    @property
+    def log(self) -> Path:
+        return self.root / "kmsg"
+
+    def become(self, platform: str) -> None:
+        """Be a machine of this platform; the programs' places are moved under `root`."""
+        install(self.root, "node", platform)
+        for path in self.root.rglob("*"):
+            if path.is_file() and path.name in ("nvidia-smi", "ibstat", "lab_hardware.py", "lab_mig.py"):
+                text = path.read_text().replace(f"/{FOLDER}", str(self.root / FOLDER))
+                for file in (faults.FILE, "/run/lab-mig.json"):
+                    text = text.replace(file, str(self.root / Path(file).name))
+                path.write_text(text)
+
+    def inject(self, **found: Any) -> None:
+        (self.root / "faults.json").write_text(json.dumps(found))
+
+    def slurm(self, **fields: Any) -> dict[str, Any]:
+        """Slurm's view, changed by `fields`."""
+        path = self.root / "slurm.json"
+        found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"state": ["IDLE"], "reason": ""}
+        if fields:
+            path.write_text(json.dumps(found | fields))
+        return found | fields
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standins:
+    """A sound dgx-h100 that Slurm has in service."""
+    found = Standins(tmp_path)
+    found.become("dgx-h100")
+    found.log.write_text("")
+    found.slurm(state=["IDLE"])
+    program = tmp_path / "usr/bin/scontrol"
+    program.write_text(_SCONTROL.format(path=str(tmp_path / "slurm.json")))
+    program.chmod(0o755)
+    monkeypatch.setattr(runner, "PATH", f"{tmp_path}/usr/bin:{tmp_path}/usr/sbin:/usr/bin:/bin")
+    return found

@@ -1,0 +1,190 @@
+"""What the checks say of sound and of broken machines, as the stand-ins of their tools show them."""
+
+import ast
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge import yaml_text
+from landbridge.catalog import platforms
+from landbridge.catalog.xids import xids
+from landbridge.plan.health import expected
+from tests.unit.core.samples import environment
+from tests.unit.health.standins import ROOT, Standins, machine
+
+__all__ = ["machine"]
+
+from node_health import gpus, host, kernel
+from node_health.problem import Problem, Result, is_ours, load, reason, save
+from node_health.run import run
+
+ROLE = ROOT / "ansible/roles/node_health"
+ACTIONS = {str(number): xid.action for number, xid in xids().items() if xid.drains}
+
+
+def found(machine: Standins, platform: str = "dgx-h100", **faults: Any) -> list[str]:
+    """What the checks of hardware say, in Slurm's words."""
+    wanted = expected(environment(), platforms()[platform])
+    machine.inject(**faults)
+    problems, _ = gpus.check({**wanted["gpus"], "driver_branch": "580"})
+    problems += host.ports(wanted.get("ports", {})) if wanted.get("ports") else []
+    return [reason([one]) for one in problems]
+
+
+@pytest.mark.parametrize("platform", sorted(platforms()))
+def test_a_sound_machine_of_every_platform_has_no_problem(machine: Standins, platform: str) -> None:
+    machine.become(platform)
+    assert found(machine, platform) == []
+    wanted = expected(environment(), platforms()[platform])
+    assert gpus.check(wanted["gpus"])[1] == []
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        ({"lost": [3]}, ["landbridge:gpu:one of 8 is off the bus at 0000:3f:00.0; do: reboot"]),
+        ({"absent": [7]}, ["landbridge:gpu:7 of 8 are there; do: reboot"]),
+        ({"memory": {"0": 40_000}}, ["landbridge:memory:GPU 0 at 0000:1b:00.0 has 40000 of 81559 MiB; do: repair"]),
+        ({"width": {"2": 8}}, ["landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"]),
+        ({"generation": {"2": 4}}, ["landbridge:pcie:GPU 2 at 0000:33:00.0 runs generation 4 of 5; do: repair"]),
+        ({"generation": {str(index): 4 for index in range(8)}}, []),
+        ({"uncorrected": {"0": 3}}, ["landbridge:ecc:GPU 0 at 0000:1b:00.0 has 3 uncorrected errors since its reset; do: reset"]),
+        ({"pending": [1]}, ["landbridge:rows:GPU at 0000:27:00.0 has a row that a reset remaps; do: reset"]),
+        ({"unremapped": [1]}, ["landbridge:rows:GPU at 0000:27:00.0 could not remap a row; do: repair"]),
+        ({"thermal": [4]}, ["landbridge:thermal:GPU 4 at 0000:4b:00.0 slows itself down, too hot; do: repair"]),
+        ({"links": {"5": 2}}, ["landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"]),
+        ({"driver": "575.57.08"}, ["landbridge:driver:version 575.57.08 is not of branch 580; do: inspect"]),
+        ({"ports": ["mlx5_2"]}, ["landbridge:port:11 of 12 at 400 Gb/s; mlx5_2/1 is Down/Polling; do: inspect"]),
+        ({"slow": {"mlx5_0": 200}}, ["landbridge:port:11 of 12 at 400 Gb/s; do: inspect"]),
+    ],
+    ids=lambda value: next(iter(value), "none") if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_each_fault_is_one_problem_with_its_place_and_its_action(
+    machine: Standins, faults: dict[str, Any], said: list[str]
+) -> None:
+    assert found(machine, **faults) == said
+
+
+def test_slots_that_are_all_slow_are_told_and_drain_nothing(machine: Standins) -> None:
+    machine.inject(generation={str(index): 4 for index in range(8)})
+    wanted = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    assert gpus.check(wanted)[1] == ["every GPU's slot allows generation 4 of 5"]
+
+
+def test_a_machine_of_another_kind_is_not_taken_for_this_one(machine: Standins) -> None:
+    machine.become("dgx-a100")
+    assert any(one.startswith("landbridge:model:GPU 0 at 0000:1b:00.0 is a NVIDIA A100") for one in found(machine))
+
+
+def test_old_gpus_retire_pages(machine: Standins) -> None:
+    machine.become("dgx-1")
+    assert found(machine, "dgx-1", pending=[2]) == ["landbridge:pages:GPU 2 has pages that a reset retires; do: reset"]
+
+
+def test_a_driver_that_does_not_answer_is_one_problem(machine: Standins) -> None:
+    assert [one.partition(":NVIDIA-SMI")[0] for one in found(machine, unloaded=True)] == ["landbridge:driver"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--query-gpu=nosuch", "--format=csv,noheader,nounits"], ["--query-gpu=index"], ["--reset"], ["--query-gpu=links", "--format=csv,noheader,nounits"]],
+)  # fmt: skip
+def test_the_stand_in_refuses_what_it_does_not_know(machine: Standins, words: list[str]) -> None:
+    machine.inject()
+    assert run(["nvidia-smi", *words]).code == 2
+    assert run(["ibstat", "-v"]).code == 1
+    machine.inject(broken=[1])
+    assert run(["nvidia-smi", "-L"]).code == 1
+
+
+def test_a_program_that_hangs_is_not_waited_for() -> None:
+    assert run(["sleep", "5"], 0.2).code is None
+    assert run(["nosuch-program"]).code == 127
+
+
+def record(sequence: int, text: str) -> str:
+    return f"4,{sequence},1000,-;{text}\n SUBSYSTEM=pci\n"
+
+
+def xid(number: int, rest: str = "pid=1, name=python") -> str:
+    return f"NVRM: Xid (PCI:0000:1b:00): {number}, {rest}"
+
+
+def words(problems: list[Problem]) -> list[str]:
+    return [f"{one.check} {one.detail} {one.action}" for one in problems]
+
+
+def test_hardware_errors_stay_until_acknowledged_even_when_the_log_forgets(machine: Standins, tmp_path: Path) -> None:
+    memory = tmp_path / "events.json"
+    machine.log.write_text(record(7, xid(79)) + record(8, xid(79)) + record(9, xid(48)) + record(10, "usb 1-1: new"))
+    wanted = ["xid 48 at 0000:1b:00 reset", "xid 79 at 0000:1b:00 reboot"]
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == wanted
+    machine.log.write_text("")
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == wanted
+    kernel.acknowledge(memory)
+    machine.log.write_text(record(9, xid(48)))
+    assert kernel.check(ACTIONS, memory, machine.log) == []
+    machine.log.write_text(record(11, xid(48)))
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == ["xid 48 at 0000:1b:00 reset"]
+
+
+@pytest.mark.parametrize("number", [8, 13, 31, 32, 43, 45, 63, 94, 144, 999])
+def test_an_error_of_the_application_is_no_event(number: int) -> None:
+    assert kernel.event(xid(number), ACTIONS) is None
+
+
+def test_the_drivers_verdict_and_a_switchs_fatal_error_are_events() -> None:
+    change = "GPU recovery action changed from 0x0 (None) to 0x{} ({})"
+    said = {text: kernel.event(xid(154, change.format(number, text)), ACTIONS) for number, text in (
+        (0, "None"), (1, "GPU Reset Required"), (2, "Node Reboot Required"), (4, "Drain and Reset"))}  # fmt: skip
+    actions = {text: event[3] if event else None for text, event in said.items()}
+    assert actions == {"None": None, "GPU Reset Required": "reset", "Node Reboot Required": "reboot", "Drain and Reset": "reset"}  # fmt: skip
+    switch = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 24007, {}, Link 15 sourcequeue egress timeout"
+    assert kernel.event(switch.format("Fatal"), ACTIONS) == ("sxid", "24007", "0000:05:00.0", "reset")
+    assert kernel.event(switch.format("Non-fatal"), ACTIONS) is None
+
+
+def test_a_machine_without_a_kernel_log_has_no_events(tmp_path: Path) -> None:
+    assert kernel.check(ACTIONS, tmp_path / "events.json", tmp_path / "nosuch") == []
+
+
+def test_the_reason_names_the_gravest_and_is_ours_and_fits() -> None:
+    problems = [Problem("mount", "/home 'is' gone\n", "inspect"), Problem("xid", "79 at 0000:1b:00", "reboot")]
+    assert reason(problems) == reason(problems[::-1]) == "landbridge:xid:79 at 0000:1b:00; do: reboot (and 1 more)"
+    long = reason([Problem("service", "x" * 500, "reset")])
+    assert len(long) <= 200 and long.endswith("; do: reset") and is_ours(long)
+    assert reason([]) == ""
+    # The burst controller's own words, and people's.
+    for text in ("landbridge: InsufficientInstanceCapacity (capacity)", "Not responding", "bad fan", ""):
+        assert not is_ours(text)
+
+
+def test_a_result_survives_its_file_and_a_torn_file_is_none(tmp_path: Path) -> None:
+    result = Result(5.0, (Problem("xid", "79", "reboot", event=True),), ("slow",))
+    save(tmp_path / "r.json", result)
+    assert load(tmp_path / "r.json") == result
+    (tmp_path / "r.json").write_text("{")
+    assert load(tmp_path / "r.json") is None
+
+
+def test_mounts_and_disks(tmp_path: Path) -> None:
+    assert list(host.mounts(["/"])) == []
+    assert [one.detail for one in host.mounts([str(tmp_path)])] == [f"{tmp_path} is not mounted"]
+    assert list(host.disks({"/": 0})) == []
+    assert [one.check for one in host.disks({"/": 101, str(tmp_path / "no"): 1})] == ["disk", "disk"]
+
+
+def test_the_roles_errors_are_the_catalogues() -> None:
+    assert yaml_text.load((ROLE / "defaults/main.yml").read_text())["node_health_xids"] == ACTIONS
+
+
+def test_the_program_runs_on_every_python_that_nodes_have() -> None:
+    for path in (ROLE / "files/node_health").glob("*.py"):
+        ast.parse(path.read_text(), feature_version=(3, 9))
+        lines = path.read_text().splitlines()
+        assert "from __future__ import annotations" in lines or path.name == "__init__.py"
+    listed = yaml_text.load((ROLE / "tasks/main.yml").read_text())[2]["loop"]
+    assert sorted(listed) == sorted(path.stem for path in (ROLE / "files/node_health").glob("*.py"))
+    subprocess.run(["sh", "-n", ROLE / "files/landbridge-node-health"], check=True)

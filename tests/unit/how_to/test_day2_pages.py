@@ -1,0 +1,77 @@
+"""How-to pages of racks and nodes, followed as they are written: what needs no machine runs; playbooks and options exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.unit.how_to.pages import ROOT, run, steps, write
+from tests.unit.ops.ladder_outputs import nccl, smi
+
+FOLDER = ROOT / "docs/how-to"
+PAGES = ("first-rack.md", "add-a-node.md", "replace-a-gpu.md", "accept-a-node.md")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with an environment called acme, and what the ladder kept of a node that is slow."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "stacks").mkdir()
+    for name in ("ansible", "ansible.cfg"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    first = next(step for step in steps(FOLDER / "first-rack.md") if step.file is not None)
+    (tmp_path / "stacks/Pulumi.acme.yaml").write_text(first.text)
+    return tmp_path
+
+
+def follow(page: str, folder: Path) -> int:
+    """Write a page's files and run its commands; each must end well and begin with the output that the page shows."""
+    ran = 0
+    for step in steps(FOLDER / page):
+        if step.file is not None:
+            write(step, folder)
+        if step.command is not None:
+            done = run(f"PYTHONPATH={ROOT} {step.command}", folder)
+            assert done.returncode == (1 if "\nNOT" in step.output.replace("  ", "") else 0), done.stdout
+            assert done.stdout.startswith(step.output.strip("\n")), f"{step.command}\n{done.stdout}"
+            ran += 1
+    return ran
+
+
+def test_the_first_rack(folder: Path) -> None:
+    assert follow("first-rack.md", folder) == 2
+    assert "error" not in run(f"PYTHONPATH={ROOT} landbridge check -s rack", folder).stdout.replace("no errors", "")
+
+
+def test_a_node_is_added(folder: Path) -> None:
+    assert follow("add-a-node.md", folder) == 3
+    assert "dgx[01-05]" in (folder / "stacks/Pulumi.acme.yaml").read_text()
+
+
+def test_a_node_is_accepted_or_not(folder: Path) -> None:
+    run(f"PYTHONPATH={ROOT} landbridge node add dgx05 --write -s acme", folder)
+    kept = folder / "accepted/dgx05"
+    kept.mkdir(parents=True)
+    (kept / "driver.dgx05.out").write_text(smi())
+    measured = {2**28: 380.0, 2**30: 430.0, 2**33: 331.0, 2**34: 332.0}
+    (kept / "nccl-node.dgx05.out").write_text(nccl(["dgx05"], measured))
+    assert follow("accept-a-node.md", folder) == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_playbooks_variables_and_options_exist(page: str) -> None:
+    text = (FOLDER / page).read_text()
+    for playbook in re.findall(r"ansible/playbooks/\S+\.yml", text):
+        assert (ROOT / playbook).is_file(), playbook
+    used = "".join(path.read_text() for path in (ROOT / "ansible/playbooks").rglob("*.yml"))
+    assert all(re.search(rf"\b{name}\b", used) for name in re.findall(r"-e (\w+)=", text))
+    for command, options in re.findall(r"landbridge ((?:node )?[a-z]+)([^\n`]*)", text):
+        wanted = set(re.findall(r"(--[a-z-]+)", options)) - {"--check"}
+        if wanted and command.split()[0] in ("node", "validate", "configure"):
+            shown = run(f"PYTHONPATH={ROOT} landbridge {command} --help", ROOT).stdout
+            assert all(option in shown for option in wanted), (command, wanted)
+
+
+def test_they_are_found_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    assert all(f"how-to/{page}" in index for page in PAGES)

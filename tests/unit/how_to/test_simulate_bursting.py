@@ -1,0 +1,50 @@
+"""docs/how-to/simulate-bursting.md: its command gives what the page shows, its picture is of that run, sacct's line is read."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from landbridge.burst.simulate.trace import Asked, read
+from tests.unit.burst.queues import START
+from tests.unit.how_to.pages import ROOT, run, steps
+
+PAGE = ROOT / "docs" / "how-to" / "simulate-bursting.md"
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.mark.timeout(300)
+def test_the_page_shows_what_its_command_prints_and_draws(tmp_path: Path) -> None:
+    if not (SHARED / "data" / "philly.csv").is_file():
+        pytest.skip(f"{SHARED}/data/philly.csv is not there: it is no part of the checkout")
+    (tmp_path / "shared").symlink_to(SHARED)
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    (folder / "stacks").symlink_to(ROOT / "stacks")
+    (step,) = (step for step in steps(PAGE) if step.command)
+    done = run(f"PYTHONPATH={ROOT} {step.command}", folder)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.rstrip() == step.output.rstrip()
+    assert (folder / "philly.svg").read_text() == (PAGE.parent / "simulate-bursting.svg").read_text(), (
+        f"{step.command.replace('philly.svg', 'docs/how-to/simulate-bursting.svg')}"
+    )
+
+
+def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
+    rows = [
+        "2017-10-30T00:00:00|600|billing=8,cpu=8,gres/gpu=8,mem=1G,node=1|vision|60",
+        "2017-10-30T00:00:10|600|billing=8,cpu=8,node=1|vision|60",
+    ]
+    sacct = tmp_path / "sacct"
+    sacct.write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{row}'" for row in rows))
+    sacct.chmod(0o755)
+    found = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert found is not None
+    path = {"PATH": f"{tmp_path}:/usr/local/bin:/usr/bin:/bin"}
+    subprocess.run(["bash", "-c", found[1]], cwd=tmp_path, check=True, timeout=30, env=path)
+    assert read(tmp_path / "queue.csv") == [Asked(START, 600.0, 8, account="vision", minutes=60.0)]
+
+
+def test_it_is_found_from_the_index() -> None:
+    assert "how-to/simulate-bursting.md" in (ROOT / "docs" / "index.md").read_text()

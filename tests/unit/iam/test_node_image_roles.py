@@ -1,0 +1,63 @@
+"""What the builder of an image may do and may not, and what Image Builder may remove: asked of the documents themselves."""
+
+import pytest
+
+from landbridge.ops.iam import Document, Policies, Request, evaluate
+from landbridge.plan.node_image_roles import Parts, builder_policy, prune_policy
+from landbridge.plan.policies import Place
+
+PLACE = Place("lab", "aws", "us-east-1", "123456789012")
+ARCHIVE = "arn:aws:s3:::lab-node-image-123456789012/roles/abc.tar"
+LOGS = "arn:aws:logs:us-east-1:123456789012:log-group:/aws/imagebuilder/lab-node"
+COMPONENT = "arn:aws:imagebuilder:us-east-1:123456789012:component/lab-node/1.0.7/*"
+BUILDER = Policies((Document.of("builder", builder_policy(PLACE, Parts(ARCHIVE, LOGS, COMPONENT))),))
+PRUNE = Policies((Document.of("prune", prune_policy(PLACE, "lab-node")),))
+WHO = "arn:aws:iam::123456789012:role/lab-node-build"
+HERE = {"aws:RequestedRegion": "us-east-1"}
+INSTANCE = "arn:aws:ec2:us-east-1:123456789012:instance/i-1"
+IMAGE, SNAPSHOT = "arn:aws:ec2:us-east-1::image/ami-1", "arn:aws:ec2:us-east-1::snapshot/snap-1"
+OURS = {"aws:ResourceTag/CreatedBy": "EC2 Image Builder", "aws:ResourceTag/landbridge:cluster": "lab"}
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "context", "allowed"),
+    [
+        ("s3:GetObject", ARCHIVE, {}, True),
+        ("s3:GetObject", "arn:aws:s3:::lab-node-image-123456789012/logs/x", {}, False),
+        ("s3:GetObject", "arn:aws:s3:::lab-internal-123456789012/data", {}, False),
+        ("s3:PutObject", ARCHIVE, {}, False),
+        ("secretsmanager:GetSecretValue", "arn:aws:secretsmanager:us-east-1:123456789012:secret:lab/slurm-key-x", {}, False),
+        ("ssm:GetParameter", "arn:aws:ssm:us-east-1:123456789012:parameter/x", HERE, False),
+        ("imagebuilder:GetComponent", COMPONENT.replace("*", "1"), {}, True),
+        ("imagebuilder:GetComponent", "arn:aws:imagebuilder:us-east-1:123456789012:component/other/1.0.0/1", {}, False),
+        ("logs:PutLogEvents", f"{LOGS}:log-stream:1.0.7/1", {}, True),
+        ("logs:PutLogEvents", "arn:aws:logs:us-east-1:123456789012:log-group:/lab:log-stream:x", {}, False),
+        ("ssmmessages:OpenDataChannel", "*", HERE, True),
+        ("ssmmessages:OpenDataChannel", "*", {"aws:RequestedRegion": "eu-west-1"}, False),
+        ("ssm:UpdateInstanceInformation", INSTANCE, {}, True),
+        ("ec2:RunInstances", INSTANCE, {}, False),
+        ("iam:PassRole", WHO, {}, False),
+        ("sts:AssumeRole", WHO, {}, False),
+    ],
+)  # fmt: skip
+def test_the_builder(action: str, resource: str, context: dict[str, str], allowed: bool) -> None:
+    assert evaluate(Request(WHO, action, resource, context), BUILDER).allowed is allowed
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "context", "allowed"),
+    [
+        ("ec2:DescribeImages", "*", {}, True),
+        ("ec2:DeregisterImage", IMAGE, OURS, True),
+        ("ec2:DeregisterImage", IMAGE, {**OURS, "aws:ResourceTag/landbridge:cluster": "other"}, False),
+        ("ec2:DeregisterImage", IMAGE, {"aws:ResourceTag/landbridge:cluster": "lab"}, False),
+        ("ec2:DeleteSnapshot", SNAPSHOT, OURS, True),
+        ("ec2:DeleteSnapshot", SNAPSHOT, {}, False),
+        ("imagebuilder:DeleteImage", "arn:aws:imagebuilder:us-east-1:123456789012:image/lab-node/1.0.7/1", {}, True),
+        ("imagebuilder:DeleteImage", "arn:aws:imagebuilder:us-east-1:123456789012:image/lab-node2/1.0.7/1", {}, False),
+        ("imagebuilder:DeleteImagePipeline", "arn:aws:imagebuilder:us-east-1:123456789012:image-pipeline/lab-node", {}, False),
+        ("ec2:TerminateInstances", INSTANCE, OURS, False),
+    ],
+)  # fmt: skip
+def test_what_removes_old_images(action: str, resource: str, context: dict[str, str], allowed: bool) -> None:
+    assert evaluate(Request(WHO, action, resource, context), PRUNE).allowed is allowed

@@ -1,0 +1,167 @@
+"""Whatever the stand-in provider makes is found again from its inputs alone, and nothing else is taken for it."""
+
+from typing import Any
+
+import pytest
+
+from landbridge.live.adopt import KINDS, REPEATABLE, find
+from landbridge.live.aws import Aws
+from landbridge.plan.change import Change
+from sandbox.cloud.process import Cloud
+from sandbox.engine.aws import KINDS as PROVIDED
+from sandbox.engine.aws import Cloud as Connection
+from tests.graph.rights import authority
+
+TAGS = {"landbridge:cluster": "test", "landbridge:owner": "somebody@example.org"}
+NODE = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "ec2:DescribeTags", "Resource": "*"}]}'
+TRUST = NODE.replace('"Resource": "*"', '"Principal": {"Service": "ec2.amazonaws.com"}').replace(
+    "ec2:DescribeTags", "sts:AssumeRole"
+)
+BUDGETS = TRUST.replace("ec2.amazonaws.com", "budgets.amazonaws.com")
+SUBNET, ROUTES = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable"
+
+#: Name, type and inputs, in an order in which they can be made. `$name` is the id of an earlier row.
+ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("vpc", "aws:ec2/vpc:Vpc", {"cidrBlock": "10.60.0.0/16", "tags": TAGS}),
+    ("range", "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
+     {"vpcId": "$vpc", "cidrBlock": "10.61.0.0/16"}),
+    ("net", SUBNET, {"vpcId": "$vpc", "cidrBlock": "10.60.1.0/24", "availabilityZoneId": "use1-az4", "tags": TAGS}),
+    ("net2", SUBNET, {"vpcId": "$vpc", "cidrBlock": "10.60.2.0/24", "availabilityZoneId": "use1-az6", "tags": TAGS}),
+    ("igw", "aws:ec2/internetGateway:InternetGateway", {"vpcId": "$vpc", "tags": TAGS}),
+    ("eip", "aws:ec2/eip:Eip", {"domain": "vpc", "tags": TAGS}),
+    ("nat", "aws:ec2/natGateway:NatGateway", {"subnetId": "$net", "allocationId": "$eip", "tags": TAGS}),
+    ("routes", ROUTES, {"vpcId": "$vpc", "tags": TAGS}),
+    ("joined", "aws:ec2/routeTableAssociation:RouteTableAssociation", {"subnetId": "$net", "routeTableId": "$routes"}),
+    ("route", "aws:ec2/route:Route",
+     {"routeTableId": "$routes", "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "$nat"}),
+    ("endpoint", "aws:ec2/vpcEndpoint:VpcEndpoint",
+     {"vpcId": "$vpc", "serviceName": "com.amazonaws.us-east-1.s3", "vpcEndpointType": "Gateway", "tags": TAGS}),
+    ("group", "aws:ec2/securityGroup:SecurityGroup",
+     {"vpcId": "$vpc", "name": "test-p5", "description": "nodes", "tags": TAGS}),
+    ("in", "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+     {"securityGroupId": "$group", "ipProtocol": "tcp", "fromPort": 22, "toPort": 22, "cidrIpv4": "10.20.0.0/16"}),
+    ("out", "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+     {"securityGroupId": "$group", "ipProtocol": "-1", "referencedSecurityGroupId": "$group"}),
+    ("hub", "aws:ec2transitgateway/transitGateway:TransitGateway", {"description": "between", "tags": TAGS}),
+    ("peer", "aws:ec2/customerGateway:CustomerGateway",
+     {"bgpAsn": "65010", "ipAddress": "203.0.113.10", "type": "ipsec.1", "tags": TAGS}),
+    ("vpn", "aws:ec2/vpnConnection:VpnConnection",
+     {"customerGatewayId": "$peer", "transitGatewayId": "$hub", "type": "ipsec.1", "tags": TAGS}),
+    ("attached", "aws:ec2transitgateway/vpcAttachment:VpcAttachment",
+     {"transitGatewayId": "$hub", "vpcId": "$vpc", "subnetIds": ["$net"], "tags": TAGS}),
+    ("table", "aws:ec2transitgateway/routeTable:RouteTable", {"transitGatewayId": "$hub", "tags": TAGS}),
+    ("template", "aws:ec2/launchTemplate:LaunchTemplate",
+     {"name": "test-p5", "instanceType": "p5.48xlarge", "tags": TAGS}),
+    ("placed", "aws:ec2/placementGroup:PlacementGroup", {"name": "test-p5", "strategy": "cluster", "tags": TAGS}),
+    ("role", "aws:iam/role:Role", {"name": "test-node", "path": "/", "assumeRolePolicy": TRUST, "tags": TAGS}),
+    ("policy", "aws:iam/policy:Policy", {"name": "test-bound", "policy": NODE, "tags": TAGS}),
+    ("profile", "aws:iam/instanceProfile:InstanceProfile", {"name": "test-node", "role": "$role", "tags": TAGS}),
+    ("key", "aws:kms/key:Key", {"description": "Landbridge test: internal", "tags": TAGS}),
+    ("alias", "aws:kms/alias:Alias", {"name": "alias/test-internal", "targetKeyId": "$key"}),
+    ("bucket", "aws:s3/bucket:Bucket", {"bucket": "test-internal-123456789012", "tags": TAGS}),
+    ("secret", "aws:secretsmanager/secret:Secret", {"name": "test/slurm-key", "description": "key", "tags": TAGS}),
+    ("logs", "aws:cloudwatch/logGroup:LogGroup", {"name": "/landbridge/test", "retentionInDays": 30, "tags": TAGS}),
+    ("budget", "aws:budgets/budget:Budget",
+     {"name": "test", "budgetType": "COST", "timeUnit": "MONTHLY", "limitAmount": "10", "limitUnit": "USD"}),
+    ("files", "aws:efs/fileSystem:FileSystem",
+     {"creationToken": "one", "performanceMode": "generalPurpose", "encrypted": True, "tags": TAGS}),
+    ("mount", "aws:efs/mountTarget:MountTarget",
+     {"fileSystemId": "$files", "subnetId": "$net", "securityGroups": ["$group"]}),
+    ("spender", "aws:iam/role:Role", {"name": "test-budget", "path": "/", "assumeRolePolicy": BUDGETS, "tags": TAGS}),
+    ("stop", "aws:budgets/budgetAction:BudgetAction",
+     {"budgetName": "test", "actionType": "APPLY_IAM_POLICY", "approvalModel": "AUTOMATIC", "notificationType": "ACTUAL",
+      "actionThreshold": {"actionThresholdType": "PERCENTAGE", "actionThresholdValue": 100},
+      "definition": {"iamActionDefinition": {"policyArn": "$policy", "roles": ["$role"]}},
+      "executionRoleArn": "arn:aws:iam::123456789012:role/test-budget",
+      "subscribers": [{"subscriptionType": "EMAIL", "address": "a@example.org"}], "tags": TAGS}),
+    ("anchor", "aws:rolesanywhere/trustAnchor:TrustAnchor",
+     {"name": "test-site", "enabled": True, "tags": TAGS,
+      "source": {"sourceType": "CERTIFICATE_BUNDLE", "sourceData": {"x509CertificateData": authority()}}}),
+    ("exchanged", "aws:rolesanywhere/profile:Profile",
+     {"name": "test-node", "enabled": True, "roleArns": ["arn:aws:iam::123456789012:role/test-node"], "tags": TAGS}),
+    ("watch", "aws:costexplorer/anomalyMonitor:AnomalyMonitor",
+     {"name": "test", "monitorType": "DIMENSIONAL", "monitorDimension": "SERVICE", "tags": TAGS}),
+    ("letter", "aws:costexplorer/anomalySubscription:AnomalySubscription",
+     {"name": "test", "frequency": "DAILY", "monitorArnLists": ["$watch"], "tags": TAGS,
+      "subscribers": [{"type": "EMAIL", "address": "a@example.org"}],
+      "thresholdExpression": {"dimension": {"key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE", "values": ["50"],
+                                            "matchOptions": ["GREATER_THAN_OR_EQUAL"]}}}),
+    ("zone", "aws:route53/zone:Zone", {"name": "cluster.example", "vpcs": [{"vpcId": "$vpc"}], "tags": TAGS}),
+)  # fmt: skip
+
+
+@pytest.fixture
+def made(cloud: Cloud) -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Each row as it was made: type, id and inputs."""
+    connection, done = Connection(cloud.endpoint, "us-east-1"), dict[str, tuple[str, str, dict[str, Any]]]()
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        if isinstance(value, dict):
+            return {key: filled(item) for key, item in value.items()}
+        return done[value[1:]][1] if isinstance(value, str) and value.startswith("$") else value
+
+    for name, token, inputs in ROWS:
+        whole = filled(inputs)
+        done[name] = (token, PROVIDED[token](connection).create(whole)[0], whole)
+    return done
+
+
+def change(name: str, token: str, inputs: dict[str, Any]) -> Change:
+    return Change(urn=f"urn:pulumi:test::landbridge::{token}::{name}", operation="create", new=inputs)
+
+
+def test_everything_is_found_by_its_inputs_and_by_no_others(
+    cloud: Cloud, made: dict[str, tuple[str, str, dict[str, Any]]]
+) -> None:
+    def connect(region: str | None) -> Aws:
+        return Aws(region or "us-east-1", cloud.endpoint)
+
+    begun = [change(name, token, inputs) for name, (token, _, inputs) in made.items()]
+    found = find(connect, begun, {})
+    routes = "aws:ec2/route:Route"  # read by its table and destination; its id says nothing
+    wanted = {one.urn: made[one.name][1] for one in begun if one.type != routes}
+    assert {urn: id_ for urn, id_ in found.items() if routes not in urn} == wanted
+    assert any(routes in urn for urn in found)
+
+    # What is remembered is nobody else's.
+    known: dict[str, set[str]] = {}
+    for token, id_, _ in made.values():
+        known.setdefault(token, set()).add(id_)
+    again = find(connect, begun, {token: frozenset(ids) for token, ids in known.items()})
+    assert {urn for urn in again if routes not in urn} == set()
+
+    # Another cluster's is not ours, and what has no tag of a cluster is nobody's.
+    for tags in ({**TAGS, "landbridge:cluster": "another"}, {"landbridge:owner": "somebody@example.org"}):
+        others = [
+            change(name, token, {**inputs, "tags": tags})
+            for name, (token, _, inputs) in made.items()
+            if "tags" in inputs
+        ]
+        assert find(connect, others, {}) == {}
+
+    # Two that are alike are two.
+    one = begun[next(place for place, it in enumerate(begun) if it.type == ROUTES)]
+    twin = change("twin", ROUTES, dict(one.new))
+    assert set(find(connect, [one, twin], {})) == {one.urn}
+
+
+def test_a_group_is_closed_as_its_maker_would_have(
+    cloud: Cloud, made: dict[str, tuple[str, str, dict[str, Any]]]
+) -> None:
+    ec2 = Connection(cloud.endpoint, "us-east-1").client("ec2")
+    inputs = {"vpcId": made["vpc"][1], "name": "half", "description": "half made", "tags": TAGS}
+    tags = [{"Key": key, "Value": value} for key, value in TAGS.items()]
+    group = ec2.create_security_group(
+        GroupName="half", Description="half made", VpcId=inputs["vpcId"],
+        TagSpecifications=[{"ResourceType": "security-group", "Tags": tags}])["GroupId"]  # fmt: skip
+    assert ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
+    one = change("half", "aws:ec2/securityGroup:SecurityGroup", inputs)
+    assert find(lambda region: Aws("us-east-1", cloud.endpoint), [one], {}) == {one.urn: group}
+    assert not ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
+
+
+def test_every_type_is_found_or_may_be_made_again() -> None:
+    assert set(PROVIDED) - set(KINDS) == set(REPEATABLE) & set(PROVIDED)
+    assert not set(KINDS) & set(REPEATABLE)

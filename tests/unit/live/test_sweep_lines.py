@@ -1,0 +1,57 @@
+"""What is left of a leased line and of route tables between sites is found by its tag and goes in an order that AWS accepts."""
+
+from datetime import UTC, datetime
+
+from landbridge.live.aws import Aws
+from landbridge.live.sweep import look, remove
+from sandbox.cloud.process import Cloud
+from tests.unit.cloud.conftest import client_of
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+KINDS = ["virtual interface", "Direct Connect gateway", "transit route table", "transit gateway"]
+
+
+def estate(cloud: Cloud, cluster: str, vlan: int) -> None:
+    ec2, lines = client_of(cloud, "ec2"), client_of(cloud, "directconnect")
+    mark = [{"Key": "landbridge:cluster", "Value": cluster}]
+    small = [{"key": "landbridge:cluster", "value": cluster}]
+
+    def marked(kind: str) -> list[dict[str, object]]:
+        return [{"ResourceType": kind, "Tags": mark}]
+
+    hub = ec2.create_transit_gateway(TagSpecifications=marked("transit-gateway"))["TransitGateway"]["TransitGatewayId"]
+    table = ec2.create_transit_gateway_route_table(
+        TransitGatewayId=hub, TagSpecifications=marked("transit-gateway-route-table")
+    )["TransitGatewayRouteTable"]["TransitGatewayRouteTableId"]
+    connection = lines.create_connection(location="EqDC2", bandwidth="1Gbps", connectionName=cluster)["connectionId"]
+    gateway = lines.create_direct_connect_gateway(directConnectGatewayName=cluster, amazonSideAsn=64513, tags=small)[
+        "directConnectGateway"
+    ]["directConnectGatewayId"]
+    lines.create_direct_connect_gateway_association(
+        directConnectGatewayId=gateway,
+        gatewayId=hub,
+        addAllowedPrefixesToDirectConnectGateway=[{"cidr": "10.60.0.0/16"}],
+    )
+    own = {"virtualInterfaceName": cluster, "vlan": vlan, "asn": 65010, "directConnectGatewayId": gateway}
+    lines.create_transit_virtual_interface(connectionId=connection, newTransitVirtualInterface={**own, "tags": small})
+    filters = [{"Name": "resource-id", "Values": [gateway]}]
+    (attachment,) = ec2.describe_transit_gateway_attachments(Filters=filters)["TransitGatewayAttachments"]
+    ec2.associate_transit_gateway_route_table(
+        TransitGatewayAttachmentId=attachment["TransitGatewayAttachmentId"], TransitGatewayRouteTableId=table
+    )
+
+
+def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: Cloud) -> None:
+    estate(cloud, "test", 100)
+    estate(cloud, "other", 200)
+
+    def left(cluster: str) -> list[str]:
+        found = look(Aws("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
+        return [one.kind.name for one in found.left]
+
+    assert left("test") == left("other") == KINDS
+    found = look(Aws("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert {one.kind.name for one in found.billed} == set(KINDS[:2])
+    done = remove(lambda: Aws("us-east-1", cloud.endpoint), found.left, pause=0)
+    assert [one.why for one in done] == [None] * 4
+    assert left("test") == [] and left("other") == KINDS

@@ -1,0 +1,78 @@
+"""What is left of names across the link is found by its tag and goes in an order that AWS accepts."""
+
+from datetime import UTC, datetime
+
+from landbridge.live.aws import Aws
+from landbridge.live.sweep import look, remove
+from sandbox.cloud.process import Cloud
+from tests.unit.cloud.conftest import client_of
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+KINDS = {"resolver rule", "resolver endpoint", "log of questions", "zone", "group of models"}
+
+
+def tags(cluster: str) -> list[dict[str, str]]:
+    return [{"Key": "landbridge:cluster", "Value": cluster}]
+
+
+def estate(cloud: Cloud, cluster: str, cidr: str, domain: str) -> str:
+    ec2, resolver, names = (client_of(cloud, name) for name in ("ec2", "route53resolver", "route53"))
+    vpc = ec2.create_vpc(CidrBlock=f"{cidr}.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock=f"{cidr}.1.0/24")["Subnet"]["SubnetId"]
+    group = ec2.create_security_group(GroupName=cluster, Description=cluster, VpcId=vpc)["GroupId"]
+    endpoint = resolver.create_resolver_endpoint(
+        CreatorRequestId=cluster,
+        Name=cluster,
+        SecurityGroupIds=[group],
+        Direction="OUTBOUND",
+        IpAddresses=[{"SubnetId": subnet}, {"SubnetId": subnet}],
+        Tags=tags(cluster),
+    )["ResolverEndpoint"]["Id"]
+    rule = resolver.create_resolver_rule(
+        CreatorRequestId=cluster,
+        Name=cluster,
+        RuleType="FORWARD",
+        DomainName=domain,
+        TargetIps=[{"Ip": "10.20.0.1", "Port": 53}],
+        ResolverEndpointId=endpoint,
+        Tags=tags(cluster),
+    )["ResolverRule"]["Id"]
+    resolver.associate_resolver_rule(ResolverRuleId=rule, Name=cluster, VPCId=vpc)
+    config = resolver.create_resolver_query_log_config(
+        Name=cluster,
+        DestinationArn="arn:aws:logs:us-east-1:123456789012:log-group:x",
+        CreatorRequestId=cluster,
+        Tags=tags(cluster),
+    )["ResolverQueryLogConfig"]["Id"]
+    resolver.associate_resolver_query_log_config(ResolverQueryLogConfigId=config, ResourceId=vpc)
+    zone = names.create_hosted_zone(
+        Name=domain, CallerReference=cluster, VPC={"VPCId": vpc, "VPCRegion": "us-east-1"},
+        HostedZoneConfig={"PrivateZone": True},
+    )["HostedZone"]["Id"].rpartition("/")[2]  # fmt: skip
+    names.change_tags_for_resource(ResourceType="hostedzone", ResourceId=zone, AddTags=tags(cluster))
+    client_of(cloud, "sagemaker").create_model_package_group(
+        ModelPackageGroupName=f"{cluster}-models", Tags=tags(cluster)
+    )
+    record = {"Name": f"x.{domain}", "Type": "A", "TTL": 60, "ResourceRecords": [{"Value": "10.60.0.9"}]}
+    batch = {"Changes": [{"Action": "CREATE", "ResourceRecordSet": record}]}
+    names.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+    return str(zone)
+
+
+def test_names_are_found_and_go_and_another_clusters_stay(cloud: Cloud) -> None:
+    zone = estate(cloud, "test", "10.60", "one.example.org")
+    other = estate(cloud, "other", "10.61", "two.example.org")
+
+    def aws() -> Aws:
+        return Aws("us-east-1", cloud.endpoint)
+
+    found = [one for one in look(aws(), "test", (), NOW, standing=False).left if one.kind.name in KINDS]
+    assert {one.kind.name for one in found} == KINDS and len(found) == 5
+    assert {one.kind.name for one in found if one.billed and not one.data} == {"resolver endpoint"}
+    done = remove(aws, found, pause=0.1)
+    kept = {zone, "test-models"}
+    assert {one.left.id for one in done if one.why is not None} == kept
+    assert all(one.why is None for one in remove(aws, [one for one in found if one.id in kept], kept, pause=0.1))
+    assert [one for one in look(aws(), "test", (), NOW, standing=False).left if one.kind.name in KINDS] == []
+    left = {one.kind.name: one.id for one in look(aws(), "other", (), NOW, standing=False).left}
+    assert left.keys() >= KINDS and left["zone"] == other

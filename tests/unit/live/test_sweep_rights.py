@@ -1,0 +1,49 @@
+"""CAs that are still trusted and budgets that still act: found by their tags, and removed."""
+
+from datetime import UTC, datetime
+
+from landbridge.live.aws import Aws
+from landbridge.live.sweep import look, remove
+from sandbox.cloud.process import Cloud
+from sandbox.engine.aws import KINDS
+from sandbox.engine.aws import Cloud as Connection
+from tests.graph.rights import authority
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+MINE = {"profile of IAM Roles Anywhere", "trust anchor", "budget"}
+
+
+def estate(cloud: Cloud, cluster: str) -> None:
+    connection, tags = Connection(cloud.endpoint, "us-east-1"), {"landbridge:cluster": cluster}
+
+    def make(token: str, **inputs: object) -> None:
+        KINDS[token](connection).create({**inputs, "tags": tags})
+
+    source = {"sourceType": "CERTIFICATE_BUNDLE", "sourceData": {"x509CertificateData": authority()}}
+    make("aws:rolesanywhere/trustAnchor:TrustAnchor", name=f"{cluster}-site", enabled=True, source=source)
+    make("aws:rolesanywhere/profile:Profile", name=f"{cluster}-node", enabled=True, roleArns=[])
+    money = {"budgetType": "COST", "timeUnit": "MONTHLY", "limitAmount": "10", "limitUnit": "USD"}
+    make("aws:budgets/budget:Budget", name=cluster, **money)
+
+
+def test_only_this_clusters_are_found_and_go(cloud: Cloud) -> None:
+    estate(cloud, "other")
+    estate(cloud, "test")
+
+    def aws() -> Aws:
+        return Aws("us-east-1", cloud.endpoint)
+
+    found = look(aws(), "test", (), NOW, standing=False)
+    assert {one.kind.name for one in found.left} == MINE and len(found.left) == len(MINE)
+    assert not any(one.data for one in found.left)
+    known = [one.id for one in found.left if one.kind.name == "trust anchor"]
+    assert len(look(aws(), "test", known, NOW, standing=True).left) == len(MINE) - 1
+    assert all(one.why is None for one in remove(aws, found.left, pause=0))
+    assert look(aws(), "test", (), NOW, standing=False).left == ()
+    assert {one.kind.name for one in look(aws(), "other", (), NOW, standing=False).left} == MINE
+
+
+def test_where_there_is_no_such_service_nothing_is_asked(cloud: Cloud) -> None:
+    cloud.control(reset=True)
+    found = look(Aws("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert found.left == () and not any("budgets" in asked for asked in cloud.control()["asked"])

@@ -1,0 +1,114 @@
+"""`landbridge node`: what it reads from Slurm, what it tells a person, and what it refuses to do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from landbridge.cli.main import build
+from landbridge.ops.nodes import node_rows, refused_reason, why
+from landbridge.ops.scontrol import ScontrolError, here, through
+from tests.unit.core.samples import environment
+
+XID = "landbridge:xid:79 at 0000:1b:00; do: reboot (and 2 more)"
+NODES: list[dict[str, Any]] = [
+    {"name": "dgx01", "state": ["IDLE", "DRAIN"], "reason": XID, "reason_set_by_user": "root", "reason_changed_at": {"set": True, "number": 1795295096}},
+    {"name": "dgx02", "state": ["MIXED"], "reason": XID, "reason_changed_at": {"set": True, "number": 1795295096}},
+    {"name": "dgx03", "state": ["IDLE", "DRAIN"], "reason": "new fans", "reason_set_by_user": "kim", "reason_changed_at": 1795295096},
+    {"name": "dgx04", "state": ["DOWN", "NOT_RESPONDING"], "reason": "Not responding", "reason_changed_at": {"set": False, "number": 0}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in of scontrol on PATH that answers like these nodes; returns the file with what it was told to do."""
+    (tmp_path / "nodes.json").write_text(json.dumps({"nodes": NODES}))
+    program = tmp_path / "scontrol"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = show ] && exec cat {tmp_path}/nodes.json\nprintf "%s|" "$@" >> {tmp_path}/told\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path / "told"
+
+
+def landbridge(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(build(), ["node", *words])
+    return done.exit_code, done.output
+
+
+def test_list_shows_reasons_of_what_is_out_of_service_only(slurm: Path) -> None:
+    code, said = landbridge("list")
+    assert code == 1
+    assert [line.split(maxsplit=2) for line in said.splitlines()] == [
+        ["dgx01", "idle+drain", f"2026-11-21 21:04Z {XID}"],
+        ["dgx02", "mixed"],
+        ["dgx03", "idle+drain", "2026-11-21 21:04Z new fans"],
+        ["dgx04", "down+not_responding", "Not responding"],
+    ]
+    rows = json.loads(landbridge("list", "--format", "json")[1])
+    assert [(row["name"], row["drained"], row["check"], row["action"]) for row in rows] == [
+        ("dgx01", True, "xid", "reboot"),
+        ("dgx02", False, None, None),
+        ("dgx03", True, None, None),
+        ("dgx04", False, None, None),
+    ]
+
+
+def test_why_says_what_it_means_and_what_to_do(slurm: Path) -> None:
+    code, said = landbridge("why", "dgx01")
+    assert code == 0
+    assert "Xid 79: GPU has fallen off the bus" in said and "reboot the node" in said and "by root" in said
+    found = {row.name: why(row) for row in node_rows({"nodes": NODES})}
+    assert found["dgx02"].meaning == "it is in service"
+    assert found["dgx03"].meaning == "kim drained it: new fans" and "resume dgx03" in found["dgx03"].step
+    assert "down" in found["dgx04"].meaning
+    assert json.loads(landbridge("why", "dgx[01,03]", "--format", "json")[1])[1]["node"]["by"] == "kim"
+
+
+def test_drain_and_resume_tell_slurm_and_nothing_else(slurm: Path) -> None:
+    assert landbridge("drain", "dgx02", "--reason", "new fans")[0] == 0
+    assert slurm.read_text() == "update|nodename=dgx02|state=drain|reason=new fans|"
+    slurm.write_text("")
+    assert landbridge("resume", "dgx[01-03]")[0] == 0
+    assert slurm.read_text() == "update|nodename=dgx01,dgx03|state=undrain|"
+    slurm.write_text("")
+    assert "nothing is drained" in landbridge("resume", "dgx04")[1]
+    assert slurm.read_text() == ""
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "landbridge:gpu:mine", "two\nlines", "it's hot"])
+def test_a_reason_must_be_a_persons(slurm: Path, reason: str) -> None:
+    assert refused_reason(reason)
+    assert landbridge("drain", "dgx02", "--reason", reason)[0] == 2
+    assert not slurm.exists()
+
+
+def test_unknown_nodes_and_a_silent_slurm_end_with_2(slurm: Path) -> None:
+    assert landbridge("why", "dgx09") == (2, "landbridge: Slurm knows no dgx09\n")
+    assert landbridge("drain", "dgx[1", "--reason", "x")[0] == 2
+    (slurm.parent / "scontrol").write_text("#!/bin/sh\necho 'Unable to contact slurm controller' >&2; exit 1\n")
+    assert landbridge("list") == (2, "landbridge: Unable to contact slurm controller\n")
+    (slurm.parent / "scontrol").unlink()
+    assert landbridge("list")[0] == 2
+    with pytest.raises(ScontrolError, match="name the environment"):
+        here(["show"])
+
+
+def test_the_second_controller_is_asked_where_the_first_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *10.20.0.11*) exit 255;; esac\necho here\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    own = {"controller": ["ctl01", "db01"], "login": ["login01"]}
+    found = through(environment({("onprem", "services"): own}))
+    assert found(["show", "nodes", "two words"]) == "here\n"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line.rpartition("-- ")[2] for line in asked] == [
+        f"ansible@10.20.0.{last} sudo --non-interactive scontrol show nodes 'two words'" for last in (11, 12)
+    ]

@@ -1,0 +1,197 @@
+"""burst.json: what the plan writes for the controller is what the burst programs read, and means what the file says."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given, settings
+
+from landbridge.burst.config import Config, parse
+from landbridge.burst.model import Place
+from landbridge.environment import Environment
+from landbridge.plan.burst import burst_config
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.pool import pool_args
+from tests.unit.core.samples import environment
+from tests.unit.plan.estates import pools
+
+CR = "cr-0123456789abcdef0"
+BLOCK = {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 2}
+WINDOW = {"starts": "2026-12-01T11:30:00Z", "ends": "2026-12-08T11:30:00Z"}
+POOL = ("aws", "pools", 0)
+
+
+def built(site: Environment) -> StackOutputs:
+    """What a stack of this environment exports, as far as launching needs it."""
+    found = {}
+    for pool in site.aws.pools:
+        args = pool_args(site, pool)
+        subnets = [
+            {
+                "id": f"subnet-{zone}",
+                "zone": zone,
+                "placement_group": args.placement_group(zone) if zone in args.placement_zones else None,
+            }
+            for zone in args.zones
+        ]
+        found[pool.name] = {
+            "launch_template_id": "lt-0123456789abcdef0",
+            "launch_template_name": args.name,
+            "launch_template_version": "3",
+            "instance_type": args.instance_type,
+            "max_nodes": args.max_nodes,
+            "market": args.market.kind,
+            "security_group_id": "sg-1",
+            "subnets": subnets,
+        }
+    arn = "arn:aws:iam::123456789012:role/r"
+    raw: dict[str, Any] = {
+        "cluster": site.name,
+        "region": site.region,
+        "network": {"vpc_id": "vpc-1", "cidr": "10.60.0.0/16", "subnets": {}},
+        "link_pre_shared_keys": ["not-for-the-controller", "not-for-the-controller"],
+        "hub": {"buckets": {}},
+        "identity": {"node_instance_profile": "n", "node_role_arn": arn},
+        "secrets": {"slurm_key": f"{site.name}/slurm-key"},
+        "pools": found,
+    }
+    return StackOutputs.model_validate(raw)
+
+
+def read(changes: dict[Any, Any] | None = None) -> Config:
+    site = environment(changes or {})
+    raw = burst_config(site, built(site))
+    assert "not-for-the-controller" not in str(raw)
+    return parse(raw)
+
+
+def places(*capacity: dict[str, Any], **more: Any) -> tuple[Place, ...]:
+    changes: dict[Any, Any] = {(*POOL, "capacity"): list(capacity)}
+    return read(changes | {(*POOL, key): value for key, value in more.items()}).policy.pools["p5"].places
+
+
+def test_the_plain_file_becomes_the_policy() -> None:
+    config = read({("cost_center",): "4711", ("budget",): {"monthly_usd": 1000, "hard": True}})
+    policy = config.policy
+    assert (policy.cluster, policy.region, policy.cost_center) == ("test", "us-east-1", "4711")
+    assert (policy.monthly_usd, policy.hard, policy.unpriced) == (1000, True, False)
+    assert config.slurm_key_secret == "test/slurm-key" and config.credentials_file is not None
+    pool = policy.pools["p5"]
+    assert (pool.node_prefix, pool.max_nodes, pool.min_nodes, pool.resume_timeout) == ("p5-", 4, 0, 1200)
+    assert pool.boot_seconds == 600
+    assert [node for node in ("p5-0", "p5-1", "p5-4", "p5-5", "p5-x", "dgx01") if pool.owns(node)] == ["p5-1", "p5-4"]
+    (place,) = pool.places
+    assert (place.key, place.subnet) == ("p5.48xlarge/use1-az4/on-demand", "subnet-use1-az4")
+    assert place.placement_group == "test-p5" and place.usd_hour is not None
+    assert len(place.interfaces) == 33 and place.interfaces[0].kind == "interface"
+    assert place.security_groups == ("sg-1",) and not place.public_ip
+
+
+def test_places_are_the_capacities_in_the_files_order_and_their_zones_in_theirs() -> None:
+    found = places(
+        {**BLOCK, **WINDOW},
+        {"kind": "on_demand", "zones": ["use1-az6", "use1-az4"]},
+        {"kind": "on_demand", "zones": ["use1-az6"], "instance": "p5en.48xlarge"},
+        {"kind": "spot", "zones": ["use1-az6"], "max_price_usd": 30.0},
+    )
+    assert [place.key for place in found] == [
+        f"p5.48xlarge/use1-az4/capacity-block/{CR}",
+        "p5.48xlarge/use1-az6/on-demand",
+        "p5.48xlarge/use1-az4/on-demand",
+        "p5en.48xlarge/use1-az6/on-demand",
+        "p5.48xlarge/use1-az6/spot",
+    ]
+    block, first, second, other, spot = found
+    assert block.placement_group is None and (block.reservation, block.size) == (CR, 2)
+    assert block.opens == datetime(2026, 12, 1, 11, 30, tzinfo=UTC).timestamp()
+    assert block.closes == datetime(2026, 12, 8, 11, 0, tzinfo=UTC).timestamp(), "jobs leave before AWS takes it back"
+    assert (first.placement_group, second.placement_group) == ("test-p5-use1-az6", "test-p5-use1-az4")
+    assert (len(first.interfaces), len(other.interfaces)) == (33, 17)
+    assert (spot.usd_hour, spot.max_price_usd) == (30.0, 30.0)
+
+
+def test_spot_is_held_at_what_it_can_cost_at_most() -> None:
+    on_demand, spot, dear = places(
+        {"kind": "on_demand", "zones": ["use1-az4"]},
+        {"kind": "spot", "zones": ["use1-az4"]},
+        {"kind": "spot", "zones": ["use1-az4"], "max_price_usd": 10_000.0},
+    )
+    assert spot.usd_hour == on_demand.usd_hour == dear.usd_hour, "never more than on demand, whatever is bid"
+    assert len({spot.key, dear.key}) == 2
+
+
+def test_each_kind_of_reservation_is_asked_in_its_own_way() -> None:
+    arn = "arn:aws:resource-groups:us-east-1:123456789012:group/gpus"
+    targeted, opened, grouped, group = places(
+        {"kind": "reservation", "reservation": CR, "zone": "use1-az4"},
+        {"kind": "reservation", "reservation": "cr-0123456789abcdef1", "zone": "use1-az4", "match": "open"},
+        {"kind": "reservation", "reservation": "cr-0123456789abcdef2", "zone": "use1-az4", "placement_group": "own"},
+        {"kind": "reservation_group", "group": arn, "zones": ["use1-az4"]},
+    )
+    assert (targeted.reservation, targeted.placement_group) == (CR, None)
+    assert opened.reservation is None and opened.reservation_group is None and opened.placement_group is None
+    assert (grouped.reservation, grouped.placement_group) == ("cr-0123456789abcdef2", "own")
+    assert (group.reservation, group.reservation_group) == (None, arn)
+    assert len({place.key for place in (targeted, opened, grouped, group)}) == 4
+
+
+def test_accounts_say_whether_their_data_may_be_in_aws_and_what_they_may_cost() -> None:
+    found = read(
+        {
+            ("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"},
+            ("scheduler", "accounts", "odd"): {"users": ["bob"], "data_class": "unheard-of"},
+            ("budget", "accounts"): {"vision": {"monthly_usd": 500, "hard": True}},
+            ("budget", "pools"): {"p5": 9000},
+        }
+    ).policy
+    assert {name: account.aws for name, account in found.accounts.items()} == {
+        "vision": True,
+        "clinic": False,
+        "odd": False,
+    }
+    vision = found.accounts["vision"]
+    assert (vision.monthly_usd, vision.hard, vision.data_class) == (500, True, "internal")
+    assert found.accounts["clinic"].monthly_usd is None
+    assert dict(found.pool_monthly_usd) == {"p5": 9000} and "root" in found.operators
+
+
+def test_patience_is_the_files() -> None:
+    own = {"wait_minutes": 20, "grace_minutes": 30, "orphan_minutes": 3, "breaker_minutes": 60, "unpriced": True}
+    config = read({("burst",): {**own, "metrics_port": None}})
+    found = config.policy
+    assert (found.grace_minutes, found.orphan_seconds, found.breaker_seconds) == (30, 180, 3600)
+    assert found.unpriced and config.metrics is None
+    (one,) = found.promotions
+    assert (one.partition, one.partitions, one.wait_seconds) == ("gpu", ("p5",), 1200)
+    assert read().policy.promotions == () and read().metrics == "127.0.0.1:9810"
+
+
+def test_a_pool_that_is_not_built_yet_is_not_written_and_a_zone_neither() -> None:
+    site = environment({(*POOL, "capacity"): [{"kind": "on_demand", "zones": ["use1-az4", "use1-az6"]}]})
+    outputs = built(site)
+    pool = outputs.pools["p5"]
+    half = outputs.model_copy(update={"pools": {"p5": pool.model_copy(update={"subnets": pool.subnets[:1]})}})
+    assert [place["zone"] for place in burst_config(site, half)["pools"]["p5"]["places"]] == ["use1-az4"]
+    gone = outputs.model_copy(update={"pools": {"other": pool}})
+    assert burst_config(site, gone)["pools"] == {}
+
+
+def test_a_pair_keeps_a_copy_of_the_journal_where_both_can_read_it() -> None:
+    assert read().snapshot_dir is None
+    pair = {
+        ("onprem", "services", "controller"): ["ctl01", "ctl02"],
+        ("onprem", "addresses", "ctl02"): "10.20.0.16",
+    }
+    assert str(read(pair).snapshot_dir) == "/var/lib/slurm/shared/test/landbridge-burst"
+
+
+@settings(deadline=None)
+@given(pools())
+def test_whatever_a_pool_is_the_programs_can_read_it(data: dict[str, Any]) -> None:
+    site = environment({POOL: data})
+    outputs = built(site)
+    pool = parse(burst_config(site, outputs)).policy.pools.get(data["name"])
+    if pool is None:
+        assert not outputs.pools[data["name"]].subnets, "only what is offered nowhere is left out"
+        return
+    assert len({place.key for place in pool.places}) == len(pool.places)
+    assert all(place.usd_hour is None or place.usd_hour > 0 for place in pool.places)

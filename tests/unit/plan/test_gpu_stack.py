@@ -1,0 +1,69 @@
+"""Which driver a machine gets, and what has to have its version."""
+
+from typing import Any
+
+import pytest
+
+from landbridge.catalog import generation, gpu_stack, platforms
+from landbridge.environment.driver import Driver
+from landbridge.plan.gpu_stack import driver_variables, software
+from landbridge.plan.inventory import inventory
+from tests.unit.core.samples import environment
+
+DEBIAN, NOBLE = gpu_stack().systems["Debian-13"]["nvidia"], gpu_stack().systems["Ubuntu-24.04"]
+NODE = ("onprem", "nodes", 0)
+
+
+@pytest.mark.parametrize("name", sorted(platforms()))
+def test_deepops_fact_2_every_machine_with_nvswitches_has_a_fabric_manager(name: str) -> None:
+    # DGX or not: without it CUDA fails with error 802, and the kits that know DGX alone leave a plain HGX without.
+    found, platform = software(Driver(), platforms()[name]), platforms()[name]
+    switches = platform.nvswitch is not None and platform.nvswitch.count > 0
+    assert ("fabric_manager" in found.locked) == ("switch_query" in found.locked) == switches
+    assert ("nvidia-fabricmanager" in found.packages(DEBIAN)) == switches
+    assert ("nvlsm" in found.packages(DEBIAN)) == platform.subnet_manager
+    assert found.modules == generation(platform.gpu).modules[0]
+
+
+def test_one_version_for_all_that_must_have_it_and_none_for_what_has_its_own() -> None:
+    found = software(Driver(version="580.95.05"), platforms()["dgx-b200"]).packages(DEBIAN)
+    assert found.pop("nvlsm") == ""
+    assert set(found.values()) == {"580.95.05"}
+    assert {"nvidia-driver-cuda", "nvidia-kernel-open-dkms", "nvidia-fabricmanager", "libnvidia-nscq"} <= set(found)
+
+
+def test_names_follow_the_branch_and_the_archive() -> None:
+    volta, hopper = platforms()["pcie-v100"], platforms()["dgx-h100"]
+    assert "nvidia-dkms-580" in software(Driver(), volta).packages(NOBLE["nvidia"])
+    assert "nvidia-dkms-580-open" in software(Driver(), hopper).packages(NOBLE["nvidia"])
+    assert "nvidia-dkms-open" in software(Driver(branch="595"), hopper).packages(NOBLE["nvidia"])
+    signed = software(Driver(repository="distribution"), hopper).packages(NOBLE["distribution"])
+    assert signed["nvidia-fabricmanager-580"] == "" and "linux-modules-nvidia-580-server-open-generic" in signed
+
+
+def test_the_long_term_branch_and_one_release_for_every_node_unless_the_file_says_otherwise() -> None:
+    variables = driver_variables(environment(), "dgx01")
+    assert (variables["nvidia_driver_branch"], variables["nvidia_driver_version"]) == ("580", "580.159.04")
+    assert variables["nvidia_driver_reboot"] == "unloaded" and variables["nvidia_driver_modules"] == "open"
+    named = driver_variables(environment({("onprem", "driver"): {"version": "595.71.05"}}), "dgx01")
+    assert (named["nvidia_driver_branch"], named["nvidia_driver_version"]) == ("595", "595.71.05")
+
+
+def test_health_expects_the_branch_whoever_installs_it() -> None:
+    own = environment({("onprem", "driver"): {"install": False, "branch": "595"}})
+    assert driver_variables(own, "dgx01") == {"node_health_driver_branch": "595"}
+    hosts = inventory(environment())["_meta"]["hostvars"]
+    assert hosts["dgx01"]["node_health_driver_branch"] == "580"
+    assert not any(name.startswith("nvidia_") for name in hosts["ctl01"])
+
+
+def test_nodes_of_one_nvlink_domain_have_one_list_and_the_next_domain_its_own() -> None:
+    size = platforms()["gb200-nvl72"].domain.nodes  # type: ignore[union-attr]
+    changes: dict[Any, Any] = {(*NODE, "platform"): "gb200-nvl72", (*NODE, "hosts"): f"gb[01-{2 * size}]"}
+    both = environment(changes)
+    first, last, other = (
+        driver_variables(both, name)["nvidia_fabric_imex_nodes"] for name in ("gb01", f"gb{size}", f"gb{size + 1}")
+    )
+    assert first == last and len(first) == len(other) == size and not set(first) & set(other)
+    assert "imex" in driver_variables(both, "gb01")["nvidia_driver_locked"]
+    assert driver_variables(environment(), "dgx01")["nvidia_fabric_imex_nodes"] == []

@@ -1,0 +1,163 @@
+"""What is decided about services in AWS before anything is built: hosts, ways in and out, database, what stays."""
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from landbridge.environment import Environment
+from landbridge.findings import FindingsError
+from landbridge.plan.accounting import database_args
+from landbridge.plan.alone import alone
+from landbridge.plan.controller import controller_args
+from landbridge.plan.inventory import inventory
+from landbridge.plan.login import login_args
+from landbridge.plan.machine import MachinePlan, way_out
+from landbridge.plan.pool import Flow, pool_flows
+from landbridge.plan.state_volume import state_volume
+from tests.unit.core.test_cloud_site import BUILT
+
+IMAGE = "ami-0123456789abcdef0"
+
+
+def served(
+    zone: str = "use1-az4", region: str = "us-east-1", aws: dict[str, Any] | None = None, **own: Any
+) -> Environment:
+    services = {"zone": zone, "image": IMAGE, **own}
+    return alone("lab", region, owner="a@b.example", cost_center="1", aws={**(aws or {}), "services": services})
+
+
+def machines(environment: Environment) -> tuple[MachinePlan, ...]:
+    controller, login = controller_args(environment), login_args(environment)
+    assert controller is not None
+    return (controller.machine, *(login.machines if login else ()))
+
+
+@given(count=st.integers(0, 8), cidr=st.sampled_from(["10.60.0.0/16", "10.0.0.0/18", "172.16.0.0/20"]))
+def test_hosts_have_addresses_of_their_own_inside_of_what_is_kept_for_them(count: int, cidr: str) -> None:
+    services = {"zone": "use1-az4", "image": IMAGE, "login": {"count": count}}
+    site = alone("lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": services})
+    found = machines(site)
+    addresses = [IPv4Address(one.address) for one in found]
+    assert len(set(addresses)) == len(found) == count + 1
+    assert all(one in IPv4Network(cidr) for one in addresses)
+    # One more host changes none of the others.
+    more = {**services, "login": {"count": min(count + 1, 8)}}
+    again = alone("lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": more})
+    assert machines(again)[: len(found)] == found
+
+
+def rule(flow: Flow) -> tuple[str, str, str, int | None]:
+    return flow.direction, flow.peer, flow.protocol, flow.ports[0] if flow.ports else None
+
+
+def test_what_one_side_may_say_the_other_may_hear() -> None:
+    """A connection passes two groups: whatever leaves one host for another is let in there."""
+    site = served()
+    controller, login = controller_args(site), login_args(site)
+    assert controller is not None and login is not None
+    groups = {"controller": controller.flows, "login": login.flows, "pool": pool_flows(site)}
+    spoken = (
+        ("login", "controller", 6817),
+        ("login", "controller", 6819),
+        ("login", "controller", 5000),
+        ("login", "pool", 6818),
+        ("pool", "controller", 6817),
+        ("pool", "controller", 5000),
+        ("pool", "login", 60001),
+        ("controller", "pool", 6818),
+        ("controller", "login", 6818),
+    )
+    where = {"controller": "10.60.128.16", "login": "10.60.128.17", "pool": "10.60.200.9"}
+    for one, other, port in spoken:
+        for group, direction, peer in ((one, "out", other), (other, "in", one)):
+            assert any(
+                own.direction == direction
+                and own.peer != "self"
+                and IPv4Address(where[peer]) in IPv4Network(own.peer)
+                and own.protocol in ("tcp", "-1")
+                and (own.ports is None or own.ports[0] <= port <= own.ports[1])
+                for own in groups[group]
+            ), (one, other, port, group)
+
+
+def test_rules_fit_a_group_whatever_there_is() -> None:
+    site = served(aws={"secondary_cidrs": ["10.61.0.0/16", "10.62.0.0/16", "10.63.0.0/16", "10.64.0.0/16"]})
+    controller, login = controller_args(site), login_args(site)
+    assert controller is not None and login is not None
+    for flows in (controller.flows, login.flows):
+        for direction in ("in", "out"):
+            assert sum(flow.direction == direction for flow in flows) < 60
+        assert len({flow.key for flow in flows}) == len(flows) == len({rule(flow) for flow in flows})
+
+
+@pytest.mark.parametrize(
+    ("packages", "ports"),
+    [
+        ({}, {443, 80}),
+        ({"apt_proxy": "http://10.60.0.9:3142"}, {443, 3142}),
+        ({"apt_proxy": "https://proxy.example.org"}, {443}),
+        ({"python_find_links": "http://10.60.0.9:3143/"}, {443, 80, 3143}),
+    ],
+)
+def test_a_host_reaches_where_its_packages_come_from(packages: dict[str, str], ports: set[int]) -> None:
+    services = served(packages=packages).aws.services
+    assert services is not None
+    assert {flow.ports[0] for flow in way_out(services) if flow.ports} == ports
+    assert all(flow.direction == "out" for flow in way_out(services))
+
+
+def test_a_database_of_another_series_has_parameters_of_its_own() -> None:
+    old, new = (database_args(served(database={"version": version})) for version in ("11.4", "11.8"))
+    assert old is not None and new is not None
+    assert (old.name, old.family, new.family) == (new.name, "mariadb11.4", "mariadb11.8")
+    assert old.parameter_group != new.parameter_group
+    assert old.parameters["require_secure_transport"] == "1"
+
+
+@pytest.mark.parametrize(("storage", "most"), [(20, 100), (100, 400), (6144, 24_576)])
+def test_a_full_disk_does_not_stop_accounting(storage: int, most: int) -> None:
+    found = database_args(served(database={"storage_gib": storage}))
+    assert found is not None and (found.storage_gib, found.most_gib) == (storage, most)
+
+
+def test_a_database_stands_in_two_zones_whichever_pools_there_are() -> None:
+    found, named = database_args(served()), database_args(served(standby_zone="use1-az6"))
+    assert found is not None and named is not None
+    assert found.zones == ("use1-az4", "use1-az5") and named.zones == ("use1-az4", "use1-az6")
+
+
+def test_a_host_without_an_address_is_refused_with_words() -> None:
+    site = served(aws={"subnets": {"use1-az4": "10.60.0.0/28", "use1-az5": "10.60.1.0/28"}})
+    with pytest.raises(FindingsError, match="ctl01 has no address"):
+        controller_args(site)
+
+
+def test_nothing_is_planned_where_a_site_serves() -> None:
+    site = alone("lab", "us-east-1", owner="a@b.example", cost_center="1")
+    assert (controller_args(site), login_args(site), database_args(site)) == (None, None, None)
+    assert state_volume(site, None) == {}
+
+
+def test_a_host_speaks_to_its_own_region_s_bucket_for_the_agent() -> None:
+    text = machines(served())[0].user_data
+    assert "https://s3.us-east-1.amazonaws.com/amazon-ssm-us-east-1/" in text and "@URL@" not in text
+
+
+def test_the_controller_uses_its_own_rights_and_keeps_what_outlives_it() -> None:
+    site = served()
+    data = inventory(site, BUILT)
+    controller, burst = data["slurm_controller"]["vars"], data["burst"]["vars"]
+    assert burst["burst_metadata"] is True and burst["burst_config"]["credentials_file"] is None
+    assert controller["state_volume_id"] == "vol-1"
+    folders = {folder["path"]: folder for folder in controller["state_volume_folders"]}
+    # Slurm's state, as slurm.conf has it, is on the volume; so are the journal and MLflow's database.
+    assert any("/var/lib/slurm/slurmctld".startswith(path) for path in folders)
+    assert {"/var/lib/landbridge", "/var/lib/postgresql"} <= set(folders)
+    assert {folder["uid"] for folder in folders.values() if folder["owner"] == "slurm"} == {64030}
+    # Who works with the host's rights may ask for them: the burst controller and MLflow, besides root.
+    assert set(controller["metadata_guard_users"]) == {0, 64030, folders["/var/lib/mlflow"]["uid"]}
+    assert "metadata_guard_users" not in data["slurm_login"]["vars"]
+    assert "state_volume_id" not in inventory(site)["slurm_controller"]["vars"], "nothing is built yet"

@@ -1,0 +1,99 @@
+"""What the site's nodes and login hosts are told to mount, and what its health expects; and what cloud nodes mount."""
+
+from typing import Any
+
+import pytest
+
+from landbridge.plan.inventory import inventory
+from landbridge.plan.ports import port_matrix
+from landbridge.plan.storage import cloud_mounts
+from tests.unit.core.samples import environment
+from tests.unit.core.test_cloud_site import BUILT
+from tests.unit.core.test_inventory import OUTPUTS
+from tests.unit.rules.rows_cloud_services import CLOUD
+
+FILER = {"kind": "nfs", "host": "filer", "export": "/vol/sets", "mount": "/sets"}
+FAST = {"kind": "lustre", "source": "10.20.9.1@o2ib:/fast", "mount": "/fast", "networks": "o2ib(ib0)"}
+SLOW = {"kind": "lustre", "source": "10.20.9.5@tcp:/slow", "mount": "/slow", "networks": "tcp(eth0)"}
+
+
+def planned(**storage: Any) -> dict[str, Any]:
+    return inventory(environment({("storage", key): value for key, value in storage.items()}))
+
+
+def test_nodes_and_login_hosts_mount_what_the_site_has() -> None:
+    client = {"mirror": "https://mirror.example.org/lustre/"}
+    data = planned(site_shares={"sets": FILER, "fast": FAST, "slow": SLOW}, lustre_client=client)
+    mounts = data["all"]["vars"]["nfs_client_mounts"]
+    assert mounts[1:] == [
+        {"server": "filer", "export": "/vol/sets", "mount": "/sets", "options": "vers=4.2,hard,nosuid,nodev,nconnect=4"}
+    ]
+    # What is the site's is not in the image of a node in AWS.
+    assert data["all"]["vars"]["landbridge_cloud_mounts"] == mounts[:1]
+    group = data["lustre_client"]
+    assert {"dgx01", "login01"} <= set(group["hosts"]) and not {"nfs01", "ctl01"} & set(group["hosts"])
+    assert group["vars"] == {
+        "lustre_client_mounts": [
+            {"source": "10.20.9.1@o2ib:/fast", "mount": "/fast", "options": "noatime,flock,nosuid,nodev"},
+            {"source": "10.20.9.5@tcp:/slow", "mount": "/slow", "options": "noatime,flock,nosuid,nodev"},
+        ],
+        "lustre_client_networks": "o2ib(ib0),tcp(eth0)",
+        "lustre_client_packages": [],
+        "lustre_client_repository": {"uris": client["mirror"], "suites": "./", "components": "", "signed_by": ""},
+    }
+    expected = data["_meta"]["hostvars"]["dgx01"]["node_health_expected"]["mounts"]
+    assert expected == ["/home", "/sets", "/fast", "/slow"]
+
+
+def test_lustres_servers_may_call_their_clients_over_tcp() -> None:
+    source = "10.20.9.1@tcp:172.16.0.9@tcp1,10.20.9.3@o2ib:/fast"
+    shares = {"fast": {**FAST, "source": source}, "slow": {**FAST, "source": "10.9.9.9@o2ib:/slow", "mount": "/slow"}}
+    (way,) = port_matrix(environment({("storage", "site_shares"): shares}))["lustre_client"]
+    assert (way.protocol, way.ports, way.sources) == ("tcp", ("988",), ("10.20.0.0/16", "172.16.0.9/32"))
+    assert "lustre_client" not in port_matrix(environment({("storage", "site_shares"): {"fast": FAST}}))
+
+
+def test_a_site_without_lustre_has_nothing_of_it() -> None:
+    """What is not asked for is not installed, and no role waits for it (A#723)."""
+    group = planned(site_shares={"sets": FILER})["lustre_client"]
+    assert group == {"hosts": [], "vars": {}}
+
+
+def test_an_image_gets_lustres_client_where_nodes_mount_lustre_and_somebody_has_it() -> None:
+    scratch, client = {"kind": "fsx_lustre"}, {"packages": ["lustre-client"], "mirror": "https://mirror.example.org/l/"}
+    told = planned(cloud_scratch=scratch, lustre_client=client)["all"]["vars"]["landbridge_cloud_lustre"]
+    assert told["lustre_client_packages"] == ["lustre-client"]
+    assert told["lustre_client_repository"]["uris"] == "https://mirror.example.org/l/"
+    for storage in ({"cloud_scratch": scratch}, {"lustre_client": client}):
+        assert "landbridge_cloud_lustre" not in planned(**storage)["all"]["vars"]
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_cloud_nodes_mount_what_is_in_aws_and_homes_where_they_may(on: bool) -> None:
+    storage = {
+        "home": {"kind": "efs", "on_cloud_nodes": on},
+        "cloud_scratch": {"kind": "fsx_lustre"},
+        "cloud_shares": {"files": {"kind": "efs", "mount": "/files"}},
+    }
+    site = environment({**CLOUD, ("storage",): storage})
+    assert cloud_mounts(site) == (*(["home"] if on else []), "cloud_scratch", "files")
+
+
+def test_login_hosts_in_aws_mount_what_jobs_see_but_for_lustre() -> None:
+    home = BUILT.filesystems["home"]
+    others = {
+        "files": home.model_copy(update={"source": "fs-2.efs.us-east-1.amazonaws.com:/", "mount": "/files"}),
+        "cloud_scratch": home.model_copy(update={"kind": "fsx_lustre", "source": "fs-3@tcp:/abc", "mount": "/scratch"}),
+    }
+    built = BUILT.model_copy(update={"filesystems": {"home": home, **others}})
+    mounts = inventory(environment(CLOUD), built)["all"]["vars"]["nfs_client_mounts"]
+    assert [one["mount"] for one in mounts] == ["/home", "/files"]
+    assert mounts[1] == {
+        "server": "fs-2.efs.us-east-1.amazonaws.com",
+        "export": "/",
+        "mount": "/files",
+        "options": "nfsvers=4.1,hard,nosuid,nodev",
+    }
+    # A site mounts nothing of it through the link.
+    on_site = inventory(environment(), built.model_copy(update={"services": None, "link": OUTPUTS.link}))
+    assert [one["mount"] for one in on_site["all"]["vars"]["nfs_client_mounts"]] == ["/home"]

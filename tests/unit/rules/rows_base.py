@@ -1,0 +1,28 @@
+"""Mistakes with what every host's operating system is given."""
+
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+
+HOSTS: DataPath = ("hosts",)
+OPENINGS: DataPath = (*HOSTS, "firewall", "openings")
+DIRECTORY: DataPath = (*HOSTS, "directory")
+LDAP: dict[str, Any] = {"uris": ["ldaps://ldap.example.org"], "base": "dc=example,dc=org"}
+
+
+def opening(**more: Any) -> dict[DataPath, Any]:
+    """One more way in."""
+    return {OPENINGS: [{"at": "slurm_node", "source": "10.30.0.5/32", "ports": "9100", "why": "monitoring", **more}]}
+
+
+ROWS = [
+    Row("opening-nowhere", "a way in at a misspelt group", opening(at="slurm_nodes"), (*OPENINGS, 0, "at"), "slurm_node"),
+    Row("opening-nowhere", "a way in at a host that is not there", opening(at="mlops02"), (*OPENINGS, 0, "at"), "mlops01"),
+    Row("open-to-everybody", "a port open to every address", opening(source="0.0.0.0/0"), (*OPENINGS, 0, "source"), "every address"),
+    Row("no-firewall", "a site without a firewall on its hosts", {(*HOSTS, "firewall"): {"mode": "off"}}, (*HOSTS, "firewall", "mode"), "metrics"),
+    Row("no-firewall", "hosts that nobody hardens", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
+    Row("directory-unknown-in-aws", "a directory that cloud nodes cannot ask", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),
+    Row("directory-with-users-numbers", "a listed uid that the directory may have given too", {DIRECTORY: LDAP}, ("users", 0, "uid"), "20001"),
+    Row("huge-pages-fit", "more huge pages than memory", {(*HOSTS, "tuning"): {"huge_pages": 900000}}, (*HOSTS, "tuning", "huge_pages"), "more than half"),
+]  # fmt: skip

@@ -1,0 +1,59 @@
+"""Mistakes of environments without a site of their own."""
+
+from datetime import date
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.core.samples import REMOVED
+from tests.unit.rules.row import Row
+
+SERVICES = ("aws", "services")
+DATABASE = (*SERVICES, "database")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGnobody nobody"
+GOOD = {"zone": "use1-az4", "access": {"public_keys": [KEY]}}
+#: The good environment with its services in AWS.
+CLOUD: dict[DataPath, Any] = {
+    ("onprem",): REMOVED,
+    ("link",): REMOVED,
+    ("data_classes", "restricted"): REMOVED,
+    SERVICES: GOOD,
+    ("storage",): {"home": {"kind": "efs"}},
+}
+
+
+def with_services(**changes: Any) -> dict[DataPath, Any]:
+    """`CLOUD` with other services."""
+    return {**CLOUD, SERVICES: {**GOOD, **changes}}
+
+
+ROWS = [
+    Row("one-place-for-services", "neither a site nor services in AWS", {key: value for key, value in CLOUD.items() if key != SERVICES}, ("onprem",), "aws.services"),
+    Row("one-place-for-services", "a site and services in AWS", {SERVICES: GOOD}, SERVICES, "remove one"),
+    Row("link-and-site", "a site without a link", {("link",): REMOVED}, ("link",), "gateway_address"),
+    Row("link-and-site", "a link without a site", {**CLOUD, ("link",): {"kind": "vpn", "gateway_address": "3.3.3.3"}}, ("link",), "no site"),
+    Row("needs-metal", "homes on a host where there is no site", {**CLOUD, ("storage",): {"home": {"kind": "nfs"}}}, ("storage", "home"), "kind: efs"),
+    Row("needs-metal", "data that may be nowhere", {**CLOUD, ("data_classes", "restricted"): {"sites": ["onprem"]}}, ("data_classes", "restricted", "sites"), "sites: [aws]"),
+    Row("needs-metal", "hybrid nodes without a site", {**CLOUD, ("aws", "kubernetes"): {"version": "1.34", "hybrid_nodes": True}}, ("aws", "kubernetes", "hybrid_nodes"), "no on-prem nodes"),
+    Row("needs-metal", "an activation for machines that there are not", {**CLOUD, ("aws", "iam"): {"ssm_activation": {"registrations": 8, "expires": "2031-01-01T00:00:00Z"}}}, ("aws", "iam", "ssm_activation"), "machines"),
+    Row("needs-metal", "a queue of on-prem nodes without a site", {**CLOUD, ("scheduler", "partitions"): {"metal": {"nodes": ["onprem"]}}}, ("scheduler", "partitions", "metal", "nodes", 0), "name pools"),
+    Row("needs-metal", "an AWS as a site sees it, and no site", {**CLOUD, ("aws", "endpoints"): {"onprem": "http://192.0.2.9:4580"}}, ("aws", "endpoints", "onprem"), "cloud:"),
+    Row("pool-name-taken", "a pool called as the controller", {**CLOUD, ("aws", "pools", 0, "name"): "controller"}, ("aws", "pools", 0, "name"), "another name"),
+    Row("metal-later", "services in AWS, for now", CLOUD, SERVICES, "add-metal-later"),
+    Row("services-zone", "services in a zone of another region", with_services(zone="euw1-az1"), (*SERVICES, "zone"), "no zone of us-east-1"),
+    Row("services-zone", "the database's two zones are one", with_services(standby_zone="use1-az4"), (*SERVICES, "standby_zone"), "first one again"),
+    Row("services-addresses", "a subnet too small for the services", {**CLOUD, ("aws", "cidr"): "10.60.0.0/25"}, (*SERVICES, "zone"), "/27"),
+    Row("services-addresses", "a controller outside its zone's subnet", with_services(addresses={"ctl01": "10.60.32.16"}), (*SERVICES, "addresses", "ctl01"), "outside 10.60.128.0/19"),
+    Row("services-addresses", "a controller where AWS gives addresses itself", with_services(addresses={"ctl01": "10.60.128.99"}), (*SERVICES, "addresses", "ctl01"), "something else"),
+    Row("unused-address", "an address for a host of the services that there is not", with_services(addresses={"ctl02": "10.60.128.30"}), (*SERVICES, "addresses", "ctl02"), "serves nothing"),
+    Row("duplicate-address", "two hosts of the services with one address", with_services(addresses={"login01": "10.60.128.16"}), (*SERVICES, "addresses", "login01"), "both have"),
+    Row("services-type", "a controller of an unknown type", with_services(controller={"instance": "m7i.lrage"}), (*SERVICES, "controller", "instance"), "m7i.large"),
+    Row("services-type", "a login host with GPUs", with_services(login={"instance": "g6e.xlarge"}), (*SERVICES, "login", "instance"), "no login host uses"),
+    Row("services-type", "hosts of two kinds of processor", with_services(login={"instance": "m7g.large"}), (*SERVICES, "login", "instance"), "arm64"),
+    Row("services-keys", "services that nobody may log in to", with_services(access={}), (*SERVICES, "access", "public_keys"), "ssh-ed25519"),
+    Row("services-database", "a series of MariaDB that RDS does not have", with_services(database={"version": "9.9"}), (*DATABASE, "version"), "11.4"),
+    Row("database-support", "a series of MariaDB at its end", with_services(database={"version": "10.6"}), (*DATABASE, "version"), "2026-08-31", today=date(2026, 11, 21)),
+    Row("one-copy-of-accounting", "300 nodes on accounting in one zone", {**CLOUD, ("aws", "pools", 0, "max_nodes"): 300}, (*DATABASE, "multi_az"), "multi_az: true"),
+    Row("home-share-name", "a second file system called home", {**CLOUD, ("storage",): {"home": {"kind": "efs"}, "cloud_shares": {"home": {"kind": "efs"}}}}, ("storage", "cloud_shares", "home"), "another name"),
+    Row("domain-name", "a domain of the services that AWS answers for", with_services(domain="ec2.internal"), (*SERVICES, "domain"), "VPC"),
+    Row("root-access", "root logs in to the services", with_services(access={"user": "root", "public_keys": [KEY]}), (*SERVICES, "access", "user"), "sudo"),
+]  # fmt: skip

@@ -1,0 +1,26 @@
+"""Mistakes with a second controller."""
+
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.core.samples import ADDRESSES
+from tests.unit.rules.row import Row
+
+SERVICES: DataPath = ("onprem", "services")
+STATE: DataPath = ("onprem", "controller_state")
+PAIR: dict[DataPath, Any] = {
+    (*SERVICES, "controller"): ["ctl01", "ctl02"],
+    ("onprem", "addresses"): {**{name: f"10.20.0.{last}" for name, last in ADDRESSES.items()}, "ctl02": "10.20.0.16"},
+}
+FILER = {"host": "filer.example.org", "export": "/vol/slurm"}
+ON_FILER = {("storage", "home"): {"kind": "external_nfs", "host": "filer.example.org", "export": "/vol/home"}}
+
+ROWS = [
+    Row("controller-state", "a pair with nothing to share", {**PAIR, **ON_FILER}, (*SERVICES, "controller", 1), "onprem.controller_state"),
+    Row("controller-state", "a pair whose storage is one of the two", {**PAIR, (*SERVICES, "storage"): "ctl02"}, (*SERVICES, "controller", 1), "serves the storage too"),
+    Row("controller-state", "the queue on a controller's own disk", {**PAIR, STATE: {**FILER, "host": "ctl01.cluster.internal"}}, (*STATE, "host"), "gone with it"),
+    Row("controller-state", "the queue on a controller, by its address", {**PAIR, STATE: {**FILER, "host": "10.20.0.16"}}, (*STATE, "host"), "ctl02 is a controller"),
+    Row("controller-state-options", "the queue mounted soft", {STATE: {**FILER, "options": "vers=4.2,soft"}}, (*STATE, "options"), "hard"),
+    Row("controller-state-exposed", "homes whose export has the queue in it", {**PAIR, ("storage", "home"): {"kind": "nfs", "export": "/export"}}, ("storage", "home", "export"), "every host"),
+    Row("database-beside-a-controller", "a pair's database on one of the two", {**PAIR, (*SERVICES, "database"): "ctl02"}, (*SERVICES, "database"), "accounting stops"),
+]  # fmt: skip

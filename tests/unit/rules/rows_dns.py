@@ -1,0 +1,32 @@
+"""Mistakes with names across the link."""
+
+from tests.unit.rules.parts import POOL, SCRATCH, SHARES
+from tests.unit.rules.row import Row
+
+DNS = ("dns",)
+TWO_ZONES = {(*POOL, "capacity"): [{"kind": "on_demand", "zones": ["use1-az4", "use1-az6"]}]}
+VPC = {
+    "id": "vpc-0123456789abcdef0",
+    "dns_support": False,
+    "subnets": {"use1-az4": {"id": "subnet-0123456789abcdef0", "cidr": "10.60.32.0/19"}},
+}
+
+ROWS = [
+    Row("dns-zone", "a zone that hides the site's own", {**TWO_ZONES, DNS: {"zone": "cluster.internal"}}, (*DNS, "zone"), "aws.cluster.internal"),
+    Row("dns-zone", "a zone above a domain of the site", {**TWO_ZONES, DNS: {"zone": "example.org", "forward": ["corp.example.org"]}}, (*DNS, "zone"), "corp.example.org"),
+    Row("dns-zone", "a zone of AWS's", {**TWO_ZONES, DNS: {"zone": "gpu.compute.internal"}}, (*DNS, "zone"), "compute.internal"),
+    Row("dns-forward", "AWS's names asked at home", {**TWO_ZONES, DNS: {"forward": ["amazonaws.com"]}}, (*DNS, "forward", 0), "inside the VPC"),
+    Row("dns-forward", "a domain inside the zone", {**TWO_ZONES, DNS: {"forward": ["x.aws.cluster.internal"]}}, (*DNS, "forward", 0), "own zone"),
+    Row("dns-forward", "a domain that is forwarded anyway", {**TWO_ZONES, DNS: {"forward": ["cluster.internal"]}}, (*DNS, "forward", 0), "already"),
+    Row("dns-servers", "a name server that nobody knows", {**TWO_ZONES, DNS: {"servers": ["gw02"]}}, (*DNS, "servers", 0), "gw01"),
+    Row("dns-servers", "a GPU node as a name server", {**TWO_ZONES, DNS: {"servers": ["gw01", "dgx01"]}}, (*DNS, "servers", 1), "configures"),
+    Row("dns-servers", "one name server twice", {**TWO_ZONES, DNS: {"servers": ["gw01", "gw01"]}}, (*DNS, "servers", 1), "twice"),
+    Row("dns-servers", "name servers beside the site's own", {**TWO_ZONES, DNS: {"servers": ["gw01"], "resolvers": ["10.20.0.53", "10.20.0.54"]}}, (*DNS, "servers"), "either"),
+    Row("dns-servers", "an upstream for name servers of somebody else's", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53", "10.20.0.54"], "upstream": ["10.20.0.55"]}}, (*DNS, "upstream"), "owner"),
+    Row("dns-names", "two file systems of one name", {**TWO_ZONES, SCRATCH: {"kind": "fsx_lustre", "zone": "use1-az4"}, (*SHARES, "cloud-scratch"): {"kind": "efs", "mount": "/x"}, DNS: {}}, (*SHARES, "cloud-scratch"), "two things"),
+    Row("dns-reach", "name servers that the link does not lead to", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53", "10.99.0.53"]}}, (*DNS, "resolvers", 1), "no range"),
+    Row("dns-one-server", "one name server", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53"]}}, (*DNS, "resolvers"), "second"),
+    Row("dns-one-zone", "endpoints in one zone", {DNS: {}}, DNS, "use1-az4"),
+    Row("dns-one-zone", "endpoints without a zone", {("aws", "pools"): [], DNS: {}}, DNS, "add a pool"),
+    Row("dns-in-the-vpc", "a zone that the VPC never asks", {("aws", "vpc"): VPC, DNS: {}}, DNS, "DNS attributes"),
+]  # fmt: skip

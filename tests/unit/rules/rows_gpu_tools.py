@@ -1,0 +1,18 @@
+"""Mistakes with what is beside the driver."""
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+
+SITE: DataPath = ("onprem",)
+AT: DataPath = (*SITE, "gpu_tools", "job_statistics")
+
+ROWS = [
+    Row("statistics-without-dcgm", "statistics of jobs without DCGM", {(*SITE, "gpu_tools"): {"dcgm": False, "job_statistics": True}}, AT, "dcgm: true"),
+    Row(
+        "statistics-without-dcgm",
+        "statistics of jobs where the machines bring their own software",
+        {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"job_statistics": True}},
+        AT,
+        "leave it out",
+    ),
+]  # fmt: skip

@@ -1,0 +1,98 @@
+"""A reader and a writer of Slurm's files that know nothing of how Landbridge writes them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge import hostlist, yaml_text
+
+_WORD = re.compile(r"([A-Za-z][A-Za-z0-9]*)=(\S+)")
+#: Keys that begin a line of several.
+OBJECTS = frozenset({"NodeName", "PartitionName", "SwitchName", "BlockName"})
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: its words in order; a comment is its text, an empty line has neither."""
+
+    words: tuple[tuple[str, str], ...] = ()
+    comment: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.words[0][0] if self.words else ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return dict(self.words)
+
+
+def read(text: str) -> tuple[Line, ...]:
+    """Every line of slurm.conf, gres.conf, cgroup.conf or topology.conf; ValueError names one that is none."""
+    assert text.endswith("\n")
+    return tuple(_line(line) for line in text.removesuffix("\n").split("\n"))
+
+
+def write(lines: Sequence[Line]) -> str:
+    """The same as text, one blank between words."""
+    return "".join((line.comment or " ".join(f"{key}={value}" for key, value in line.words)) + "\n" for line in lines)
+
+
+def settings(text: str) -> dict[str, str]:
+    """The lines that are about no node and no queue; of a key with several lines, the first."""
+    found: dict[str, str] = {}
+    for line in read(text):
+        if line.words and line.key not in OBJECTS:
+            found.setdefault(*line.words[0])
+    return found
+
+
+def objects(text: str, key: str) -> dict[str, dict[str, str]]:
+    """The lines of one kind by each name that they are about."""
+    found = {}
+    for line in read(text):
+        if line.key == key:
+            for name in hostlist.expand(line.words[0][1]):
+                assert name not in found, f"{name} has two lines"
+                found[name] = line.fields
+    return found
+
+
+def write_topology(topologies: Sequence[dict[str, Any]]) -> str:
+    """topology.yaml from what YAML makes of one."""
+    lines = ["---"]
+    for one in topologies:
+        lines += [f"- topology: {one['topology']}", f"  cluster_default: {str(one['cluster_default']).lower()}"]
+        for kind, members in (("switches", one.get("tree")), ("blocks", one.get("block"))):
+            if members is None:
+                continue
+            lines.append("  tree:" if kind == "switches" else "  block:")
+            if kind == "blocks":
+                lines += ["    block_sizes:", *(f"      - {size}" for size in members["block_sizes"])]
+            lines.append(f"    {kind}:")
+            for member in members[kind]:
+                (first, name), *rest = member.items()
+                lines += [f"      - {first}: {name}", *(f"        {key}: {value}" for key, value in rest)]
+        if "flat" in one:
+            lines.append(f"  flat: {str(one['flat']).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def again(name: str, text: str) -> str:
+    """The file as it is once it has been read and written."""
+    if not name.endswith(".yaml"):
+        return write(read(text))
+    head, _, _ = text.partition("---\n")
+    return head + write_topology(yaml_text.load(text))
+
+
+def _line(text: str) -> Line:
+    if not text or text.startswith("#"):
+        return Line(comment=text)
+    words = _WORD.findall(text)
+    if " ".join(f"{key}={value}" for key, value in words) != text:
+        raise ValueError(f"not a line of Slurm's: {text}")
+    if words[0][0] not in OBJECTS and len(words) > 1:
+        raise ValueError(f"two settings on one line: {text}")
+    return Line(tuple(words))
