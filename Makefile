@@ -1,11 +1,13 @@
 # `make demo` and `make test` set up all they need by themselves; see `make help`.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench down setup
+.PHONY: help demo test lint bench down setup slurm-packages test-long
 PY := .venv/bin/python
+# Some images set this; every process would compile what it imports again, which is most of the time of a short one.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  Options: make demo LEVEL=embedded, make test TIER=unit, make test ARGS='-k digits'"
 
 setup:  ## the Python environment in .venv (the others do this by themselves)
@@ -17,11 +19,17 @@ demo: setup  ## a hybrid cluster on this machine: on-prem nodes, an AWS half, tw
 test: setup  ## every tier of tests that this machine can carry
 	@$(PY) -m tests.run $(if $(TIER),--tier $(TIER)) -- $(ARGS)
 
+test-long: setup  ## the same with what takes longer: both Slurm versions everywhere, every change of every key, a whole rack
+	@LANDBRIDGE_TESTS_LONG=yes $(PY) -m tests.run $(if $(TIER),--tier $(TIER)) -- $(ARGS)
+
 lint: setup  ## ruff, mypy, import-linter, ansible-lint, yamllint, shellcheck
 	@bootstrap/lint
 
-bench: setup  ## how long commands take, how check grows, and ParallelCluster beside it
+bench: setup  ## how long commands and bursts take, how check grows, and ParallelCluster beside it
 	@$(PY) -m bench $(ARGS)
+
+slurm-packages: setup  ## Slurm from its own source, built once into a signed repository
+	@.venv/bin/landbridge packages slurm $(or $(VERSION),24.11) --into $(or $(INTO),packages) $(ARGS)
 
 down:  ## end the sandbox and remove what it left, also after a crash
 	@if [ -x .venv/bin/landbridge ]; then $(PY) -m sandbox.embedded.leftovers && .venv/bin/landbridge sandbox down; \

@@ -33,7 +33,7 @@ def table() -> str:
         environment = load_environment(path).environment
         if environment is None:
             raise SystemExit(f"{path} is not good: landbridge check")
-        own = _counted((group.platform, len(expand(group.hosts))) for group in environment.onprem.nodes)
+        own = _counted((group.platform, len(expand(group.hosts))) for group in environment.node_groups)
         there = _counted(
             (f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools
         )

@@ -184,11 +184,27 @@ def components_page() -> str:
     return f"{NOTE}{component_pages.page(_type, _default)}"
 
 
+def roles_page() -> str:
+    """Every Ansible role with its variables."""
+    import role_pages
+
+    return f"{NOTE}{role_pages.page()}"
+
+
+def complaints_page() -> str:
+    """What users of other kits complain about, and the tests that try it."""
+    import complaint_pages
+
+    return f"{NOTE}{complaint_pages.page()}"
+
+
 PAGES = {
     REFERENCE / "environment.md": environment_page,
     REFERENCE / "commands.md": commands_page,
     REFERENCE / "catalogue.md": catalogue_page,
     REFERENCE / "components.md": components_page,
+    REFERENCE / "roles.md": roles_page,
+    REFERENCE / "complaints.md": complaints_page,
     REFERENCE / "mistakes.md": mistakes_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,
 }

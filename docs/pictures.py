@@ -1,0 +1,30 @@
+"""An architecture picture of each environment, drawn from its resource graph: docs/pictures/ENV.svg.
+
+`python docs/pictures.py [ENV ...]` writes them anew; a test fails where one is stale.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+FOLDER = ROOT / "docs" / "pictures"
+
+
+def main() -> None:
+    """Draw the environments that are named, or all; drop the pictures of environments that are gone."""
+    from tests.graph.golden import SHIPPED, environment_of, recorded
+    from tests.graph.picture import picture
+
+    FOLDER.mkdir(exist_ok=True)
+    os.chdir(ROOT / "stacks")
+    for path in FOLDER.glob("*.svg"):
+        if path.stem not in SHIPPED:
+            path.unlink()
+    for name in sys.argv[1:] or SHIPPED:
+        (FOLDER / f"{name}.svg").write_text(picture(environment_of(name), recorded(name)))
+
+
+if __name__ == "__main__":
+    main()

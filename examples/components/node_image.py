@@ -1,0 +1,18 @@
+from pathlib import Path
+
+import pulumi
+import pulumi_aws as aws
+
+from components import Account, NodeImage
+from landbridge.node_image import bundle
+from landbridge.plan.alone import alone
+from landbridge.plan.node_image import node_image_args
+
+built = {"images": {"node": {"build": {}}}}
+site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws=built)
+(args,) = node_image_args(site, {})
+roles = bundle(Path(__file__).parents[2], args.variables, args.settings)
+provider = aws.Provider("aws", region="us-east-1")
+place = {"account": Account.of(provider), "vpc_id": "vpc-1", "subnet_id": "subnet-1"}
+image = NodeImage(args.name, args, roles, opts=pulumi.ResourceOptions(providers=[provider]), **place)
+pulumi.export("pipeline", image.pipeline_arn)
