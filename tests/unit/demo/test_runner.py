@@ -115,11 +115,14 @@ BUSY = """
 import os, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.setsid()  # a session of its own: `nice` would not reach it where the kernel groups by session
-sys.stdin.readline()
-end, rounds = time.monotonic() + 1.5, 0
-while time.monotonic() < end:
-    rounds += 1
-print(time.process_time())
+print("ready", flush=True)
+start = float(sys.stdin.readline())
+while time.monotonic() < start:
+    pass
+before = time.process_time()
+while time.monotonic() < start + 1.5:
+    pass
+print(time.process_time() - before)
 """
 
 
@@ -134,9 +137,13 @@ def test_a_tier_that_runs_beside_another_leaves_it_the_processors() -> None:
             )
             for join in (None, partial(polite.join, procs))
         )
-        for process in (humble, usual):
+        for process in (usual, humble):
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        # At the same moment, or one has the processor to itself before the other has begun.
+        start = f"{time.monotonic() + 0.3}\n"
+        for process in (usual, humble):
             assert process.stdin is not None
-            process.stdin.write("go\n")
+            process.stdin.write(start)
             process.stdin.flush()
         first, second = (float(process.communicate(timeout=30)[0]) for process in (usual, humble))
     assert second < first / 4, "seconds of one processor that both want"
