@@ -18,6 +18,8 @@ from sandbox.lab.layout import Layout
 from sandbox.lab.site import METADATA
 
 _PID_FILE = "cloud.pid"
+#: Before a machine starts. Slurm counts in whole seconds, and ignores a node that seems to be up since before it was asked for.
+BOOT_SECONDS = 2.0
 
 
 def cloud_state(lab: Layout) -> Path:
@@ -35,7 +37,7 @@ def running_cloud(lab: Layout) -> Cloud | None:
     return Cloud(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
 
 
-def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = 1.0) -> Cloud:
+def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> Cloud:
     """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
     found = running_cloud(lab)
     if found is not None:

@@ -11,13 +11,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 from typing import TypedDict
 
 # systemd-nspawn's exit code for a container that asked to be rebooted, when it may not re-register it itself.
 REBOOT = 133
-_CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWTIME = 0x00020000, 0x00000080
+_OFFSETS = "/proc/self/timens_offsets"
 
 
 class Order(TypedDict):
@@ -83,7 +85,7 @@ def _run(order: Order, folder: Path, answer: int) -> int:
     while True:
         # The keys of its own network namespace are a machine's to set; all others stay the host's.
         settings = {**os.environ, "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network"}
-        machine = subprocess.Popen(_command(order), env=settings, preexec_fn=lambda: _join(order["machine_groups"]))
+        machine = subprocess.Popen(order["nspawn"], env=settings, preexec_fn=lambda: _begin(order["machine_groups"]))
         _write_identity(folder / "nspawn.pid", machine.pid)
         if answer >= 0:
             os.write(answer, b"ready\n")
@@ -96,17 +98,25 @@ def _run(order: Order, folder: Path, answer: int) -> int:
             return code
 
 
-def _command(order: Order) -> list[str]:
-    """nspawn in a time namespace whose clocks start now: Slurm's power saving needs a node to have its own uptime."""
-    uptime = int(float(Path("/proc/uptime").read_text().split()[0]))
-    clocks = ["unshare", "--time", "--boottime", f"-{uptime}", "--monotonic", f"-{uptime}"]
-    return [*clocks, *order["nspawn"]] if os.path.exists("/proc/self/timens_offsets") else order["nspawn"]
+def _begin(groups: list[str]) -> None:
+    """Enter the machine's groups, and a time namespace whose clocks start at zero: what is executed next is in it.
 
-
-def _join(groups: list[str]) -> None:
+    Slurm's power saving needs a node to have its own uptime, and an exact one: slurmctld ignores a node that seems to have been
+    up before it was asked for, and whole seconds, which `unshare` takes, make it up to one older.
+    """
     for group in groups:
         with open(group, "w") as handle:
             handle.write("0")
+    if not os.path.exists(_OFFSETS):
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(_CLONE_NEWTIME) != 0:
+        raise OSError(ctypes.get_errno(), "cannot make a time namespace")
+    lines = []
+    for name, clock in (("monotonic", time.CLOCK_MONOTONIC), ("boottime", time.CLOCK_BOOTTIME)):
+        seconds, nanoseconds = divmod(-time.clock_gettime_ns(clock), 10**9)
+        lines.append(f"{name} {seconds} {nanoseconds}\n")
+    Path(_OFFSETS).write_text("".join(lines))
 
 
 def _write_identity(path: Path, pid: int) -> None:
