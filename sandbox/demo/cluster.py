@@ -49,12 +49,14 @@ class Cluster:
         return dict(json.loads(self.run(node, *command, timeout=timeout)))
 
 
-def wait_for(what: str, ready: Callable[[], bool], seconds: float, every: float = 0.5) -> float:
-    """Seconds until `ready` said yes; ClusterError naming `what` when it did not within `seconds`."""
+def wait_for(
+    what: str, ready: Callable[[], bool], seconds: float, every: float = 0.5, instead: Callable[[], str] = lambda: ""
+) -> float:
+    """Seconds until `ready` said yes; ClusterError naming `what`, and `instead` of it, when it did not within `seconds`."""
     started = time.monotonic()
     while not ready():
         if time.monotonic() - started > seconds:
-            raise ClusterError(f"{what}: not within {seconds:.0f} s")
+            raise ClusterError(f"{what}: not within {seconds:.0f} s\n{instead()}".rstrip())
         time.sleep(every)
     return time.monotonic() - started
 

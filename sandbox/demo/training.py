@@ -63,7 +63,12 @@ class Researcher:
 
     def finish(self, number: int, seconds: float) -> Job:
         """Wait until the job is over, and insist that it ended well."""
-        wait_for(f"job {number} to end", lambda: self.state(number).over, seconds, every=1)
+
+        def instead() -> str:
+            nodes = self.cluster.run(self.controller, "sinfo", "--Node", "--format=%N %T %E")
+            return f"{self.state(number)}\n{nodes}\nits output ends:\n{self.output(number)}"
+
+        wait_for(f"job {number} to end", lambda: self.state(number).over, seconds, 1, instead)
         ended = self.state(number)
         if ended.state != "COMPLETED":
             raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); it said:\n{self.output(number)}")

@@ -76,7 +76,12 @@ class Bursting:
 
     def ended(self, number: int, seconds: float = 90) -> Job:
         """Wait until the job is over, and insist that it ended well."""
-        wait_for(f"job {number} to end", lambda: self.job(number).over, seconds)
+
+        def instead() -> str:
+            log = self.shell("tail -n 40 /var/log/slurm/slurmctld.log | grep -v Recovered")
+            return f"{self.job(number)}\n{self.states()}\n{log}"
+
+        wait_for(f"job {number} to end", lambda: self.job(number).over, seconds, instead=instead)
         found = self.job(number)
         assert found.state == "COMPLETED", found
         return found
