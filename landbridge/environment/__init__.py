@@ -46,6 +46,7 @@ from landbridge.environment.model import (
 )
 from landbridge.environment.network import ExistingSubnet, ExistingVpc, Kubernetes
 from landbridge.environment.onprem import Access, NodeGroup, OnPrem, Services
+from landbridge.environment.other_regions import OtherRegion, RegionPool
 from landbridge.environment.pool import Interface, NicPolicy, Placement
 from landbridge.environment.qos import Qos
 from landbridge.environment.sagemaker import SageMaker
@@ -100,10 +101,12 @@ __all__ = [
     "OnDemand",
     "OnPrem",
     "OpenZfsHome",
+    "OtherRegion",
     "Partition",
     "Placement",
     "Pool",
     "Qos",
+    "RegionPool",
     "Reservation",
     "ReservationGroup",
     "S3Hub",

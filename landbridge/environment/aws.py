@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Text, Url, Word, Zone
+from landbridge.environment.base import Model, Region, Text, Url, Word, Zone
 from landbridge.environment.cloud_services import CloudServices
 from landbridge.environment.guardrails import Guardrails
 from landbridge.environment.iam import Iam, Ingress
 from landbridge.environment.images import ImageSource
 from landbridge.environment.network import ExistingVpc, Kubernetes, Logs
+from landbridge.environment.other_regions import OtherRegion
 from landbridge.environment.pool import NicPolicy, Pool
 
 QuotaCode = Annotated[str, StringConstraints(pattern=r"^L-[0-9A-F]{8}$")]
@@ -50,6 +51,9 @@ class Aws(Model):
     )
     endpoints: Endpoints = Endpoints()
     pools: tuple[Pool, ...] = ()
+    other_regions: Mapping[Region, OtherRegion] = Field(
+        default={}, description="where pools may start nodes when their own region has none, by region"
+    )
     images: Mapping[Word, ImageSource] = Field(default={}, description="images by name, for pools")
     services: CloudServices | None = Field(
         default=None, description="controller, login and database in AWS, for an environment without a site of its own"

@@ -41,6 +41,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/-]*$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$")]
 Zone = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}[0-9]-az[0-9]+$")]
+Region = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z]+)+-\d$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
 # Private 16- and 32-bit numbers and public ones; 0, 23456, 65535 and 4294967295 are reserved.
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]

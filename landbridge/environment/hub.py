@@ -1,13 +1,11 @@
 """The hub: one bucket for each data class that may be in AWS, and what a class asks of its bucket."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from landbridge.environment.base import Model, Word
-
-RegionName = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z]+)+-\d$")]
+from landbridge.environment.base import Model, Region, Word
 
 
 class ObjectLock(Model):
@@ -22,7 +20,7 @@ class ObjectLock(Model):
 class HubClass(Model):
     """What a data class's bucket has besides its encryption and its versions."""
 
-    replica_region: RegionName | None = Field(
+    replica_region: Region | None = Field(
         default=None, description="a second region with a copy of all that is written from then on; billed twice"
     )
     object_lock: ObjectLock | None = Field(default=None, description="for a class of backups; it cannot be taken back")

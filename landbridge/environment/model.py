@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws import Aws
-from landbridge.environment.base import SITES, HostName, Model, Port, Site, Text, UserName, Word
+from landbridge.environment.base import SITES, HostName, Model, Port, Region, Site, Text, UserName, Word
 from landbridge.environment.bursting import Burst
 from landbridge.environment.containers import Containers
 from landbridge.environment.dns import Dns
@@ -28,6 +28,9 @@ class DataClass(Model):
     """Where data of one class may be, and the regime that says so."""
 
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    regions: tuple[Region, ...] = Field(
+        default=(), description="of aws.other_regions, where its jobs may run too; none: only in the environment's own"
+    )
     regime: Regime | None = None
 
 

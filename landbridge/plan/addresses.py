@@ -22,7 +22,7 @@ from landbridge.plan.storage import addresses as storage_addresses
 from landbridge.plan.subnets import PlannedSubnet, Tier, subnets
 from landbridge.plan.zones import services_zones
 
-RangeKind = Literal["site", "vpc", "subnet", "container", "pods", "services", "tunnel", "line"]
+RangeKind = Literal["site", "vpc", "region", "subnet", "container", "pods", "services", "tunnel", "line"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ def ranges(environment: Environment) -> Iterator[Range]:
     yield Range("the AWS range", "vpc", aws.cidr, ("aws", "cidr"))
     for index, cidr in enumerate(aws.secondary_cidrs):
         yield Range("the VPC's secondary range", "vpc", cidr, ("aws", "secondary_cidrs", index))
+    for name, there in aws.other_regions.items():
+        yield Range(f"the range of {name}", "region", there.cidr, ("aws", "other_regions", name, "cidr"))
     for subnet in subnets(environment):
         if subnet.tier != "pods":
             yield Range(f"the {subnet.tier} subnet of {subnet.zone}", "subnet", subnet.cidr, subnet.path)

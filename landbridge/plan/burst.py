@@ -3,7 +3,7 @@
 Its keys are the fields of landbridge.burst.model.Policy by their own names (landbridge/burst/config.py reads them).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from landbridge.catalog import limits
@@ -11,6 +11,7 @@ from landbridge.environment import Environment, Pool
 from landbridge.plan.capacity import Terms, fallbacks, kept_nodes
 from landbridge.plan.controller_pair import has_standby, shared_state, state_folder
 from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
 from landbridge.plan.partitions import OPERATORS
 from landbridge.plan.promotions import promotions
@@ -60,7 +61,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
             for one, others, seconds in promotions(environment)
         ],
         "pools": {
-            name: _pool(environment, pools[name], found)
+            name: _pool(environment, pools[name], outputs)
             for name, found in sorted(outputs.pools.items())
             # One that the file has no more is gone at the next `up`; one that is nowhere to be had starts nothing.
             if name in pools and found.subnets
@@ -70,7 +71,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
 
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
     """Whose jobs may be in AWS, and what they may cost. An account of a class that there is not goes nowhere."""
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for name, account in sorted(environment.scheduler.accounts.items()):
         known, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
         found[name] = {
@@ -79,6 +80,8 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
             "monthly_usd": budget.monthly_usd if budget is not None else None,
             "hard": budget is not None and budget.hard,
         }
+        if known is not None and known.regions:
+            found[name]["regions"] = list(known.regions)
     return found
 
 
@@ -88,15 +91,29 @@ def _snapshots(environment: Environment) -> str | None:
     return f"{state_folder(environment)}/landbridge-burst" if shared else None
 
 
-def _pool(environment: Environment, pool: Pool, outputs: PoolOutput) -> dict[str, Any]:
+def _pool(environment: Environment, pool: Pool, outputs: StackOutputs) -> dict[str, Any]:
     return {
         "node_prefix": node_prefix(pool.name),
         "max_nodes": pool.max_nodes,
         "min_nodes": kept_nodes(pool, environment.region),
         "resume_timeout": pool.resume_timeout,
         "boot_seconds": boot_seconds(pool),
-        "places": list(_places(environment, pool, outputs)),
+        "places": [
+            *_places(environment, pool, outputs.pools[pool.name]),
+            *(
+                {**place, "region": region}
+                for region, there in other_regions(environment).items()
+                for place in _places_there(there, pool.name, outputs.region_pools.get(region, {}))
+            ),
+        ],
     }
+
+
+def _places_there(there: Environment, pool: str, outputs: Mapping[str, PoolOutput]) -> Iterator[dict[str, Any]]:
+    """A pool's places in another region, as far as they are built."""
+    own = next((one for one in there.aws.pools if one.name == pool), None)
+    if own is not None and pool in outputs:
+        yield from _places(there, own, outputs[pool])
 
 
 def boot_seconds(pool: Pool) -> int:

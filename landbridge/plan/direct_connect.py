@@ -4,6 +4,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from landbridge.environment import DirectConnect, Environment
 from landbridge.plan.args import Args, tags
+from landbridge.plan.other_regions import aws_ranges
 
 
 class LineArgs(Args):
@@ -33,7 +34,7 @@ def line_args(environment: Environment, line: DirectConnect) -> LineArgs:
     if line.encryption == "vpn":
         prefixes = [str(line.line_vpn.cidr)] if line.line_vpn else []
     else:
-        prefixes = [str(cidr) for cidr in (environment.aws.cidr, *environment.aws.secondary_cidrs)]
+        prefixes = [str(cidr) for cidr in aws_ranges(environment)]
         prefixes += [str(site.cidr) for site in line.sites.values()] if line.sites_meet else []
     theirs = line.aws_address or other_host(line.gateway_address)
     length = peer_prefix(line.gateway_address, theirs)

@@ -23,8 +23,8 @@ class FlowLogArgs(Args):
     tags: dict[str, str]
 
 
-def flow_log_args(environment: Environment) -> FlowLogArgs | None:
-    """Plan the flow logs, where the environment asks for them."""
+def flow_log_args(environment: Environment, region: str = "") -> FlowLogArgs | None:
+    """Plan the flow logs, where the environment asks for them. `region` is for another one's: a role is in no region."""
     logs = environment.aws.logs
     if not logs.flow_logs:
         return None
@@ -33,7 +33,7 @@ def flow_log_args(environment: Environment) -> FlowLogArgs | None:
         group=f"/landbridge/{environment.name}/flow",
         retention_days=logs.retention_days,
         interval_seconds=INTERVAL_SECONDS,
-        role=f"{environment.name}-flow-logs",
+        role=f"{environment.name}-flow-logs{region and '-'}{region}",
         path=environment.aws.iam.path,
         permissions_boundary=environment.aws.iam.permissions_boundary,
         protect=environment.aws.protect,

@@ -8,6 +8,7 @@ from landbridge.environment import DirectConnect, Environment
 from landbridge.environment.link import LinkedSite, Tunnels
 from landbridge.plan.hosts import service_hosts
 from landbridge.plan.link import LINE, OWN, Connection, cipher_of, connections
+from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
 
 Variables = dict[str, Any]
@@ -36,7 +37,7 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None) ->
     own = [one for one in connections(environment) if one.key in (LINE, OWN)]
     if link is None or served.gateway is None or not own:
         return {}
-    ranges = [environment.aws.cidr, *_others(environment, OWN)]
+    ranges = [*vpc_ranges(environment), *_others(environment, OWN)]
     found = _common(own[0].tunnels, link.onprem_asn, served.cidr, ranges)
     found["site_gateway_router_id"] = str(served.addresses[served.gateway])
     found["site_gateway_mtu"] = min(one.tunnels.mtu for one in own)
@@ -58,7 +59,7 @@ def linked_gateway_variables(environment: Environment, name: str, outputs: Stack
     own = next(one for one in connections(environment) if one.key == name)
     site = own.tunnels
     assert isinstance(site, LinkedSite)
-    found = _common(site, site.asn, site.cidr, [environment.aws.cidr, *_others(environment, name)])
+    found = _common(site, site.asn, site.cidr, [*vpc_ranges(environment), *_others(environment, name)])
     found |= {
         "site_gateway_router_id": str(site.address),
         "site_gateway_mtu": site.mtu,

@@ -8,7 +8,7 @@ from landbridge.environment import Environment
 from landbridge.environment.guardrails import Email, is_email
 from landbridge.plan.args import Args, tags
 from landbridge.plan.hub import bucket_prefix, document
-from landbridge.plan.policies import Place, allow, service_trust
+from landbridge.plan.policies import Place, allow, one_or_all, service_trust
 
 #: The tags by which bills can be told apart, once billing knows them.
 COST_TAGS = ("landbridge:cluster", "landbridge:cost-center", "landbridge:owner", "landbridge:pool")
@@ -35,6 +35,7 @@ class ReaperPlan(Args):
     timeout_seconds: int
     log_days: int
     variables: dict[str, str]
+    other_regions: tuple[str, ...] = ()
 
 
 class TrailPlan(Args):
@@ -133,6 +134,7 @@ def _wants_reaper(environment: Environment) -> bool:
 
 def _reaper(environment: Environment) -> ReaperPlan:
     wanted, facts = environment.aws.guardrails, guardrails().reaper
+    others = tuple(environment.aws.other_regions)
     return ReaperPlan(
         name=f"{environment.name}-reaper",
         schedule=f"rate({wanted.every_minutes} minutes)",
@@ -145,7 +147,9 @@ def _reaper(environment: Environment) -> ReaperPlan:
             "CLUSTER": environment.name,
             "GRACE_MINUTES": str(wanted.grace_minutes),
             "UNLEASED_HOURS": str(wanted.unleased_hours),
+            **({"OTHER_REGIONS": " ".join(others)} if others else {}),
         },
+        other_regions=others,
     )
 
 
@@ -165,7 +169,7 @@ def reaper_policy(place: Place, log_group_arn: str) -> str:
     return document(
         [
             allow("Find", ["ec2:DescribeInstances"], "*"),
-            allow("End", ["ec2:TerminateInstances"], place.ec2("instance"), nodes),
+            allow("End", ["ec2:TerminateInstances"], one_or_all(place.nodes("instance")), nodes),
             allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{log_group_arn}:*"),
         ]
     )

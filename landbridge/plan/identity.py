@@ -45,6 +45,8 @@ class IdentityArgs(Args):
     permissions_boundary: str | None = None
     node_policies: tuple[str, ...] = ()
     node_statements: tuple[dict[str, Any], ...] = ()
+    #: Besides the provider's own: where nodes may be, too.
+    other_regions: tuple[str, ...] = ()
     anchor: AnchorPlan | None = None
     activation: ActivationPlan | None = None
     protect: bool
@@ -87,6 +89,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
         permissions_boundary=iam.permissions_boundary,
         node_policies=iam.node_policies,
         node_statements=tuple(_written(f"Asked{number}", own) for number, own in enumerate(iam.node_statements)),
+        other_regions=tuple(environment.aws.other_regions),
         anchor=None
         if anywhere is None
         else AnchorPlan(certificate=anywhere.certificate, seconds=anywhere.minutes * 60),

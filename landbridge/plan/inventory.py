@@ -22,6 +22,7 @@ from landbridge.plan.jobs import PROGRAM as JOB_PROGRAM
 from landbridge.plan.jobs import job_variables
 from landbridge.plan.mig import group_of, mig_variables
 from landbridge.plan.mlops import artifact_class, tracking_uri
+from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.people import people_of_server, people_variables
 from landbridge.plan.ports import firewall_variables, node_updates
@@ -193,7 +194,10 @@ def _nfs_server(environment: Environment) -> Variables:
     home = environment.storage.home
     if not isinstance(home, NfsHome):
         return {}
-    clients = [str(service_hosts(environment).cidr), *([str(environment.aws.cidr)] if home.on_cloud_nodes else [])]
+    clients = [
+        str(service_hosts(environment).cidr),
+        *(map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()),
+    ]
     queue, folders = state_export(environment)
     homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
     return {

@@ -86,6 +86,8 @@ class LinkArgs(Args):
     line: LineArgs | None = None
     private_cidr: str | None = None
     sites_meet: bool = False
+    #: Whether other regions are reached through this transit gateway.
+    other_regions: bool = False
     logs: LogArgs | None = None
     tags: dict[str, str]
 
@@ -146,6 +148,7 @@ def link_args(environment: Environment) -> LinkArgs:
         line=line,
         private_cidr=str(inside[0].cidr) if inside else None,
         sites_meet=link.sites_meet,
+        other_regions=bool(environment.aws.other_regions),
         logs=_logs(environment) if link.logs and connections(environment) else None,
         tags=tags(environment),
     )

@@ -209,6 +209,9 @@ class StackOutputs(Args):
     sagemaker: SageMakerOutput | None = None
     services: ServicesOutput | None = None
     images: Mapping[str, ImageOutput] = {}
+    #: In other regions: the VPC, and what each pool that may start nodes there starts them from.
+    region_networks: Mapping[str, NetworkOutput] = {}
+    region_pools: Mapping[str, Mapping[str, PoolOutput]] = {}
 
     def public(self) -> dict[str, Any]:
         """Return everything that is no secret, as plain data."""

@@ -37,16 +37,26 @@ _CLASS = "landbridge:data-class"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the roles are: what ARNs are made of."""
+    """Where the roles are: what ARNs are made of. `others`: more regions that nodes may be in."""
 
     cluster: str
     partition: str
     region: str
     account: str
+    others: tuple[str, ...] = ()
 
     def ec2(self, kind: str, account: str | None = None) -> str:
         """Everything of one kind in EC2."""
-        return f"arn:{self.partition}:ec2:{self.region}:{self.account if account is None else account}:{kind}/*"
+        return self.in_regions("ec2", f"{kind}/*", account)[0]
+
+    def nodes(self, *kinds: str) -> list[str]:
+        """Everything of these kinds in EC2, in every region that nodes may be in."""
+        return [arn for kind in kinds for arn in self.in_regions("ec2", f"{kind}/*")]
+
+    def in_regions(self, service: str, resource: str, account: str | None = None) -> list[str]:
+        """A resource's ARN in every region that nodes may be in, the environment's own first."""
+        own = self.account if account is None else account
+        return [f"arn:{self.partition}:{service}:{region}:{own}:{resource}" for region in (self.region, *self.others)]
 
     @property
     def suffix(self) -> str:
@@ -66,6 +76,11 @@ def allow(
     found = resource if isinstance(resource, str) else list(resource)
     statement: Statement = {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": found}
     return statement if condition is None else {**statement, "Condition": dict(condition)}
+
+
+def one_or_all(arns: Sequence[str]) -> str | list[str]:
+    """As policies are written: one resource stands without a list."""
+    return arns[0] if len(arns) == 1 else list(arns)
 
 
 def service_trust(service: str, account: str | None = None) -> Statement:
@@ -144,31 +159,30 @@ def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]
     """
     requested = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
     start = ["ec2:RunInstances"]
-    new_parts = [place.ec2(kind) for kind in ("instance", "volume", "network-interface")]
-    owned_parts = ("launch-template", "subnet", "security-group", "placement-group")
+    new_parts = place.nodes("instance", "volume", "network-interface")
+    owned_parts = place.nodes("launch-template", "subnet", "security-group", "placement-group")
     used_parts = [
-        place.ec2("capacity-reservation"),
-        place.ec2("image", ""),
-        place.ec2("image"),
-        place.ec2("snapshot", ""),
+        *place.nodes("capacity-reservation"),
+        *place.in_regions("ec2", "image/*", ""),
+        *place.nodes("image"),
+        *place.in_regions("ec2", "snapshot/*", ""),
+        *place.in_regions("resource-groups", "group/*"),
     ]
-    groups = f"arn:{place.partition}:resource-groups:{place.region}:{place.account}:group/*"
-    parameters = f"arn:{place.partition}:ssm:{place.region}"
     images = [
-        f"{parameters}:{place.account}:parameter/landbridge/{place.cluster}/*",
-        f"{parameters}::parameter/aws/service/*",
+        *place.in_regions("ssm", f"parameter/landbridge/{place.cluster}/*"),
+        *place.in_regions("ssm", "parameter/aws/service/*", ""),
     ]
     return [
         allow("See", ["ec2:DescribeInstances"], "*"),
         allow("LaunchTagged", start, new_parts, requested),
-        allow("LaunchInto", start, [place.ec2(kind) for kind in owned_parts], place.owned),
-        allow("LaunchWith", start, [*used_parts, groups]),
+        allow("LaunchInto", start, owned_parts, place.owned),
+        allow("LaunchWith", start, used_parts),
         allow("FindImage", ["ssm:GetParameters"], images),
         allow("TagAtLaunch", ["ec2:CreateTags"], new_parts, {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}}),
         allow(
             "TagLater",
             ["ec2:CreateTags"],
-            place.ec2("instance"),
+            one_or_all(place.nodes("instance")),
             {
                 **place.owned,
                 "ForAllValues:StringEquals": {"aws:TagKeys": LATER_TAGS},
@@ -194,9 +208,11 @@ def terminate(place: Place) -> list[Statement]:
     of_a_launch = {**place.owned, "StringLike": {"aws:ResourceTag/landbridge:launch": "lb-*"}}
     return [
         allow("See", ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"], "*"),
-        allow("End", ["ec2:TerminateInstances"], place.ec2("instance"), place.owned),
-        allow("EndVolumes", ["ec2:DeleteVolume"], place.ec2("volume"), of_a_launch),
-        allow("EndInterfaces", ["ec2:DeleteNetworkInterface"], place.ec2("network-interface"), of_a_launch),
+        allow("End", ["ec2:TerminateInstances"], one_or_all(place.nodes("instance")), place.owned),
+        allow("EndVolumes", ["ec2:DeleteVolume"], one_or_all(place.nodes("volume")), of_a_launch),
+        allow(
+            "EndInterfaces", ["ec2:DeleteNetworkInterface"], one_or_all(place.nodes("network-interface")), of_a_launch
+        ),
     ]
 
 

@@ -11,6 +11,7 @@ from landbridge.plan.capacity import Market, MarketKind, Strategy, fallbacks, te
 from landbridge.plan.hosts import service_hosts
 from landbridge.plan.images import pool_image
 from landbridge.plan.nics import pool_interfaces
+from landbridge.plan.other_regions import aws_ranges, in_region
 from landbridge.plan.storage import cloud_mounts
 from landbridge.plan.zones import pool_zones
 
@@ -33,6 +34,8 @@ __all__ = [
 SLURMD_PORT = 6818
 #: On a node, what its pool has: roles cloud_identity (which writes it, too) and cloud_storage.
 POOL_FILE = "/etc/landbridge/pool.json"
+#: Source: Slurm, Network Configuration Guide, "Communication for slurmd".
+_FORWARDED = "slurmd passes messages on to other nodes in AWS"
 #: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
 SRUN_PORTS = (60001, 63000)
 
@@ -183,6 +186,20 @@ def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | 
     )
 
 
+def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, ...]:
+    """Plan the pools that may start nodes in one of the other regions, as they are there.
+
+    Whom they speak to, and where Slurm's key is, is the same as at home.
+    """
+    there = in_region(environment, region)
+    planned = (pool_args(there, pool) for pool in there.aws.pools)
+    home = {"flows": pool_flows(environment)}
+    return tuple(
+        one.model_copy(update={**home, "node_config": {**one.node_config, "region": environment.region}})
+        for one in planned
+    )
+
+
 def pool_market(pool: Pool) -> Market:
     """Return how the pool's first capacity is bought."""
     return terms(pool, pool.capacity[0]).market
@@ -213,12 +230,18 @@ def pool_flows(environment: Environment) -> tuple[Flow, ...]:
         return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
 
     slurmd = (SLURMD_PORT, SLURMD_PORT)
+    both: tuple[Literal["in", "out"], ...] = ("in", "out")
     return (
         flow("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
         flow("self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"),
         flow("slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"),
         flow("ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"),
         flow("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
+        *(
+            flow(f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED)
+            for cidr in aws_ranges(environment)
+            for way in both
+        ),
         flow("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
         flow("onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem")
         if on_site

@@ -17,6 +17,7 @@ from landbridge.plan.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.link import ends_tunnels
 from landbridge.plan.machine import SLURMCTLD_PORT, SLURMDBD_PORT
 from landbridge.plan.name_servers import server_hosts
+from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.pool import SLURMD_PORT, SRUN_PORTS
 from landbridge.plan.site_shares import site_lustre
 
@@ -154,7 +155,7 @@ def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str,
     yield "slurm_login", _tcp((*nodes, *cloud), srun, "tasks reach the srun that started them")
     home = environment.storage.home
     if isinstance(home, NfsHome):
-        clients = (str(served.cidr), *([str(environment.aws.cidr)] if home.on_cloud_nodes else []))
+        clients = (str(served.cidr), *(_nodes(environment) if home.on_cloud_nodes else ()))
         yield "nfs_server", _tcp(clients, NFS_PORT, "homes, to whom they are exported")
         if home.server == "ganesha":
             older = tuple(map(str, (RPCBIND_PORT, MOUNTD_PORT)))
@@ -223,7 +224,12 @@ def _apart(sources: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cloud(environment: Environment) -> tuple[str, ...]:
-    return tuple(str(cidr) for cidr in (environment.aws.cidr, *environment.aws.secondary_cidrs))
+    return tuple(map(str, aws_ranges(environment)))
+
+
+def _nodes(environment: Environment) -> tuple[str, ...]:
+    """Where nodes in AWS are: in each VPC's first range."""
+    return tuple(map(str, vpc_ranges(environment)))
 
 
 def _hosts(served: ServiceHosts, names: Iterable[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from landbridge.environment import Environment
 from landbridge.plan.dns import aws_domains, reverse_zones, site_domain
 from landbridge.plan.hosts import Host, hosts
 from landbridge.plan.name_servers import server_hosts
+from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.outputs import StackOutputs
 
 Variables = dict[str, Any]
@@ -13,12 +14,12 @@ Variables = dict[str, Any]
 
 def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
     """The variables of the role `site_dns`; whom to ask in AWS is there once there are outputs."""
-    dns, onprem, aws = environment.dns, environment.onprem, environment.aws
+    dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None or not server_hosts(environment):
         return {}
     domain = site_domain(environment)
     found: Variables = {
-        "site_dns_clients": [str(cidr) for cidr in (onprem.cidr, aws.cidr, *aws.secondary_cidrs)],
+        "site_dns_clients": [str(cidr) for cidr in (onprem.cidr, *aws_ranges(environment))],
         "site_dns_zones": [domain, *(reverse_zones(onprem.cidr) if dns.reverse else ())],
         "site_dns_records": [{"name": f"{host.name}.{domain}", "address": host.address} for host in hosts(environment)],
         "site_dns_upstream": [str(address) for address in dns.upstream],

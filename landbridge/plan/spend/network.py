@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge.environment import DirectConnect, Environment, Vpn
 from landbridge.plan.endpoints import endpoint_services
 from landbridge.plan.link import connections
+from landbridge.plan.other_regions import other_regions
 from landbridge.plan.spend.lines import Item, Unpriced, by_volume, hourly
 from landbridge.plan.subnets import subnets
 
@@ -24,10 +25,21 @@ def network_spend(environment: Environment) -> Iterator[Item]:
         yield from hourly(what, "interface_endpoint", region, endpoints * zones)
     if environment.aws.kubernetes is not None:
         yield from hourly("EKS control plane", "eks_cluster", region, 1, "control")
+    for name, there in other_regions(environment).items():
+        yield from _elsewhere(name, there)
     if gateways:
         yield by_volume("traffic through NAT", "network", "nat_gateway_gb", region)
     if endpoints:
         yield by_volume("traffic through interface endpoints", "network", "interface_endpoint_gb", region)
+
+
+def _elsewhere(name: str, there: Environment) -> Iterator[Item]:
+    """What another region costs whether nodes run there or not: its VPC's attachment, both ends of the peering, its way out."""
+    yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
+    gateways = sum(subnet.tier == "public" for subnet in subnets(there))
+    yield from hourly(f"{gateways} x NAT gateway in {name}", "nat_gateway", name, gateways)
+    yield from hourly(f"{gateways} x public address in {name}", "public_ipv4", name, gateways)
+    yield by_volume(f"traffic between {name} and the other regions", "network", "cross_region", name)
 
 
 def _link(environment: Environment) -> Iterator[Item]:

@@ -1,0 +1,87 @@
+"""Other regions of an environment, each as an environment of its own: what plans a region's network and pools plans theirs.
+
+A pool's place in another region is tried after all of its own region's. Nodes there are like those at home but for what is
+in one region alone: file systems in AWS, images by id, placement groups, security groups, subnets.
+"""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+
+from landbridge.environment import EfsHome, Environment, NfsHome, OpenZfsHome, Pool, RegionPool
+from landbridge.environment.storage import Storage
+
+
+def in_region(environment: Environment, region: str) -> Environment:
+    """The environment as it is in one of its other regions: that VPC, and the pools that may start nodes there.
+
+    Everything that is at home alone is left out: services, file systems in AWS, the hub's copies, quotas, an existing VPC.
+    Raises KeyError for a region that the environment does not name.
+    """
+    there = environment.aws.other_regions[region]
+    aws = environment.aws.model_copy(
+        update={
+            "cidr": there.cidr,
+            "secondary_cidrs": (),
+            "vpc": None,
+            "subnets": there.subnets,
+            "nat": there.nat,
+            "vpc_endpoints": "gateway",
+            "pools": tuple(_pool(own, there.pools[own.name]) for own in _pools(environment, there.pools)),
+            "other_regions": {},
+            "services": None,
+            # One that is built here is not in other regions; one of AWS's has the same name in each.
+            "images": {name: source for name, source in environment.aws.images.items() if source.build is None},
+            "kubernetes": None,
+            "quotas": {},
+        }
+    )
+    return environment.model_copy(
+        update={
+            "region": region,
+            "aws": aws,
+            "storage": at_home_only(environment.storage),
+            "dns": None,
+            "mlops": environment.mlops.model_copy(update={"sagemaker": None}),
+        }
+    )
+
+
+def other_regions(environment: Environment) -> dict[str, Environment]:
+    """Every other region by its name, as an environment of its own, in the file's order: in which pools try them."""
+    return {name: in_region(environment, name) for name in environment.aws.other_regions}
+
+
+def aws_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
+    """Every range in which nodes in AWS have their addresses, the environment's own region's first."""
+    own, *others = vpc_ranges(environment)
+    return (own, *environment.aws.secondary_cidrs, *others)
+
+
+def vpc_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
+    """The first range of every VPC: of those alone the link's transit gateway knows the way."""
+    return (environment.aws.cidr, *(there.cidr for there in environment.aws.other_regions.values()))
+
+
+def at_home_only(storage: Storage) -> Storage:
+    """Storage without what is in AWS: a file system is in one region, and so are those that mount it."""
+    in_aws = isinstance(storage.home, EfsHome | OpenZfsHome)
+    home = NfsHome(kind="nfs", on_cloud_nodes=False) if in_aws else storage.home
+    return storage.model_copy(update={"home": home, "cloud_scratch": None, "cloud_shares": {}})
+
+
+def _pools(environment: Environment, wanted: Mapping[str, RegionPool]) -> list[Pool]:
+    """In the file's order. A name that no pool has is a rule's to find."""
+    return [pool for pool in environment.aws.pools if pool.name in wanted]
+
+
+def _pool(pool: Pool, there: RegionPool) -> Pool:
+    own_image = pool.image is not None and pool.image.startswith("ami-")
+    return pool.model_copy(
+        update={
+            "capacity": there.capacity,
+            "image": there.image if there.image is not None else (None if own_image else pool.image),
+            "min_nodes": 0,
+            "placement_group": None,
+            "security_groups": (),
+        }
+    )
