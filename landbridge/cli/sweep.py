@@ -80,9 +80,11 @@ def connect(environment: "Environment", region: str | None = None) -> "Aws":
 
 def look_at(environment: "Environment", known: frozenset[str]) -> "Swept":
     """What is left of an environment of which Pulumi remembers `known`."""
-    from landbridge.live.sweep import look
+    from landbridge.live.sweep import look, together
 
-    return look(connect(environment), environment.name, known, datetime.now(UTC), standing=bool(known))
+    regions = (environment.region, *environment.aws.other_regions)
+    now, standing = datetime.now(UTC), bool(known)
+    return together(look(connect(environment, one), environment.name, known, now, standing=standing) for one in regions)
 
 
 def show(left: Iterable["Leftover"]) -> None:

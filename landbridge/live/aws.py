@@ -48,6 +48,10 @@ class Aws:
         self._answers: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
+    def at(self, region: str) -> "Aws":
+        """The same AWS in another region; this one where it is there already, and for what is in no region."""
+        return self if region in ("", self.region) else Aws(region, self._endpoint, self._session)
+
     def ask(self, service: str, operation: str, *, region: str | None = None, **parameters: Any) -> Any:
         """One call's answer. Raises Refused."""
         return self._once(

@@ -16,7 +16,7 @@ def settings_of(environment: Environment) -> Settings:
     groups = [cipher_of(one.tunnels).dh_group for one in connections(environment)]
     strict = Settings()
     return Settings(
-        regions=(environment.region, *sorted(replicas)),
+        regions=(environment.region, *sorted({*replicas, *environment.aws.other_regions})),
         protect=environment.aws.protect,
         group_rules=room_for_rules(environment),
         least_dh_group=min([strict.least_dh_group, *groups]),

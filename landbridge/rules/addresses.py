@@ -48,7 +48,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
     Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
     """
     for one in ranges(environment):
-        if one.kind not in ("site", "vpc", "pods", "services"):
+        if one.kind not in ("site", "vpc", "region", "pods", "services"):
             continue
         unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
         if unusable is not None:

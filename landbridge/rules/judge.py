@@ -7,6 +7,8 @@ from typing import Any
 
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import DataPath, Finding, Severity, in_order, path_text
+from landbridge.plan.elsewhere import moved
+from landbridge.rules.elsewhere import JUDGED, regions_to_judge
 from landbridge.rules.registry import RULES, Found, Rule
 
 
@@ -55,6 +57,7 @@ def judge(loaded: Loaded, today: date | None = None) -> Report:
         for finding in _run(rule, environment, *_also(rule, loaded, today))
         if loaded.reliable(finding)
     ]
+    placed += _elsewhere(loaded, environment, today)
     ordered = in_order(placed)
     found = Found(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
     after = [
@@ -66,6 +69,19 @@ def judge(loaded: Loaded, today: date | None = None) -> Report:
     ]
     kept, suppressed = _split(environment, ordered)
     return Report(in_order([*loaded.findings, *kept, *after]), suppressed)
+
+
+def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
+    """What is wrong with a pool's capacity in another region."""
+    for region, there in regions_to_judge(environment):
+        for name in JUDGED:
+            rule = RULES[name]
+            if rule.kind == "dated" and today is None:
+                continue
+            for found in _run(rule, there, *_also(rule, loaded, today)):
+                finding = found if found.rule == "rule-failed" else moved(found, region, there)
+                if finding is not None and loaded.reliable(finding):
+                    yield loaded.place(finding)
 
 
 def accepts(rule: str, path: str | None, finding: Finding) -> bool:

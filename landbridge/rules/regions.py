@@ -50,6 +50,11 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
             message = f"data under {regime.title} may not be in {environment.region} ({regime.citation})"
             fix = f"use sites: [onprem], or a region such as {', '.join(allowed[:4])}"
             yield Finding("class-not-in-region", message, path, fix, related=related)
+        for index, other in enumerate(data_class.regions):
+            if other in regions() and not regime.allows_region(other):
+                message = f"data under {regime.title} may not be in {other} ({regime.citation})"
+                where: DataPath = ("data_classes", name, "regions", index)
+                yield Finding("class-not-in-region", message, where, "remove it", related=related[:1])
 
 
 @rule

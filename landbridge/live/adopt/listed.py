@@ -65,6 +65,23 @@ def relation(operation: str, key: str) -> Find:
     return find
 
 
+def accepted_peering(aws: Aws, inputs: Inputs) -> list[str]:
+    """A peering that this side has accepted; its id is the accepter's."""
+    wanted = str(inputs["transitGatewayAttachmentId"])
+    filters = [{"Name": "transit-gateway-attachment-id", "Values": [wanted]}]
+    key = "TransitGatewayPeeringAttachments"
+    items = aws.all("ec2", "describe_transit_gateway_peering_attachments", key, Filters=filters)
+    return [wanted] if any(one["State"] == "available" for one in items) else []
+
+
+def transit_route(aws: Aws, inputs: Inputs) -> list[str]:
+    """A static route of a transit gateway; the id is the provider's own."""
+    table, cidr = inputs["transitGatewayRouteTableId"], inputs["destinationCidrBlock"]
+    filters = [{"Name": "type", "Values": ["static"]}, {"Name": "route-search.exact-match", "Values": [cidr]}]
+    found = aws.ask("ec2", "search_transit_gateway_routes", TransitGatewayRouteTableId=table, Filters=filters)["Routes"]
+    return [f"{table}_{cidr}"] if found else []
+
+
 def gateway_association(aws: Aws, inputs: Inputs) -> list[str]:
     """A transit gateway at a Direct Connect gateway; the id is the provider's own."""
     gateway, hub = inputs["dxGatewayId"], inputs["associatedGatewayId"]

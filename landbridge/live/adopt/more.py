@@ -33,6 +33,11 @@ KINDS: Mapping[str, Find] = {
     "aws:directconnect/transitVirtualInterface:TransitVirtualInterface": listed(
         "directconnect", "describe_virtual_interfaces", "virtualInterfaces", "virtualInterfaceId",
         {"name": "virtualInterfaceName", "vlan": "vlan"}, asked={"connectionId": "connectionId"}, pages=False),
+    "aws:ec2transitgateway/peeringAttachment:PeeringAttachment": ec2(
+        "describe_transit_gateway_peering_attachments", "TransitGatewayPeeringAttachments", "TransitGatewayAttachmentId",
+        {"transitGatewayId": "RequesterTgwInfo.TransitGatewayId", "peerTransitGatewayId": "AccepterTgwInfo.TransitGatewayId"}),
+    "aws:ec2transitgateway/peeringAttachmentAccepter:PeeringAttachmentAccepter": by.accepted_peering,
+    "aws:ec2transitgateway/route:Route": by.transit_route,
     "aws:ec2transitgateway/routeTable:RouteTable": ec2(
         "describe_transit_gateway_route_tables", "TransitGatewayRouteTables", "TransitGatewayRouteTableId",
         {"transitGatewayId": "TransitGatewayId"}),

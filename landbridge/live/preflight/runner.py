@@ -13,11 +13,18 @@ from landbridge.live.aws import Aws
 from landbridge.live.preflight.account import home, region
 from landbridge.live.preflight.registry import CHECKS, PREFIX, Check
 from landbridge.live.preflight.scene import Scene
+from landbridge.plan.elsewhere import at_region
+from landbridge.plan.other_regions import other_regions
 
 Result = Literal["good", "found", "not-allowed", "not-looked"]
 #: Threads; most checks wait for AWS, and EC2 limits describe calls to some tens a second.
 _AT_ONCE = 8
 NO_ANSWER = "live-no-answer"
+#: What is asked in other regions too: what is to be had there, and how much of it.
+ELSEWHERE = (
+    *("live-region", "live-zone", "live-offering", "live-spot-price", "live-reservation", "live-reservation-group"),
+    *("live-image-parameter", "live-image", "live-quota", "live-vpc-quota", "live-address-quota", "live-gateway-quota"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,10 @@ def preflight(
         for count, done in enumerate(as_completed(running), 1):
             found[running[done].name] = done.result()
             progress(running[done], count, len(running))
+    for name, there in other_regions(environment).items():
+        away = Scene(there, None, aws.at(name), account, now)
+        for own in ELSEWHERE:
+            found[own] += [at_region(one, name, there) for one in _run(CHECKS[own], away)]
     looks = tuple(Look(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
     ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
     kept, suppressed = _split(environment, ordered)

@@ -1,6 +1,6 @@
 """Looking for what is left."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ class Leftover:
     id: str
     name: str
     item: Item = field(repr=False, compare=False)
+    region: str = ""
 
     @property
     def data(self) -> bool:
@@ -87,6 +88,15 @@ def look(aws: Aws, cluster: str, remembered: Collection[str], now: datetime, *, 
     return Swept(tuple(left), tuple(unseen.values()), answered)
 
 
+def together(found: Iterable[Swept]) -> Swept:
+    """What was found in several regions, each thing once: what is in no region is seen from all of them."""
+    known = list(found)
+    left = {(one.kind.name, one.id): one for swept in reversed(known) for one in swept.left}
+    ordered = sorted(left.values(), key=lambda one: KINDS.index(one.kind))
+    unseen = {finding.message: finding for swept in known for finding in swept.unseen}
+    return Swept(tuple(ordered), tuple(unseen.values()), all(swept.answered for swept in known))
+
+
 Asked = tuple[tuple[str, Refused] | None, list[Leftover]]
 
 
@@ -95,7 +105,7 @@ def _find(aws: Aws, kind: Kind, cluster: str) -> Asked:
         items = list(kind.find(aws, cluster))
     except Refused as refused:
         return (kind.name, refused), []
-    return None, [Leftover(kind, kind.id(item), _name(kind, item), item) for item in items]
+    return None, [Leftover(kind, kind.id(item), _name(kind, item), item, aws.region) for item in items]
 
 
 def _name(kind: Kind, item: Item) -> str:

@@ -46,9 +46,10 @@ def remove(
     last: dict[str, str] = {}
     for number in range(passes):
         connection = aws()
+        connections = {region: connection.at(region) for region in {one.region for one in waiting}}
         for one in list(waiting):
             try:
-                one.kind.delete(connection, one.item)
+                one.kind.delete(connections[one.region], one.item)
             except Refused as refused:
                 if not any(word in refused.code for word in _GONE):
                     last[one.id] = str(refused)
