@@ -141,7 +141,7 @@ def _place(reader: Reader, at: str, raw: Mapping[str, Any]) -> Place:
     more = reader.given(
         raw,
         at,
-        texts=("placement_group", "reservation", "reservation_group"),
+        texts=("placement_group", "reservation", "reservation_group", "region"),
         numbers=("usd_hour", "max_price_usd", "opens", "closes"),
         counts=("size",),
         switches=("public_ip",),
@@ -168,6 +168,7 @@ def _account(reader: Reader, name: str, raw: Mapping[str, Any]) -> Account:
         name=name,
         data_class=reader.text(raw, "data_class", at),
         aws=reader.switch(raw, "aws", at),
+        regions=reader.words(raw, "regions", at) if "regions" in raw else (),
         **reader.given(raw, at, switches=("hard",), numbers=("monthly_usd",)),
     )
 

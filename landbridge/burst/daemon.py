@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, TextIO
 from botocore.exceptions import BotoCoreError
 
 from landbridge.burst import slurm
+from landbridge.burst.clouds import clouds
 from landbridge.burst.config import Config, ConfigError, load
 from landbridge.burst.decisions import DecisionLog
-from landbridge.burst.ec2 import Ec2
 from landbridge.burst.files import LOCK
 from landbridge.burst.leftovers import Sweep
 from landbridge.burst.metrics import Metrics, serve
@@ -190,7 +190,7 @@ class Daemon:
     # Settings, signals, waiting.
 
     def _use(self, config: Config) -> None:
-        self._ec2 = Ec2(config)
+        self._ec2 = clouds(config)
         self._store = Store(config.database)
         self._copied = (-1, 0.0)
         self._log = DecisionLog(config.decisions)

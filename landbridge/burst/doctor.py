@@ -129,9 +129,14 @@ def metrics(config: Config, now: float) -> Iterator[Finding]:
 
 
 def aws(config: Config, now: float) -> Iterator[Finding]:
-    """The credentials are somebody's, they may look at instances, and the clocks agree."""
+    """The credentials are somebody's, they may look at instances in every region, and the clocks agree."""
+    for region in config.policy.regions:
+        yield from _region(config, region)
+
+
+def _region(config: Config, region: str) -> Iterator[Finding]:
     try:
-        client = clients(config.policy.region, config.endpoint, config.credentials_file, ("default",))[0]
+        client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
         own = {"Name": "tag:landbridge:cluster", "Values": [config.policy.cluster]}
         began = time.time()
         answer = client.describe_instances(Filters=[own], MaxResults=5)  # type: ignore[list-item]

@@ -32,11 +32,13 @@ _ID = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 
 
 class Ec2:
-    """EC2 of one cluster."""
+    """EC2 of one cluster in one region: the policy's own, or another one."""
 
-    def __init__(self, config: "Config") -> None:
+    def __init__(self, config: "Config", region: str = "") -> None:
         self._cluster = config.policy.cluster
-        both = clients(config.policy.region, config.endpoint, config.credentials_file, (LAUNCHING, ENDING))
+        own = config.policy.region
+        self.region = "" if region in ("", own) else region
+        both = clients(self.region or own, config.endpoint, config.credentials_file, (LAUNCHING, ENDING))
         self._client: EC2Client = both[0]
         self._ending: EC2Client = both[1]
 
@@ -44,7 +46,7 @@ class Ec2:
         """Every instance of the cluster's pools, as many to a call as EC2 gives."""
         at = time.time()
         found = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
-        ours = (instance_of(one) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
+        ours = (instance_of(one, self.region) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
         return Ec2View(at, tuple(ours))
 
     def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:

@@ -13,8 +13,8 @@ JOB, ACCOUNT, TOKEN, LEASE = "landbridge:job", "landbridge:account", "landbridge
 _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-block"}
 
 
-def instance_of(raw: Mapping[str, Any]) -> Instance:
-    """An instance of DescribeInstances; its name is what `named` finds."""
+def instance_of(raw: Mapping[str, Any], region: str = "") -> Instance:
+    """An instance of DescribeInstances; its name is what `named` finds. `region`: where it is not the policy's own."""
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags", [])}
     return Instance(
         id=raw["InstanceId"],
@@ -30,6 +30,7 @@ def instance_of(raw: Mapping[str, Any]) -> Instance:
         jobs=tuple(int(job) for job in tags.get(JOB, "").split(",") if job.isdigit()),
         account=tags.get(ACCOUNT, ""),
         lease=lease(tags.get(LEASE, "")),
+        region=region,
     )
 
 

@@ -156,7 +156,8 @@ class Launching:
             if not self._probe(gang.pool):
                 return
             pool = self.found.policy.pools[gang.pool]
-            choice = choose(gang, pool, self.draft.state, self.found.policy, ledger, used, self.found.now)
+            there = self._located(gang, start.jobs)
+            choice = choose(there, pool, self.draft.state, self.found.policy, ledger, used, self.found.now)
             if choice.place is None:
                 self._exhausted(start, gang, choice)
                 return
@@ -188,7 +189,8 @@ class Launching:
             part = _part(gang, nodes, jobs)
             if not self._probe(gang.pool):
                 return
-            choice = choose(part, pool, self.draft.state, found.policy, self.draft.ledger, self.used, found.now)
+            there = self._located(part, start.jobs)
+            choice = choose(there, pool, self.draft.state, found.policy, self.draft.ledger, self.used, found.now)
             if choice.place is None:
                 self._exhausted(start.only(node for part in (nodes, *parts) for node in part), part, choice)
                 return
@@ -196,6 +198,13 @@ class Launching:
                 parts.appendleft(nodes[choice.room :])
                 part = _part(gang, nodes[: choice.room], jobs)
             self._launch(part, choice, self._attempts(part, choice, [part.nodes]))
+
+    def _located(self, gang: Gang, jobs: Iterable[Job]) -> Gang:
+        """With the other regions that its jobs' data may be in: nodes that no job waits for start at home alone."""
+        if len(self.found.policy.regions) == 1:
+            return gang
+        mine = frozenset(gang.jobs)
+        return replace(gang, regions=residency.regions(self.found.policy, [job for job in jobs if job.id in mine]))
 
     def _attempts(self, gang: Gang, choice: Choice, parts: Iterable[tuple[str, ...]]) -> tuple[Attempt, ...]:
         assert choice.place is not None

@@ -10,14 +10,14 @@ from landbridge.burst.model import Gang, Place, Policy, Pool, State
 from landbridge.burst.moments import iso
 
 #: What is said when no place is left, the first of these that any place was passed over for.
-_WEIGHT = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE")
+_WEIGHT = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")
 _CODES = {"CAPACITY": "CAPACITY", "QUOTA": "QUOTA", "BUDGET": "BUDGET", "PRICE": "BUDGET"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
     place: str
-    code: str  # CAPACITY, QUOTA, BUDGET, PRICE, WINDOW, SIZE, ZONE, TYPE
+    code: str  # CAPACITY, QUOTA, BUDGET, PRICE, WINDOW, SIZE, ZONE, TYPE, REGION
     why: str
     usd: float | None = None  # for one node and hour
 
@@ -53,7 +53,8 @@ def choose(
     for place in pool.places:
         room = len(gang.nodes) if place.size is None else min(len(gang.nodes), place.size - used.get(place.key, 0))
         no = (
-            _closed(place, gang, pool, policy, now)
+            _abroad(place, gang, policy)
+            or _closed(place, gang, pool, policy, now)
             or _dry(place, gang, state, now)
             or _apart(place, gang)
             or _small(place, gang, room)
@@ -70,6 +71,13 @@ def choose(
 def cost(place: Place, gang: Gang, pool: Pool, policy: Policy, nodes: int, now: float) -> float:
     """The most that `nodes` of the gang can cost at the place."""
     return hold_usd(nodes, place.usd_hour or 0.0, now, at_launch(policy, pool, gang.minutes, now))
+
+
+def _abroad(place: Place, gang: Gang, policy: Policy) -> tuple[str, str] | None:
+    if place.region in ("", policy.region) or place.region in gang.regions:
+        return None
+    whose = f"of account {gang.account}" if gang.account else "of nobody"
+    return "REGION", f"data {whose} may not be in {place.region}"
 
 
 def _closed(place: Place, gang: Gang, pool: Pool, policy: Policy, now: float) -> tuple[str, str] | None:

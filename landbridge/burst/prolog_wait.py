@@ -9,7 +9,9 @@ that happened to be up: it waits here until the daemon has given its nodes up, a
 take the job back (a failing PrologSlurmctld requeues a batch job and ends an interactive one).
 """
 
+import contextlib
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Iterable
@@ -19,6 +21,7 @@ from landbridge.burst.residency import refusal
 from landbridge.burst.shims import wake
 from landbridge.burst.slurm import SlurmError, run_json
 from landbridge.burst.slurm_json import hosts, node_states_of
+from landbridge.burst.store import Store
 from landbridge.burst.survey import pools_of
 
 NOT_UP = frozenset(
@@ -61,7 +64,30 @@ def main() -> int:
 
 def denied(config: Config, nodes: str, account: str, wckey: str = "") -> str | None:
     """Why a job of the account may not be on these nodes; None: it may, or none of them is in AWS."""
-    return refusal(config.policy, account, wckey) if pools_of(hosts(nodes), config.policy) else None
+    found = pools_of(hosts(nodes), config.policy)
+    if not found:
+        return None
+    why = refusal(config.policy, account, wckey)
+    elsewhere = (
+        {place.region for pool in found.values() for place in pool.places if place.region} if why is None else ()
+    )
+    barred = {region: text for region in elsewhere if (text := refusal(config.policy, account, wckey, region))}
+    return why or (barred.get(_region_of(config, frozenset(found), frozenset(barred))) if barred else None)
+
+
+def _region_of(config: Config, nodes: frozenset[str], among: frozenset[str]) -> str:
+    """The first of some regions that the journal has the last launch of one of the nodes in; empty: none of them."""
+    places = {place.key: place.region for pool in config.policy.pools.values() for place in pool.places}
+    try:
+        with contextlib.closing(Store(config.database)) as store:
+            attempts = store.load().attempts.values()
+    except (OSError, sqlite3.Error) as error:
+        _say(f"{config.database}: {error}")
+        return ""  # the daemon looks where its instances are, and ends what may not be
+    last: dict[str, str] = {}
+    for attempt in sorted(attempts, key=lambda one: one.made):
+        last.update(dict.fromkeys(nodes.intersection(attempt.instances), places.get(attempt.place, "")))
+    return next((region for region in last.values() if region in among), "")
 
 
 def _config() -> Config | None:

@@ -70,14 +70,15 @@ def reconcile(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Polic
 
 
 def _enforce(found: Survey, draft: Draft) -> None:
-    """No job whose data must stay is on any of our nodes, however it got there."""
-    refused: dict[str, str] = {}
-    verdicts: dict[tuple[str, str], str | None] = {}
-    for jobs in found.jobs.values():
+    """No job whose data must stay is on any of our nodes, or in a region that its data may not be in, however it got there."""
+    refused: dict[str, tuple[str, str]] = {}
+    verdicts: dict[tuple[str, str, str], tuple[str, str] | None] = {}
+    for node, jobs in found.jobs.items():
+        region = found.region_of(node)
         for job in jobs:
-            label = (job.account, job.wckey)
+            label = (job.account, job.wckey, region)
             if label not in verdicts:
-                verdicts[label] = residency.refused(found.policy, job)
+                verdicts[label] = _barred(found, job, region)
             if (why := verdicts[label]) is not None:
                 refused[start_key(job)] = why
     if not refused:
@@ -89,7 +90,15 @@ def _enforce(found: Survey, draft: Draft) -> None:
                 together.setdefault(start_key(job), {})[job.id] = job
     for key, members in sorted(together.items()):
         nodes = [node for job in members.values() for node in job.nodes if node in found.pools]
-        draft.down(nodes, "RESIDENCY", refused[key], members.values())
+        draft.down(nodes, *refused[key], members.values())
+
+
+def _barred(found: Survey, job: Job, region: str) -> tuple[str, str] | None:
+    """The code and the words of why a job may not be where it is: nowhere in AWS, or not in that region."""
+    if (why := residency.refused(found.policy, job)) is not None:
+        return "RESIDENCY", why
+    why = residency.refused(found.policy, job, region)
+    return None if why is None else ("REGION", why)
 
 
 def _give_up_deserted(found: Survey, draft: Draft) -> None:

@@ -1,28 +1,45 @@
-"""Whose jobs may have instances at all: default deny, decided here once more, whatever Slurm let through."""
+"""Whose jobs may have instances at all, and where: default deny, decided here once more, whatever Slurm let through."""
 
-from landbridge.burst.model import Job, Policy
+from collections.abc import Iterable
+
+from landbridge.burst.model import Account, Job, Policy
 
 
-def refusal(policy: Policy, account: str, wckey: str = "") -> str | None:
-    """Why a job of `account` may not be in AWS; None: it may."""
+def refusal(policy: Policy, account: str, wckey: str = "", region: str = "") -> str | None:
+    """Why a job of `account` may not be in AWS, or not in `region` (empty: the policy's own); None: it may."""
     known = policy.accounts.get(account)
     if known is None:
         return None if account in policy.operators else f"account '{account}' is not one of those that may use AWS"
     if not known.aws:
         return f"data of account {account} ({known.data_class}) may not be in AWS"
+    where = "AWS" if region in ("", policy.region) else region
+    if not _may(policy, known, region):
+        return f"data of account {account} ({known.data_class}) may not be in {where}"
     # A user marks default keys with a star in Slurm's output.
     label = wckey.lstrip("*")
-    restricted = {word for a in policy.accounts.values() if not a.aws for word in (a.name, a.data_class)}
-    open_ = {word for a in policy.accounts.values() if a.aws for word in (a.name, a.data_class)}
+    every = policy.accounts.values()
+    restricted = {word for a in every if not _may(policy, a, region) for word in (a.name, a.data_class)}
+    open_ = {word for a in every if _may(policy, a, region) for word in (a.name, a.data_class)}
     if label and label in restricted - open_:
-        return f"data of '{label}' may not be in AWS"
+        return f"data of '{label}' may not be in {where}"
     return None
 
 
-def refused(policy: Policy, job: Job) -> str | None:
-    return refusal(policy, job.account, job.wckey)
+def refused(policy: Policy, job: Job, region: str = "") -> str | None:
+    return refusal(policy, job.account, job.wckey, region)
+
+
+def regions(policy: Policy, jobs: Iterable[Job]) -> frozenset[str]:
+    """The regions besides the policy's own that all of the jobs may be in; for no job at all there are none."""
+    labels = {(job.account, job.wckey) for job in jobs}
+    others = policy.regions[1:] if labels else ()
+    return frozenset(one for one in others if all(refusal(policy, *label, one) is None for label in labels))
 
 
 def data_class(policy: Policy, account: str) -> str:
     known = policy.accounts.get(account)
     return known.data_class if known else ""
+
+
+def _may(policy: Policy, account: Account, region: str) -> bool:
+    return account.aws and (region in ("", policy.region) or region in account.regions)

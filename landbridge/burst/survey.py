@@ -43,6 +43,14 @@ class Survey:
         """An instance is there for the node, or surely comes into sight."""
         return node in self.living or node in self.unseen
 
+    def region_of(self, node: str) -> str:
+        """Where the node's instance is, or comes into sight; empty for the policy's own region, and where nobody knows."""
+        for instance in self.living.get(node, ()):
+            if instance.region:
+                return instance.region
+        place = self.places.get(self.unseen[node].place) if node in self.unseen else None
+        return place.region if place is not None else ""
+
     def rising(self, node: str) -> bool:
         """Slurm powers it up, and it is not there yet. Jobs are read after nodes: where one runs, the node has come up since."""
         found = self.slurm.nodes.get(node)

@@ -17,6 +17,7 @@ ADVICE = {
     "BREAKER": "mend what stopped the pool, then `landbridge burst reset-breaker POOL`; `landbridge burst status` says what",
     "BUDGET": "wait for the next month, raise the budget in the environment, or ask for a shorter time limit",
     "RESIDENCY": "the data of this account stays on-prem: submit to an on-prem queue, or use an account whose data may leave",
+    "REGION": "its data may be in AWS, and not in that region: it is tried again; where it may be there, its class lists the region",
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
     "NETWORK": "AWS was not reached: look at the link; the job is tried again",
     "GONE": "instances ended before they were up: look at their console output, and at the image",

@@ -160,8 +160,30 @@ def handler(event: Any, context: Any) -> dict[str, Any]:
         grace=timedelta(minutes=int(os.environ["GRACE_MINUTES"])),
         unleased=timedelta(hours=int(os.environ["UNLEASED_HOURS"])),
     )
-    done = sweep(boto3.client("ec2", config=settings), os.environ["CLUSTER"], datetime.now(UTC), limits)
-    print(json.dumps(done, sort_keys=True))
-    if done["failed"]:
-        raise RuntimeError(f"could not end {', '.join(sorted(done['failed']))}")
-    return done
+    # None is the function's own region. One that does not answer must not keep nodes in another.
+    wrong: list[str] = []
+    all_done: dict[str, Any] = {}
+    for region in (None, *os.environ.get("OTHER_REGIONS", "").split()):
+        try:
+            ec2 = boto3.client("ec2", region_name=region, config=settings)
+            done = sweep(ec2, os.environ["CLUSTER"], datetime.now(UTC), limits)
+        except Exception as error:  # noqa: BLE001 - said at the end, when every region has been looked at
+            wrong.append(f"{region or 'here'}: {type(error).__name__}: {error}")
+            continue
+        print(json.dumps({**done, **({"region": region} if region else {})}, sort_keys=True))
+        all_done = _both(all_done, done)
+        wrong += [f"could not end {', '.join(sorted(done['failed']))}"] if done["failed"] else []
+    if wrong:
+        raise RuntimeError("; ".join(wrong))
+    return all_done
+
+
+def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """What was done in two regions."""
+    if not one:
+        return other
+    return {
+        "cluster": other["cluster"],
+        "looked_at": one["looked_at"] + other["looked_at"],
+        **{key: {**one[key], **other[key]} for key in ("ended", "odd", "failed")},
+    }

@@ -24,6 +24,7 @@ class Gang:
     minutes: int | None = None
     zones: frozenset[str] = frozenset()  # of the gang's nodes that run already; empty: any
     types: frozenset[str] = frozenset()  # of what the pool has launched for these jobs already; empty: any
+    regions: frozenset[str] = frozenset()  # where besides the policy's own region its jobs' data may be
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Instance:
     jobs: tuple[int, ...] = ()
     account: str = ""
     lease: float | None = None  # tag landbridge:lease-expires
+    region: str = ""  # where it is not the policy's own
 
 
 @dataclass(frozen=True, slots=True)

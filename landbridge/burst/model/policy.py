@@ -38,6 +38,7 @@ class Place:
     interfaces: tuple[Interface, ...] = ()  # of every instance, primary first; none: a launch names its subnet
     security_groups: tuple[str, ...] = ()  # on every interface
     public_ip: bool = False  # of the primary interface
+    region: str = ""  # of AWS, where it is not the policy's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,15 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whose jobs, what data they touch, what they may cost. `aws`: whether that data may be in AWS at all."""
+    """Whose jobs, what data they touch, what they may cost. `aws`: whether that data may be in AWS at all; `regions`: where
+    besides the policy's own region."""
 
     name: str
     data_class: str
     aws: bool
     monthly_usd: float | None = None
     hard: bool = False
+    regions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,12 @@ class Policy:
     breaker_seconds: float = 600.0  # until one probe; a person can reset it earlier
     launch_batch: int = 500  # instances in one call
     promotions: tuple[Promotion, ...] = ()
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Where nodes may run: the policy's own region, and then those of its places."""
+        places = (place for pool in self.pools.values() for place in pool.places)
+        return tuple(dict.fromkeys((self.region, *(place.region or self.region for place in places))))
 
     def pool_of(self, node: str) -> Pool | None:
         """The pool that `node` belongs to; None for a node that is not ours to launch."""

@@ -38,10 +38,10 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     """
     from landbridge.burst import slurm
     from landbridge.burst import status as answer
-    from landbridge.burst.ec2 import Ec2
+    from landbridge.burst.clouds import clouds
 
     with controller(config) as (found, store):
-        ec2 = Ec2(found).view()
+        ec2 = clouds(found).view()
         view = slurm.view(found.policy, need_pending=False)
         state, lease, now = store.load(), store.lease(), time.time()
     rows = answer.join(ec2.instances, view.nodes)
