@@ -14,6 +14,7 @@ from components.login import Login
 from components.network import Network
 from components.node_image import NodeImage
 from components.reaper import Reaper
+from components.region_link import RegionLink
 from components.resolver import Resolver
 from components.sagemaker import SageMaker
 from components.shared_filesystem import SharedFilesystem
@@ -36,6 +37,7 @@ __all__ = [
     "Network",
     "NodeImage",
     "Reaper",
+    "RegionLink",
     "Resolver",
     "SageMaker",
     "SharedFilesystem",

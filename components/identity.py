@@ -70,7 +70,11 @@ class Identity(pulumi.ComponentResource):
             pulumi.Output.all(*(key_arns[key] for key in sorted(key_arns))),
             node.arn,
             secret.arn,
-        ).apply(lambda f: plan.documents(args, Place(args.cluster, f[0], region, f[1]), *f[2:]).model_dump())
+        ).apply(
+            lambda f: plan.documents(
+                args, Place(args.cluster, f[0], region, f[1], args.other_regions), *f[2:]
+            ).model_dump()
+        )
         for name_of, role in roles.items():
             self._allow(name_of, role, documents[name_of])
         self.node_role_arn, self.launch_role = node.arn, roles.get("launch")

@@ -52,7 +52,9 @@ class Reaper(pulumi.ComponentResource):
             name="landbridge",
             role=role.id,
             policy=where.apply(
-                lambda known: reaper_policy(Place(cluster, known[0], region, known[1]), known[2].removesuffix(":*"))
+                lambda known: reaper_policy(
+                    Place(cluster, known[0], region, known[1], args.other_regions), known[2].removesuffix(":*")
+                )
             ),
             opts=own,
         )

@@ -1,6 +1,7 @@
 """The way between the sites."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -10,6 +11,15 @@ from components.direct_connect import DirectConnect
 from components.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
 from landbridge.plan.link import LINE, OWN, LinkArgs
+
+
+@dataclass(frozen=True)
+class HomeSide:
+    """What other regions are linked to: the transit gateway, its route tables by what looks its way up there, the VPC's by zone."""
+
+    transit_gateway_id: pulumi.Output[str]
+    tables: Mapping[str, pulumi.Output[str]]
+    route_table_ids: Mapping[str, pulumi.Input[str]]
 
 
 class SiteLink(pulumi.ComponentResource):
@@ -25,6 +35,7 @@ class SiteLink(pulumi.ComponentResource):
     pre_shared_keys: pulumi.Output[list[str]]
     site_keys: pulumi.Output[dict[str, list[str]]]
     line: DirectConnect | None
+    home: HomeSide
 
     def __init__(
         self,
@@ -67,7 +78,8 @@ class SiteLink(pulumi.ComponentResource):
         if args.line is not None:
             self.line = DirectConnect(name, args.line, transit_gateway_id=self._hub.id, opts=self._own)
         self._vpns = self._connections()
-        self._tables(attachment.id)
+        tables = self._tables(attachment.id)
+        self.home = HomeSide(self._hub.id, {key: own.id for key, own in tables.items()}, route_table_ids)
         for site, cidr in args.networks.items():
             for zone, table in route_table_ids.items():
                 aws.ec2.Route(
@@ -143,8 +155,11 @@ class SiteLink(pulumi.ComponentResource):
             opts=self._own,
         )
 
-    def _tables(self, vpc: pulumi.Output[str]) -> None:
-        """What comes from a site knows the VPC; what comes from the VPC knows every site; a transport knows itself."""
+    def _tables(self, vpc: pulumi.Output[str]) -> dict[str, aws.ec2transitgateway.RouteTable]:
+        """What comes from a site knows the VPC; what comes from the VPC knows every site; a transport knows itself.
+
+        What comes from another region knows both. The ranges of those are added to all three by whoever links them.
+        """
         ways = {key: vpn.transit_gateway_attachment_id for key, vpn in self._vpns.items()}
         if self.line is not None and LINE in self._vpns:
             # In clear text the line carries tunnels alone: what arrives on it finds no way to the VPC.
@@ -161,6 +176,12 @@ class SiteLink(pulumi.ComponentResource):
             self._propagate(inside, "vpc", attachment, key)
             if self._args.sites_meet:
                 self._propagate(sites, "sites", attachment, key)
+        if not self._args.other_regions:
+            return {"sites": sites, "vpc": inside}
+        regions = self._table("regions")
+        for key, attachment in {"vpc": vpc, **ways}.items():
+            self._propagate(regions, "regions", attachment, key)
+        return {"sites": sites, "vpc": inside, "regions": regions}
 
     def _table(self, what: str) -> aws.ec2transitgateway.RouteTable:
         tags = named(self._args.tags, f"{self._args.cluster}-{what}")

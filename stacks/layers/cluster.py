@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pulumi
 
 from components import DnsRecords, GpuPool, Guardrails, SharedFilesystem
+from components.in_region import in_region
 from landbridge.environment import Environment
 from landbridge.plan.controller import ControllerArgs, controller_args
 from landbridge.plan.dns import RecordsArgs, alias, records_args
 from landbridge.plan.filesystem import FileSystemArgs, filesystem_args
 from landbridge.plan.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.login import LoginArgs, login_args
-from landbridge.plan.pool import PoolArgs, pool_args
+from landbridge.plan.pool import PoolArgs, pool_args, region_pool_args
 from layers import services
 from layers.context import Context, Exports
 from layers.foundation import Foundation
@@ -26,6 +27,7 @@ class ClusterPlan:
     login: LoginArgs | None
     guardrails: GuardrailsArgs
     pools: tuple[PoolArgs, ...]
+    region_pools: Mapping[str, tuple[PoolArgs, ...]]
     filesystems: tuple[FileSystemArgs, ...]
     records: RecordsArgs | None
 
@@ -37,6 +39,7 @@ class ClusterPlan:
             login_args(environment, images),
             guardrails_args(environment),
             tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
+            {region: region_pool_args(environment, region) for region in environment.aws.other_regions},
             tuple(filesystem_args(environment)),
             records_args(environment),
         )
@@ -97,8 +100,28 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         aliases = {alias(key): system.made.dns_name for key, system in filesystems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
     exports = {"pools": {key: pool.exports(foundation.subnet_ids) for key, pool in pools.items()}}
+    elsewhere = _elsewhere(plan, foundation, context)
+    if elsewhere:
+        exports["region_pools"] = elsewhere
     if filesystems:
         exports["filesystems"] = {key: system.exports() for key, system in filesystems.items()}
     if served is not None:
         exports["services"] = served.exports
     return Cluster(pool_security_group_ids=groups), exports
+
+
+def _elsewhere(plan: ClusterPlan, foundation: Foundation, context: Context) -> Exports:
+    """Pools in other regions, where they may start nodes too. File systems are at home, so nothing is mounted there."""
+    return {
+        region: {
+            one.pool: GpuPool(
+                f"{one.name}-{region}",
+                one,
+                vpc_id=foundation.region_vpc_ids[region],
+                profile_arn=foundation.node_profile_arn,
+                opts=in_region(region, context.options),
+            ).exports(foundation.region_subnet_ids)
+            for one in pools
+        }
+        for region, pools in plan.region_pools.items()
+    }

@@ -13,8 +13,10 @@ from landbridge.plan.hub import HubArgs, hub_args
 from landbridge.plan.identity import IdentityArgs, identity_args
 from landbridge.plan.link import LinkArgs, link_args
 from landbridge.plan.network import NetworkArgs, network_args
+from layers import regions
 from layers.context import Context, Exports
 from layers.handover import heard
+from layers.regions import RegionPlan
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class FoundationPlan:
     identity: IdentityArgs
     flow_logs: FlowLogArgs | None
     resolver: ResolverArgs | None
+    regions: tuple[RegionPlan, ...]
 
     @classmethod
     def of(cls, environment: Environment) -> "FoundationPlan":
@@ -38,6 +41,7 @@ class FoundationPlan:
             identity_args(environment),
             flow_log_args(environment),
             resolver_args(environment),
+            RegionPlan.of(environment),
         )
 
 
@@ -59,6 +63,9 @@ class Foundation:
     node_profile_arn: pulumi.Output[str]
     slurm_key_arn: pulumi.Output[str]
     dns_zone_id: pulumi.Output[str] | None
+    #: Of other regions: the VPCs by region, the subnets by zone, whose ids no two regions share.
+    region_vpc_ids: Mapping[str, pulumi.Output[str]]
+    region_subnet_ids: Mapping[str, pulumi.Input[str]]
 
     @classmethod
     def heard(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
@@ -72,6 +79,8 @@ class Foundation:
             "buckets": classes,
             "bucket_arns": classes,
             "bucket_key_arns": classes,
+            "region_vpc_ids": [one.region for one in plan.regions],
+            "region_subnet_ids": [subnet.zone for one in plan.regions for subnet in one.network.private],
         }
         without = {"dns_zone_id"} if plan.resolver is None else set()
         without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
@@ -94,6 +103,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
             route_table_ids=network.route_table_ids,
             opts=options,
         )
+    networks = regions.build(plan.regions, link.home if link is not None else None, context)
     resolver = None
     if plan.resolver is not None:
         resolver = Resolver(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
@@ -118,6 +128,8 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         exports["ssm_activation_code"] = pulumi.Output.secret(identity.activation.activation_code)
     if resolver is not None:
         exports["dns"] = resolver.exports()
+    if networks:
+        exports["region_networks"] = {region: own.exports() for region, own in networks.items()}
     launcher = identity.launch_role
     built = Foundation(
         vpc_id=network.vpc_id,
@@ -133,5 +145,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         slurm_key_arn=identity.secret_arn,
         node_profile_arn=identity.node_profile.arn,
         dns_zone_id=None if resolver is None else resolver.zone_id,
+        region_vpc_ids={region: own.vpc_id for region, own in networks.items()},
+        region_subnet_ids={zone: id_ for own in networks.values() for zone, id_ in own.subnet_ids.items()},
     )
     return built, exports

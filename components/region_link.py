@@ -1,0 +1,154 @@
+"""The way to another region."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from components.in_region import in_region
+from components.site_link import HomeSide
+from landbridge.plan.args import named
+from landbridge.plan.region_link import RegionLinkArgs
+
+
+class RegionLink(pulumi.ComponentResource):
+    """A transit gateway in another region, peered with the link's: nodes there reach the sites, and the cluster's other nodes.
+
+    Costs about 0.15 USD an hour (the VPC's attachment, and one for each end of the peering) and about 0.02 a GB between the
+    regions, besides what a transit gateway asks. Protects: routes are named one by one, for AWS propagates none through a
+    peering; traffic between regions is encrypted and stays in AWS's network. Opens the VPC there to the sites and to the VPCs
+    of this cluster, and to nothing else. `opts` lead to the provider of the environment's own region.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: RegionLinkArgs,
+        *,
+        home: HomeSide,
+        vpc_id: pulumi.Input[str],
+        subnet_ids: list[pulumi.Input[str]],
+        route_table_ids: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("landbridge:index:RegionLink", name, {"region": args.region, "asn": args.asn}, opts)
+        self._name, self._args = name, args
+        self._own = pulumi.ResourceOptions(parent=self)
+        self._there = in_region(args.region, self._own)
+        tags = named(args.tags, f"{args.cluster}-{args.region}")
+        hub = aws.ec2transitgateway.TransitGateway(
+            name,
+            description=f"Landbridge {args.cluster}: {args.region}",
+            amazon_side_asn=args.asn,
+            dns_support="enable",
+            auto_accept_shared_attachments="disable",
+            # Whatever is attached later, by whomever, reaches nothing until somebody says what.
+            default_route_table_association="disable",
+            default_route_table_propagation="disable",
+            tags=tags,
+            opts=self._there,
+        )
+        self.transit_gateway_id = hub.id
+        attachment = aws.ec2transitgateway.VpcAttachment(
+            name,
+            transit_gateway_id=hub.id,
+            vpc_id=vpc_id,
+            subnet_ids=subnet_ids,
+            transit_gateway_default_route_table_association=False,
+            transit_gateway_default_route_table_propagation=False,
+            tags=tags,
+            opts=self._there,
+        )
+        peering = aws.ec2transitgateway.PeeringAttachment(
+            name,
+            transit_gateway_id=home.transit_gateway_id,
+            peer_transit_gateway_id=hub.id,
+            peer_region=args.region,
+            tags=tags,
+            opts=self._own,
+        )
+        accepted = aws.ec2transitgateway.PeeringAttachmentAccepter(
+            name, transit_gateway_attachment_id=peering.id, tags=tags, opts=self._there
+        )
+        self._at_home(home, accepted)
+        self._abroad(hub.id, attachment, accepted, route_table_ids)
+        self.register_outputs({"transitGatewayId": hub.id})
+
+    def _at_home(self, home: HomeSide, accepted: aws.ec2transitgateway.PeeringAttachmentAccepter) -> None:
+        """Home's three tables know the range there, and what comes from there looks its way up in the regions' own."""
+        cidr, peering = self._args.cidr, accepted.transit_gateway_attachment_id
+        aws.ec2transitgateway.RouteTableAssociation(
+            f"{self._name}-home",
+            transit_gateway_attachment_id=peering,
+            transit_gateway_route_table_id=home.tables["regions"],
+            opts=self._own,
+        )
+        for what, table in home.tables.items():
+            self._route(f"home-{what}", table, cidr, peering, self._own)
+        for zone, table in home.route_table_ids.items():
+            aws.ec2.Route(
+                f"{self._name}-home-{zone}",
+                route_table_id=table,
+                destination_cidr_block=cidr,
+                transit_gateway_id=home.transit_gateway_id,
+                opts=self._own,
+            )
+
+    def _abroad(
+        self,
+        hub: pulumi.Output[str],
+        attachment: aws.ec2transitgateway.VpcAttachment,
+        accepted: aws.ec2transitgateway.PeeringAttachmentAccepter,
+        route_table_ids: Mapping[str, pulumi.Input[str]],
+    ) -> None:
+        """What comes from the VPC knows everything beyond the peering; what comes through that knows the VPC."""
+        inside, outside = self._table("vpc", hub), self._table("home", hub)
+        for what, table, one in (
+            ("vpc", inside, attachment.id),
+            ("peering", outside, accepted.transit_gateway_attachment_id),
+        ):
+            aws.ec2transitgateway.RouteTableAssociation(
+                f"{self._name}-{what}",
+                transit_gateway_attachment_id=one,
+                transit_gateway_route_table_id=table.id,
+                opts=self._there,
+            )
+        aws.ec2transitgateway.RouteTablePropagation(
+            f"{self._name}-vpc",
+            transit_gateway_attachment_id=attachment.id,
+            transit_gateway_route_table_id=outside.id,
+            opts=self._there,
+        )
+        for key, cidr in self._args.beyond.items():
+            self._route(key, inside.id, cidr, accepted.transit_gateway_attachment_id, self._there)
+            for zone, route_table in route_table_ids.items():
+                aws.ec2.Route(
+                    f"{self._name}-{key}-{zone}",
+                    route_table_id=route_table,
+                    destination_cidr_block=cidr,
+                    transit_gateway_id=hub,
+                    # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
+                    opts=pulumi.ResourceOptions.merge(self._there, pulumi.ResourceOptions(depends_on=[attachment])),
+                )
+
+    def _table(self, what: str, hub: pulumi.Output[str]) -> aws.ec2transitgateway.RouteTable:
+        tags = named(self._args.tags, f"{self._args.cluster}-{self._args.region}-{what}")
+        return aws.ec2transitgateway.RouteTable(
+            f"{self._name}-{what}", transit_gateway_id=hub, tags=tags, opts=self._there
+        )
+
+    def _route(
+        self,
+        key: str,
+        table: pulumi.Input[str],
+        cidr: str,
+        peering: pulumi.Output[str],
+        options: pulumi.ResourceOptions,
+    ) -> None:
+        aws.ec2transitgateway.Route(
+            f"{self._name}-{key}",
+            transit_gateway_route_table_id=table,
+            destination_cidr_block=cidr,
+            transit_gateway_attachment_id=peering,
+            opts=options,
+        )

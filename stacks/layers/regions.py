@@ -1,0 +1,60 @@
+"""What the foundation has in other regions: a VPC in each, and the way to it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from components import FlowLogs, Network, RegionLink
+from components.in_region import in_region
+from components.site_link import HomeSide
+from landbridge.environment import Environment
+from landbridge.plan.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network import NetworkArgs, network_args
+from landbridge.plan.other_regions import other_regions
+from landbridge.plan.region_link import RegionLinkArgs, region_link_args
+from layers.context import Context
+
+
+@dataclass(frozen=True)
+class RegionPlan:
+    """What one of them will be."""
+
+    region: str
+    network: NetworkArgs
+    link: RegionLinkArgs
+    flow_logs: FlowLogArgs | None
+
+    @classmethod
+    def of(cls, environment: Environment) -> tuple["RegionPlan", ...]:
+        """Plan them all. Raises ValueError where there is no link to reach them through."""
+        return tuple(
+            cls(
+                name,
+                network_args(there),
+                region_link_args(environment, name),
+                flow_log_args(there, name),
+            )
+            for name, there in other_regions(environment).items()
+        )
+
+
+def build(plans: Iterable[RegionPlan], home: HomeSide | None, context: Context) -> dict[str, Network]:
+    """Register them; their networks by region."""
+    return {plan.region: _build(plan, home, context) for plan in plans if home is not None}
+
+
+def _build(plan: RegionPlan, home: HomeSide, context: Context) -> Network:
+    name = f"{context.environment.name}-{plan.region}"
+    options = in_region(plan.region, context.options)
+    network = Network(name, plan.network, opts=options)
+    if plan.flow_logs is not None:
+        FlowLogs(name, plan.flow_logs, vpc_id=network.vpc_id, opts=options)
+    RegionLink(
+        name,
+        plan.link,
+        home=home,
+        vpc_id=network.vpc_id,
+        subnet_ids=[network.subnet_ids[zone] for zone in sorted(network.subnet_ids)],
+        route_table_ids=network.route_table_ids,
+        opts=context.options,
+    )
+    return network
