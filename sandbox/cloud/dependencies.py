@@ -145,8 +145,14 @@ def _of_address(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
 def _of_transit_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     wanted = asked["transit_gateway_id"]
     attached = _alive(backend.transit_gateway_attachments.values())
-    yield from (one.id for one in attached if one.transit_gateway_id == wanted and one.resource_type != "vpn")
+    yield from (one.id for one in attached if wanted in _ends(one) and one.resource_type != "vpn")
     yield from (one.id for one in _alive(backend.vpn_connections.values()) if one.transit_gateway_id == wanted)
+
+
+def _ends(attachment: Any) -> tuple[str, ...]:
+    """The transit gateways that an attachment is of: two where it is a peering."""
+    accepter = getattr(attachment, "accepter_tgw_info", None)
+    return (attachment.transit_gateway_id, *([accepter["TransitGatewayId"]] if accepter else []))
 
 
 def _of_customer_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from sandbox.cloud import (
     machines,
     managed,
     models,
+    peering,
     placement,
     quotas,
     rds,
@@ -61,7 +62,7 @@ def install(world: World) -> None:
         rds,
     ):
         other.install(world)
-    for network in (transit, lines):
+    for network in (transit, peering, lines):
         network.install(world)
 
 

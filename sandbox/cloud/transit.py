@@ -33,26 +33,33 @@ def install(world: World) -> None:
         setattr(EC2Backend, name, action)
 
 
-def _table(backend: Any, id_: str) -> Any:
+def table_of(backend: Any, id_: str) -> Any:
+    """A route table that is there."""
     table = backend.transit_gateways_route_tables.get(id_)
     if table is None or table.state == "deleted":
         raise error("InvalidRouteTableID.NotFound", f"Transit Gateway Route Table {id_} was deleted or does not exist.")
     return table
 
 
-def _attachment(backend: Any, id_: str, table: Any) -> Any:
+def attachment_of(backend: Any, id_: str, table: Any) -> Any:
+    """An attachment that can be used in a table; a peering is one of two transit gateways, once somebody has accepted it."""
     found = backend.transit_gateway_attachments.get(id_)
     if found is None or found.state == "deleted":
         message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
         raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
-    if found.transit_gateway_id != table.transit_gateway_id:
+    own = (found.transit_gateway_id,)
+    if found.resource_type == "peering":
+        own = (found.requester_tgw_info["TransitGatewayId"], found.accepter_tgw_info["TransitGatewayId"])
+        if found.state != "available":
+            raise error("IncorrectState", f"{id_} is in invalid state {found.state}.")
+    if table.transit_gateway_id not in own:
         raise error("InvalidParameterValue", f"{id_} and {table.id} are of two transit gateways.")
     return found
 
 
 def _associate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
-    table = _table(backend, transit_gateway_route_table_id)
-    _attachment(backend, transit_gateway_attachment_id, table)
+    table = table_of(backend, transit_gateway_route_table_id)
+    attachment_of(backend, transit_gateway_attachment_id, table)
     for other in backend.transit_gateways_route_tables.values():
         if transit_gateway_attachment_id in other.route_table_associations and other.state != "deleted":
             message = f"{transit_gateway_attachment_id} is already associated to a route table: {other.id}."
@@ -63,7 +70,7 @@ def _associate(backend: Any, transit_gateway_attachment_id: str, transit_gateway
 
 
 def _disassociate(backend: Any, tgw_attach_id: str, tgw_rt_id: str) -> Any:
-    if tgw_attach_id not in _table(backend, tgw_rt_id).route_table_associations:
+    if tgw_attach_id not in table_of(backend, tgw_rt_id).route_table_associations:
         raise error("InvalidAssociation.NotFound", f"{tgw_attach_id} is not associated to {tgw_rt_id}.")
     return _ORIGINAL["disassociate_transit_gateway_route_table"](backend, tgw_attach_id, tgw_rt_id)
 
@@ -73,8 +80,9 @@ def _propagates(table: Any, attachment: str) -> bool:
 
 
 def _propagate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
-    table = _table(backend, transit_gateway_route_table_id)
-    _attachment(backend, transit_gateway_attachment_id, table)
+    table = table_of(backend, transit_gateway_route_table_id)
+    if attachment_of(backend, transit_gateway_attachment_id, table).resource_type == "peering":
+        raise error("InvalidParameterValue", f"{transit_gateway_attachment_id} is a peering: its routes are static.")
     if _propagates(table, transit_gateway_attachment_id):
         message = f"{transit_gateway_attachment_id} propagates to {table.id} already."
         raise error("TransitGatewayRouteTablePropagation.Duplicate", message)
@@ -84,7 +92,7 @@ def _propagate(backend: Any, transit_gateway_attachment_id: str, transit_gateway
 
 
 def _stop(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
-    table = _table(backend, transit_gateway_route_table_id)
+    table = table_of(backend, transit_gateway_route_table_id)
     if not _propagates(table, transit_gateway_attachment_id):
         message = f"{transit_gateway_attachment_id} does not propagate to {table.id}."
         raise error("TransitGatewayRouteTablePropagation.NotFound", message)
@@ -96,7 +104,7 @@ def _stop(backend: Any, transit_gateway_attachment_id: str, transit_gateway_rout
 
 
 def _delete_table(backend: Any, transit_gateway_route_table_id: str) -> Any:
-    table = _table(backend, transit_gateway_route_table_id)
+    table = table_of(backend, transit_gateway_route_table_id)
     if table.route_table_associations:
         attached = ", ".join(sorted(table.route_table_associations))
         raise error("IncorrectState", f"{table.id} has associations: {attached}.")
