@@ -91,6 +91,7 @@ def _link(graph: Graph) -> Iterator[str]:
 
 def _cloud(environment: Environment, graph: Graph) -> Box:
     tops = [node for node in graph.nodes.values() if node.type.startswith("landbridge:") and _top(node)]
+    tops = [node for node in tops if not node.name.endswith(tuple(environment.aws.other_regions))]
     zones = graph.outputs["network"]["subnets"]
     inside: dict[str, list[Box]] = {zone: [] for zone in sorted(zones)}
     edge, region = list[Box](), list[Box]()
@@ -110,9 +111,21 @@ def _cloud(environment: Environment, graph: Graph) -> Box:
         Box(zone, [str(zones[zone]["cidr"])], [[box] for box in boxes] or (), "zone") for zone, boxes in inside.items()
     ]
     vpc = Box(f"VPC {graph.outputs['network']['cidr']}", [], [columns, *([edge] if edge else [])], "vpc")
+    region += [_elsewhere(environment, graph, name) for name in environment.aws.other_regions]
     half = -(-len(region) // 2) if len(region) > 3 else len(region)
     rows = [row for row in (region[:half], region[half:]) if row]
     return Box(f"AWS {environment.region}", [], [[vpc], *rows], "cloud")
+
+
+def _elsewhere(environment: Environment, graph: Graph, name: str) -> Box:
+    """Another region: its VPC, and the pools that may start nodes there."""
+    pools = graph.outputs["region_pools"][name]
+    boxes = [
+        Box(key, [f"{pool['instance_type']} in {one['zone']}" for one in pool["subnets"]], kind="compute")
+        for key, pool in sorted(pools.items())
+    ]
+    lines = ["transit gateway, peered", "tried after everything above"]
+    return Box(f"{name}: VPC {graph.outputs['region_networks'][name]['cidr']}", lines, [boxes], "vpc")
 
 
 def _standing(environment: Environment, graph: Graph, node: Node) -> tuple["_Drawn", tuple[str, ...]]:

@@ -109,6 +109,7 @@ PARTS = {
     "DnsRecords": "Resolver",
     "ExistingNetwork": "Network",
     "Reaper": "Guardrails",
+    "RegionLink": "SiteLink",
     "Trail": "Guardrails",
 }
 

@@ -208,7 +208,8 @@ def test_a_crash_before_acting_changes_nothing_of_what_is_launched(view, cloud, 
 
 @pytest.mark.parametrize("count", [10_000])
 def test_ten_thousand_nodes_take_well_below_a_second(count):
-    policy = Policy("site", "r", {"gpu": Pool("gpu", "g-", count, (place(),))}, site().accounts)
+    places = (place(), place("z", region="r-2"))
+    policy = Policy("site", "r", {"gpu": Pool("gpu", "g-", count, places)}, site().accounts)
     names = [f"g-{n}" for n in range(1, count + 1)]
     jobs = {n: job(n, name, state="RUNNING") for n, name in enumerate(names, 1)}
     up = SlurmView(NOW, jobs, {name: Node(name, frozenset(BUSY)) for name in names})

@@ -42,11 +42,11 @@ def cloud(emulator: Cloud) -> Cloud:
 
 
 @functools.cache
-def client_of(cloud: Cloud, service: str, credentials: Path | None = None) -> Any:
+def client_of(cloud: Cloud, service: str, credentials: Path | None = None, region: str = "us-east-1") -> Any:
     """A boto3 client that does not retry, with the operator's keys. Kept: making one takes half a second."""
     lines = (credentials or cloud.operator_credentials).read_text().splitlines()
     values = dict(line.split(" = ") for line in lines if " = " in line)
-    session = boto3.session.Session(region_name="us-east-1", **values)
+    session = boto3.session.Session(region_name=region, **values)
     return session.client(service, endpoint_url=cloud.endpoint, config=ONCE)
 
 

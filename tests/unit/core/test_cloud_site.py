@@ -124,8 +124,10 @@ def test_what_is_reserved_is_counted_as_taken() -> None:
 
 
 def test_nodes_let_in_the_services_alone() -> None:
-    peers = {flow.peer for flow in pool_flows(cloud()) if flow.direction == "in"}
-    assert peers == {"self", "10.60.128.16/28"}
+    peers = {(flow.peer, flow.ports) for flow in pool_flows(cloud()) if flow.direction == "in"}
+    assert {peer for peer, _ in peers} == {"self", "10.60.128.16/28", "10.60.0.0/16"}
+    # slurmd passes messages on to nodes of other pools.
+    assert [ports for peer, ports in peers if peer == "10.60.0.0/16"] == [(6818, 6818)]
 
 
 def test_ssh_goes_through_sessions_by_the_instances_id() -> None:

@@ -258,3 +258,17 @@ def test_progress_tells_what_is_looked_at(capsys: pytest.CaptureFixture[str], mo
     with PreflightDisplay(shown=False) as show:
         show(CHECKS["live-quota"], 1, 2)
     assert capsys.readouterr().err == ""
+
+
+def test_another_region_is_asked_too(cloud: Cloud, estate: Estate, build: Build) -> None:
+    """Its offers, its quotas, its images: what is wrong there is told at its key."""
+    there = {"cidr": "10.70.0.0/16", "pools": {"p5": {"capacity": [{"kind": "on_demand", "zones": ["use2-az1"]}]}}}
+    loaded = build({**estate.changes(), ("aws", "other_regions", "us-east-2"): there})
+    report = look(loaded, cloud)
+    key = ("aws", "other_regions", "us-east-2")
+    told = {finding.rule: finding for finding in report.findings if finding.path[:3] == key}
+    # The image that a pool without one boots has to be in each region; home's is there.
+    assert "live-image-parameter" in told, "\n".join(map(str, report.findings))
+    assert [one.path for one in said(report, "live-image-parameter")] == [key]
+    assert not said(report, "live-check-failed")
+    assert all(finding.file == str(loaded.path) and (finding.line or 0) > 1 for finding in told.values())

@@ -211,6 +211,7 @@ class Ec2World:
             jobs=machine.jobs,
             account=machine.account,
             lease=machine.lease,
+            region=machine.place.region,
         )
 
 

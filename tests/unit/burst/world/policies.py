@@ -28,6 +28,8 @@ def place(
 
 
 BLOCK = place("capacity_block", "b", "capacity-block", usd=7.0, opens=START + 600, closes=START + 4200, size=2)
+#: In another region, which poor's data may not be in.
+FAR = place("on_demand", "far-a", usd=13.0, region="eu-north-1")
 GPU = (
     place("reservation", "a", usd=9.0),
     place("on_demand", "a"),
@@ -39,19 +41,25 @@ BIG = (place("on_demand", "a", type="p4d.24xlarge", usd=20.0), place("on_demand"
 
 
 def policy(
-    batch: int = 500, cluster_usd: float | None = None, poor_usd: float = 6.0, block: bool = False, **more: Any
+    batch: int = 500,
+    cluster_usd: float | None = None,
+    poor_usd: float = 6.0,
+    block: bool = False,
+    far: bool = False,
+    **more: Any,
 ) -> Policy:
     """A policy with a rich account, a poor one with a hard cap, and one whose data must stay."""
+    places = (*((BLOCK,) if block else ()), *GPU, *((FAR,) if far else ()))
     return Policy(
         cluster="site",
         region="eu-central-1",
         pools={
-            "gpu": Pool("gpu", "g-", 8, (BLOCK, *GPU) if block else GPU, resume_timeout=300.0, boot_seconds=60.0),
+            "gpu": Pool("gpu", "g-", 8, places, resume_timeout=300.0, boot_seconds=60.0),
             "big": Pool("big", "b-", 4, BIG, resume_timeout=300.0, boot_seconds=60.0),
         },
         accounts={
-            "lab": Account("lab", "internal", True),
-            "poor": Account("poor", "internal", True, monthly_usd=poor_usd, hard=True),
+            "lab": Account("lab", "internal", True, regions=(FAR.region,)),
+            "poor": Account("poor", "private", True, monthly_usd=poor_usd, hard=True),
             "secret": Account("secret", "restricted", False),
         },
         monthly_usd=cluster_usd,
@@ -75,4 +83,5 @@ def policies() -> st.SearchStrategy[Policy]:
         cluster_usd=st.sampled_from([None, None, 25.0, 200.0]),
         poor_usd=st.sampled_from([6.0, 40.0]),
         block=st.booleans(),
+        far=st.booleans(),
     )

@@ -55,7 +55,7 @@ class Watch:
         if node is not None and node.job and not self.slurm.faults.latency:
             jobs.add(node.job)
         for id in jobs:
-            if id in self.slurm.jobs and not self.allowed(self.slurm.jobs[id]):
+            if id in self.slurm.jobs and not self.allowed(self.slurm.jobs[id], machine.place.region):
                 raise Breach(f"{machine.id} launched for restricted job {id}")
         if self.ec2.launches.get(machine.token, 0) > 0:
             raise Breach(f"{machine.token} launched twice")
@@ -152,7 +152,7 @@ class Watch:
             if len(self.ec2.alive(name)) > 1:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
-            if job.state == "RUNNING" and job.nodes and not self.allowed(job):
+            if job.state == "RUNNING" and job.nodes and not all(self.allowed(job, one) for one in self.regions(job)):
                 present[f"restricted job {job.id} runs"] = NOTICE + 2 * slow
             if job.state == "CONFIGURING" and 0 < sum(bool(self.ec2.alive(n)) for n in job.nodes) < len(job.nodes):
                 present[f"job {job.id} holds half a gang, start {job.restarts}"] = slack + self.policy.settle_seconds
@@ -179,16 +179,23 @@ class Watch:
 
     # Words.
 
-    def allowed(self, job: SimJob) -> bool:
+    def allowed(self, job: SimJob, region: str = "") -> bool:
         account = self.policy.accounts.get(job.account)
-        return account is not None and account.aws
+        return account is not None and account.aws and region in ("", *account.regions)
+
+    def regions(self, job: SimJob) -> set[str]:
+        """Where its machines are."""
+        machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
+        return {machine.place.region for machine in machines if machine is not None}
 
     def _in_its_right(self, job: SimJob) -> bool:
         """It runs, and nothing speaks against that: all components of its het job may, and Slurm has not started it while a slow pass
         was on its way."""
         known = self.slurm.clock.true - 2 * CALLS * self.slurm.faults.latency
         since = job.running if job.running is not None else self.slurm.clock.true
-        permitted = all(self.allowed(part) for part in self.slurm.together(job))
+        permitted = all(
+            self.allowed(part, one) for part in self.slurm.together(job) for one in {"", *self.regions(part)}
+        )
         return job.state == "RUNNING" and permitted and since <= known
 
     def _over_its_limit(self, job: SimJob) -> bool:

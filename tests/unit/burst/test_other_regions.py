@@ -1,0 +1,307 @@
+"""Another region: tried last, by those alone whose data may be there, and looked after like the policy's own."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from landbridge.burst.clouds import STALE, Clouds, clouds
+from landbridge.burst.config import Config, parse
+from landbridge.burst.ec2 import Ec2
+from landbridge.burst.errors import AwsError
+from landbridge.burst.leftovers import Leftover
+from landbridge.burst.model import (
+    Account,
+    Attempt,
+    Down,
+    Drought,
+    Ec2View,
+    Instance,
+    Launch,
+    Outcome,
+    Place,
+    Policy,
+    Pool,
+    State,
+    Terminate,
+)
+from landbridge.burst.prolog_wait import denied
+from landbridge.burst.residency import refusal, regions
+from landbridge.burst.store import Store
+from sandbox.cloud.process import Cloud
+from tests.unit.burst import launches
+from tests.unit.burst.situations import BUSY, NOW, decide, ec2, events, instance, job, of, place, site, slurm
+from tests.unit.cloud.conftest import IMAGE, Stack, client_of
+
+FAR = "r-2"
+NEAR, AWAY = place("a"), place("z", region=FAR)
+
+
+def spread(**more: Any) -> Policy:
+    """Two places, the second in another region, where lab's data may be and poor's may not."""
+    policy = site((NEAR, AWAY), **more)
+    accounts = {**policy.accounts, "lab": replace(policy.accounts["lab"], regions=(FAR,), data_class="open")}
+    return replace(policy, accounts=accounts)
+
+
+def dry(*places: Place) -> State:
+    return State(droughts={one.key: Drought(NOW + 600, 1, "InsufficientInstanceCapacity") for one in places})
+
+
+# Whose data may be there.
+
+
+@pytest.mark.parametrize(
+    ("account", "wckey", "region", "allowed"),
+    [
+        ("lab", "", FAR, True),
+        ("lab", "", "r", True),
+        ("lab", "", "r-3", False),
+        ("poor", "", FAR, False),
+        ("poor", "", "r", True),
+        ("lab", "internal", FAR, False),  # the key names a class that is at home alone
+        ("lab", "internal", "r", True),
+        ("ward", "", FAR, False),
+        ("nobody", "", FAR, False),
+        ("root", "", FAR, True),  # the operators' own tests
+    ],
+)
+def test_a_class_is_in_the_regions_that_it_lists_and_in_no_other(
+    account: str, wckey: str, region: str, allowed: bool
+) -> None:
+    assert (refusal(spread(), account, wckey, region) is None) is allowed
+
+
+def test_nodes_that_no_job_waits_for_start_at_home() -> None:
+    assert regions(spread(), []) == frozenset()
+    assert regions(spread(), [job(1, "g-1")]) == {FAR}
+    assert regions(spread(), [job(1, "g-1"), job(2, "g-2", account="poor")]) == frozenset()
+
+
+# Launches.
+
+
+def test_it_is_asked_when_nothing_else_has_room() -> None:
+    view = slurm(job(1, "g-1", "g-2"))
+    assert [one.place for one in of(decide(view, ec2(), policy=spread()), Launch)] == [NEAR]
+    (launch,) = of(decide(view, ec2(), dry(NEAR), policy=spread()), Launch)
+    assert launch.place == AWAY and launch.gang.nodes == ("g-1", "g-2")
+
+
+def test_a_job_whose_data_is_at_home_alone_waits_for_home() -> None:
+    decision = decide(slurm(job(1, "g-1", "g-2", account="poor")), ec2(), dry(NEAR), policy=spread())
+    (down,) = of(decision, Down)
+    assert not of(decision, Launch) and down.code == "CAPACITY"
+    (told,) = events(decision, "exhausted")
+    assert [one["code"] for one in told.details["rejected"]] == ["CAPACITY", "REGION"]
+    assert told.details["rejected"][1]["why"] == f"data of account poor may not be in {FAR}"
+
+
+@pytest.mark.parametrize(("account", "code"), [("lab", None), ("poor", "REGION")])
+def test_a_job_on_a_machine_that_was_up_there_is_stopped_where_it_may_not_be(account: str, code: str | None) -> None:
+    view = slurm(job(1, "g-1", account=account, state="RUNNING"), states={"g-1": BUSY})
+    there = replace(instance("i-1", "g-1", subnet=AWAY.subnet), region=FAR)
+    decision = decide(view, ec2(there), policy=spread())
+    assert [down.code for down in of(decision, Down)] == ([code] if code else [])
+    assert bool(of(decision, Terminate)) is (code is not None)
+
+
+def test_a_place_of_the_policys_own_region_may_say_so() -> None:
+    home = replace(NEAR, region="r")
+    policy = replace(spread(), pools={"gpu": Pool("gpu", "g-", 8, (home,))})
+    assert of(decide(slurm(job(1, "g-1", account="poor")), ec2(), policy=policy), Launch)
+    assert policy.regions == ("r",)
+
+
+# The file.
+
+
+def test_the_file_says_it(burst: dict[str, Any]) -> None:
+    burst["pools"]["p5"]["places"][1]["region"] = "us-east-2"
+    burst["accounts"]["vision"]["regions"] = ["us-east-2"]
+    config = parse(burst)
+    assert config.policy.regions == ("us-east-1", "us-east-2")
+    assert config.policy.accounts["vision"] == Account("vision", "internal", True, regions=("us-east-2",))
+    found = clouds(config)
+    assert isinstance(found, Clouds) and set(found.others) == {"us-east-2"}
+
+
+def test_one_region_has_one_client(burst: dict[str, Any]) -> None:
+    assert isinstance(clouds(parse(burst)), Ec2)
+
+
+# Regions side by side.
+
+
+class Silent:
+    """A region in a few words: what it shows, what it was asked, and whether it answers."""
+
+    def __init__(self, *instances: Instance) -> None:
+        self.instances, self.asked, self.down = instances, list[Any](), False
+
+    def _answer(self, *asked: Any) -> None:
+        self.asked.append(asked)
+        if self.down:
+            raise AwsError("EndpointConnectionError", "no route")
+
+    def view(self) -> Ec2View:
+        self._answer("view")
+        return Ec2View(NOW, self.instances)
+
+    def run(self, attempt: Attempt, place: Place, tags: Any, whole: bool) -> Outcome:
+        self._answer("run", place.key)
+        return Outcome(instances={node: f"i-{place.region or 'home'}-{node}" for node in attempt.nodes})
+
+    def terminate(self, ids: Any) -> None:
+        self._answer("terminate", *ids)
+
+    def renew(self, ids: Any, until: float) -> None:
+        self._answer("renew", *ids)
+
+    def leftovers(self) -> list[Leftover]:
+        self._answer("leftovers")
+        return [Leftover("volume", f"vol-{len(self.instances)}", "gpu", "lb-1")]
+
+    def delete(self, leftover: Leftover) -> None:
+        self._answer("delete", leftover.id)
+
+
+@pytest.fixture
+def pair() -> tuple[Silent, Silent, Clouds, list[float]]:
+    home = Silent(instance("i-1", "g-1"))
+    away = Silent(replace(instance("i-2", "g-2"), region=FAR), replace(instance("i-3", "g-3"), region=FAR))
+    now = [0.0]
+    return home, away, Clouds(home, {FAR: away}, lambda: now[0]), now
+
+
+def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    both.terminate(["i-1", "i-3", "i-2"])
+    both.renew(["i-2"], NOW)
+    assert home.asked[1:] == [("terminate", "i-1")]
+    assert away.asked[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
+
+
+def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    """A gang of several calls is undone before anybody has seen its instances."""
+    home, away, both, _ = pair
+    both.run(launches.attempt("g-5"), AWAY, {}, True)
+    both.terminate(["i-r-2-g-5"])
+    assert home.asked == [] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+
+
+def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    both.view()
+    home.down = True
+    with pytest.raises(AwsError):
+        both.terminate(["i-1", "i-2"])
+    assert away.asked[-1] == ("terminate", "i-2")
+
+
+def test_a_silent_region_is_as_it_was_seen_last_for_a_while(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    _, away, both, now = pair
+    both.view()
+    away.down, now[0] = True, STALE
+    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    both.terminate(["i-1"])
+    now[0] = STALE + 1
+    with pytest.raises(AwsError):
+        both.view()
+
+
+def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    away.down = True
+    with pytest.raises(AwsError):
+        both.view()
+    away.down = False
+    both.view()
+    home.down = True
+    with pytest.raises(AwsError):
+        both.view()
+
+
+def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    home, away, both, _ = pair
+    here, there = both.leftovers()
+    both.delete(there)
+    both.delete(here)
+    assert away.asked[-1] == ("delete", "vol-2") and home.asked[-1] == ("delete", "vol-1")
+    away.down = True
+    assert both.leftovers() == [here]
+
+
+# PrologSlurmctld.
+
+
+def test_a_job_is_held_on_a_node_that_was_launched_where_it_may_not_be(burst: dict[str, Any], tmp_path: Any) -> None:
+    burst["pools"]["p5"]["places"][1]["region"] = "us-east-2"
+    burst["accounts"]["vision"]["regions"] = ["us-east-2"]
+    burst["accounts"]["other"] = {"data_class": "internal-2", "aws": True}
+    config = parse({**burst, "state_dir": str(tmp_path)})
+    assert denied(config, "p5-[1-2]", "other") is None
+    store, keys = Store(config.database), [one["key"] for one in burst["pools"]["p5"]["places"]]
+    old = launches.attempt("p5-1", token="lb-1", place=keys[1], ended=1.0, instances={"p5-1": "i-1"}, made=1.0)
+    new = launches.attempt("p5-2", token="lb-2", place=keys[1], ended=3.0, instances={"p5-2": "i-2"}, made=2.0)
+    store.save(State(), State(attempts={"lb-1": old, "lb-2": new}))
+    assert denied(config, "p5-[1-2]", "other") == "data of account other (internal-2) may not be in us-east-2"
+    assert denied(config, "p5-[1-2]", "vision") is None
+    assert denied(config, "p5-[3-4]", "other") is None
+    later = replace(old, token="lb-3", place=keys[0], made=9.0)
+    before = store.load()
+    store.save(before, replace(before, attempts={**before.attempts, "lb-3": later}))
+    assert denied(config, "p5-1", "other") is None  # it was launched at home since
+    store.close()
+
+
+# Two regions of an AWS.
+
+
+@pytest.fixture
+def ohio(cloud: Cloud) -> Stack:
+    """What the tests' Pulumi would have made in us-east-2."""
+    own = client_of(cloud, "ec2", region="us-east-2")
+    vpc = own.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
+    zones = ("use2-az1", "use2-az2")
+    subnets = [
+        own.create_subnet(VpcId=vpc, CidrBlock=f"10.70.{64 * i}.0/18", AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        for i, zone in enumerate(zones)
+    ]
+    group = own.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
+    data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge"}
+    made = own.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
+    return Stack(vpc, (subnets[0], subnets[1]), group, made["LaunchTemplate"]["LaunchTemplateId"])
+
+
+def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(cloud: Cloud, stack: Stack, ohio: Stack) -> None:
+    home = launches.place(stack.subnets[0], stack.template, stack.group)
+    away = replace(
+        launches.place(ohio.subnets[0], ohio.template, ohio.group),
+        key="p5.48xlarge/use2-az1/on-demand",
+        zone="use2-az1",
+        region="us-east-2",
+    )
+    policy = Policy("sandbox", "us-east-1", {"p5": Pool("p5", "p5-", 1000, (home, away))}, {})
+    both = clouds(Config(policy, cloud.endpoint, str(cloud.launch_credentials)))
+    here = both.run(launches.attempt("p5-1", token="lb-1"), home, launches.TAGS, True)
+    there = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    again = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    assert again.instances == there.instances and len(there.instances) == 2
+    seen = {one.id: (one.node, one.region) for one in both.view().instances}
+    assert seen == {
+        here.instances["p5-1"]: ("p5-1", ""),
+        there.instances["p5-2"]: ("p5-2", "us-east-2"),
+        there.instances["p5-3"]: ("p5-3", "us-east-2"),
+    }
+    both.renew(seen, NOW)
+    assert {one.lease for one in both.view().instances} == {NOW}
+    both.terminate(there.instances.values())
+    assert [one.id for one in both.view().instances if one.state == "running"] == [here.instances["p5-1"]]

@@ -1,0 +1,133 @@
+"""What EC2 refuses of peerings between regions, and that both sides see the same."""
+
+import pytest
+
+from sandbox.cloud.process import Cloud
+from tests.unit.cloud.conftest import client_of
+from tests.unit.cloud.test_emulator_transit import code_of
+
+OFF = {"DefaultRouteTableAssociation": "disable", "DefaultRouteTablePropagation": "disable"}
+
+
+class Side:
+    """A transit gateway with a route table."""
+
+    def __init__(self, cloud: Cloud, region: str) -> None:
+        self.region, self.ec2 = region, client_of(cloud, "ec2", region=region)
+        self.id = self.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
+        made = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
+        self.table = made["TransitGatewayRouteTableId"]
+
+    def peer(self, other: "Side") -> str:
+        made = self.ec2.create_transit_gateway_peering_attachment(
+            TransitGatewayId=self.id,
+            PeerTransitGatewayId=other.id,
+            PeerRegion=other.region,
+            PeerAccountId="123456789012",
+            TagSpecifications=[
+                {"ResourceType": "transit-gateway-attachment", "Tags": [{"Key": "landbridge:cluster", "Value": "x"}]}
+            ],
+        )
+        return str(made["TransitGatewayPeeringAttachment"]["TransitGatewayAttachmentId"])
+
+    def accept(self, id_: str) -> None:
+        self.ec2.accept_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)
+
+    def states(self) -> dict[str, str]:
+        found = self.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
+        return {one["TransitGatewayAttachmentId"]: one["State"] for one in found}
+
+    def pair(self, attachment: str) -> dict[str, str]:
+        return {"TransitGatewayAttachmentId": attachment, "TransitGatewayRouteTableId": self.table}
+
+    def route(self, cidr: str, attachment: str) -> dict[str, str]:
+        return {**self.pair(attachment), "DestinationCidrBlock": cidr}
+
+    def routes(self) -> dict[str, str]:
+        filters = [{"Name": "type", "Values": ["static"]}]
+        found = self.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=self.table, Filters=filters)
+        return {one["DestinationCidrBlock"]: one["State"] for one in found["Routes"]}
+
+
+@pytest.fixture
+def sides(cloud: Cloud) -> tuple[Side, Side]:
+    return Side(cloud, "us-east-1"), Side(cloud, "us-east-2")
+
+
+@pytest.fixture
+def peered(sides: tuple[Side, Side]) -> tuple[Side, Side, str]:
+    home, away = sides
+    id_ = home.peer(away)
+    away.accept(id_)
+    return home, away, id_
+
+
+def test_it_is_of_use_once_the_other_region_has_accepted_it(sides: tuple[Side, Side]) -> None:
+    home, away = sides
+    id_ = home.peer(away)
+    assert home.states() == away.states() == {id_: "pendingAcceptance"}
+    assert code_of(home.ec2.associate_transit_gateway_route_table, **home.pair(id_)) == "IncorrectState"
+    assert code_of(home.ec2.create_transit_gateway_route, **home.route("10.1.0.0/16", id_)) == "IncorrectState"
+    accept = home.ec2.accept_transit_gateway_peering_attachment
+    assert code_of(accept, TransitGatewayAttachmentId=id_) == "IncorrectState"
+    away.accept(id_)
+    assert home.states() == away.states() == {id_: "available"}
+    assert (
+        code_of(away.ec2.accept_transit_gateway_peering_attachment, TransitGatewayAttachmentId=id_) == "IncorrectState"
+    )
+    for side in sides:
+        side.ec2.associate_transit_gateway_route_table(**side.pair(id_))
+        side.ec2.create_transit_gateway_route(**side.route("10.1.0.0/16", id_))
+        assert side.routes() == {"10.1.0.0/16": "active"}
+
+
+def test_both_gateways_are_there_and_two(sides: tuple[Side, Side]) -> None:
+    home, away = sides
+    make = home.ec2.create_transit_gateway_peering_attachment
+    known = {"TransitGatewayId": home.id, "PeerRegion": away.region, "PeerAccountId": "123456789012"}
+    # An id of the wrong region is no id.
+    assert code_of(make, **known, PeerTransitGatewayId=home.id) == "InvalidTransitGatewayID.NotFound"
+    assert code_of(make, **{**known, "TransitGatewayId": away.id}, PeerTransitGatewayId=away.id) == (
+        "InvalidTransitGatewayID.NotFound"
+    )
+    home.peer(away)
+    assert code_of(make, **known, PeerTransitGatewayId=away.id) == "DuplicateTransitGatewayAttachment"
+
+
+def test_nothing_is_propagated_through_it(peered: tuple[Side, Side, str]) -> None:
+    home, _, id_ = peered
+    propagate = home.ec2.enable_transit_gateway_route_table_propagation
+    assert code_of(propagate, **home.pair(id_)) == "InvalidParameterValue"
+
+
+def test_a_range_is_in_a_table_once_and_leads_somewhere(peered: tuple[Side, Side, str]) -> None:
+    home, away, id_ = peered
+    add = home.ec2.create_transit_gateway_route
+    add(**home.route("10.1.0.0/16", id_))
+    assert code_of(add, **home.route("10.1.0.0/16", id_)) == "RouteAlreadyExists"
+    unknown = home.route("10.2.0.0/16", "tgw-attach-0123456789abcdef0")
+    assert code_of(add, **unknown) == "InvalidTransitGatewayAttachmentID.NotFound"
+    wrong = {**home.route("10.2.0.0/16", id_), "TransitGatewayRouteTableId": away.table}
+    assert code_of(add, **wrong) == "InvalidRouteTableID.NotFound"
+    own = home.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
+    other = home.ec2.create_transit_gateway_route_table(TransitGatewayId=own)["TransitGatewayRouteTable"]
+    strange = {**home.route("10.2.0.0/16", id_), "TransitGatewayRouteTableId": other["TransitGatewayRouteTableId"]}
+    assert code_of(add, **strange) == "InvalidParameterValue"
+    remove = home.ec2.delete_transit_gateway_route
+    key = {"TransitGatewayRouteTableId": home.table, "DestinationCidrBlock": "10.1.0.0/16"}
+    remove(**key)
+    assert code_of(remove, **key) == "InvalidRoute.NotFound"
+
+
+def test_a_gateway_with_a_peering_stays_whichever_side_asked_for_it(peered: tuple[Side, Side, str]) -> None:
+    home, away, id_ = peered
+    for side in (home, away):
+        assert code_of(side.ec2.delete_transit_gateway, TransitGatewayId=side.id) == "IncorrectState"
+    away.ec2.associate_transit_gateway_route_table(**away.pair(id_))
+    home.ec2.create_transit_gateway_route(**home.route("10.1.0.0/16", id_))
+    away.ec2.delete_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)
+    assert home.states() == away.states() == {}
+    assert home.routes() == {"10.1.0.0/16": "blackhole"}
+    for side in (home, away):
+        side.ec2.delete_transit_gateway_route_table(TransitGatewayRouteTableId=side.table)
+        side.ec2.delete_transit_gateway(TransitGatewayId=side.id)
