@@ -44,7 +44,10 @@ class Clouds:
     home: Region
     others: Mapping[str, Region]
     clock: Callable[[], float] = time.monotonic
-    _where: dict[str, str] = field(default_factory=dict)  # the region of what is not at home: instances, leftovers
+    _where: dict[str, str] = field(default_factory=dict)  # regions of instances and leftovers, empty for home
+    _fresh: dict[str, tuple[str, float]] = field(
+        default_factory=dict
+    )  # of launches that may not be in sight yet, and when
     _last: dict[str, tuple[float, tuple[Instance, ...]]] = field(default_factory=dict)
 
     def view(self) -> Ec2View:
@@ -53,14 +56,20 @@ class Clouds:
             asked = {name: pool.submit(self._there, name) for name in self.others}
             own = self.home.view()
             found = {name: one.result() for name, one in asked.items()}
-        self._where = {one.id: name for name, instances in found.items() for one in instances}
+        now = self.clock()
+        self._fresh = {id_: (name, at) for id_, (name, at) in self._fresh.items() if now - at < STALE}
+        self._where = {id_: name for id_, (name, _) in self._fresh.items()}
+        self._where |= {one.id: "" for one in own.instances}
+        self._where |= {one.id: name for name, instances in found.items() for one in instances}
         return Ec2View(own.at, (*own.instances, *(one for instances in found.values() for one in instances)))
 
     def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
         """Launch where the place is."""
-        outcome = self._at(place.region).run(attempt, place, tags, whole)
-        if place.region in self.others:
-            self._where |= dict.fromkeys(outcome.instances.values(), place.region)
+        region = place.region if place.region in self.others else ""
+        outcome = self._at(region).run(attempt, place, tags, whole)
+        now = self.clock()
+        for one in outcome.instances.values():
+            self._where[one], self._fresh[one] = region, (region, now)
         return outcome
 
     def terminate(self, ids: Iterable[str]) -> None:
@@ -102,15 +111,28 @@ class Clouds:
         return found
 
     def _each(self, ids: Iterable[str], call: Callable[[Region, list[str]], None]) -> None:
-        """One call for each region; all are made, and the first failure is raised after that."""
+        """One call for each region; all are made, and the first failure is raised after that.
+
+        Nobody has told where an instance is that an earlier process launched and EC2 does not show yet: it is asked for
+        everywhere, and where it is not, EC2 says so, or that nobody may; only where every region says so, that is a failure.
+        """
         by_region: dict[str, list[str]] = {}
+        unknown: list[str] = []
         for one in ids:
-            by_region.setdefault(self._where.get(one, ""), []).append(one)
-        failed: list[AwsError] = []
-        for region, some in by_region.items():
-            try:
-                call(self._at(region), some)
-            except AwsError as error:
-                failed.append(error)
+            if one in self._where:
+                by_region.setdefault(self._where[one], []).append(one)
+            else:
+                unknown.append(one)
+        failed = [error for region, some in by_region.items() if (error := self._tried(region, some, call))]
+        if unknown:
+            refused = [self._tried(region, unknown, call) for region in ("", *self.others)]
+            failed += [error for error in refused if error is not None] if all(refused) else []
         if failed:
             raise failed[0]
+
+    def _tried(self, region: str, ids: list[str], call: Callable[[Region, list[str]], None]) -> AwsError | None:
+        try:
+            call(self._at(region), ids)
+        except AwsError as error:
+            return error
+        return None

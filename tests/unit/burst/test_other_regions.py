@@ -191,6 +191,28 @@ def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent,
     both.run(launches.attempt("g-5"), AWAY, {}, True)
     both.terminate(["i-r-2-g-5"])
     assert home.asked == [] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+    # Nor need EC2 show it soon.
+    both.view()
+    both.terminate(["i-r-2-g-5"])
+    assert home.asked == [("view",)] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+
+
+def test_what_an_earlier_process_launched_and_nobody_sees_is_ended_wherever_it_is(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, now = pair
+    both.run(launches.attempt("g-5"), AWAY, {}, True)
+    now[0] = STALE
+    both.view()
+    both.terminate(["i-r-2-g-5", "i-1"])
+    assert home.asked[-2:] == [("terminate", "i-1"), ("terminate", "i-r-2-g-5")]
+    assert away.asked[-1] == ("terminate", "i-r-2-g-5")
+    # A region that it is not in may refuse; it is a failure where all do.
+    home.down = True
+    both.terminate(["i-r-2-g-5"])
+    away.down = True
+    with pytest.raises(AwsError):
+        both.terminate(["i-r-2-g-5"])
 
 
 def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(

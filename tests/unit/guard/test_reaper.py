@@ -205,7 +205,26 @@ def test_the_function_fails_when_something_is_left(ec2: Any, cloud: Cloud, tmp_p
     assert json.loads(done.stdout)["failed"] == {stubborn: "OperationNotPermitted"}
 
 
-def _as_lambda(file: Path, cloud: Cloud, folder: Path) -> "subprocess.CompletedProcess[str]":
+def test_nodes_in_other_regions_end_too_and_a_region_that_does_not_answer_keeps_none(
+    ec2: Any, cloud: Cloud, tmp_path: Path
+) -> None:
+    file = tmp_path / "function.zip"
+    file.write_bytes(package.archive(package.files()))
+    keys = {"aws_access_key_id": "t", "aws_secret_access_key": "t"}
+    away = boto3.client("ec2", endpoint_url=cloud.endpoint, region_name="us-east-2", **keys)
+    vpc = away.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
+    away.create_subnet(VpcId=vpc, CidrBlock="10.70.0.0/20", AvailabilityZoneId="use2-az1")
+    (here,), (there,), (kept,) = node(ec2, soon()), node(away, soon()), node(away, LATER)
+    done = _as_lambda(file, cloud, tmp_path, OTHER_REGIONS="no-such_region us-east-2")
+    assert done.returncode == 1 and "no-such_region" in done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one.get("region"), set(one["ended"])) for one in told] == [(None, {here}), ("us-east-2", {there})]
+    assert (alive(ec2), alive(away)) == (set(), {kept})
+    again = _as_lambda(file, cloud, tmp_path, OTHER_REGIONS="us-east-2")
+    assert again.returncode == 0, again.stderr
+
+
+def _as_lambda(file: Path, cloud: Cloud, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
     """The archive and boto3 on the path, and nothing of Landbridge."""
     module, function = package.HANDLER.split(".")
     program = (
@@ -215,7 +234,7 @@ def _as_lambda(file: Path, cloud: Cloud, folder: Path) -> "subprocess.CompletedP
     site = str(Path(boto3.__file__).parents[1])
     env = {"CLUSTER": "c", "GRACE_MINUTES": "5", "UNLEASED_HOURS": "24", "AWS_ENDPOINT_URL": cloud.endpoint}
     env |= {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "AWS_REGION": "us-east-1", "PYTHONPATH": site}
-    env |= {"AWS_DEFAULT_REGION": "us-east-1"}
+    env |= {"AWS_DEFAULT_REGION": "us-east-1", **variables}
     return subprocess.run(
         [sys.executable, "-S", "-c", program],
         cwd=folder,
