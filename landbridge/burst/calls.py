@@ -3,7 +3,7 @@ same call can be made again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from landbridge.burst.leases import at_launch
+from landbridge.burst.leases import of_gang
 from landbridge.burst.ledger import hold_usd
 from landbridge.burst.model import Attempt, Gang, Place, Policy, Pool
 from landbridge.burst.moments import iso
@@ -24,9 +24,7 @@ def attempts_for(
     now: float,
 ) -> tuple[Attempt, ...]:
     """One attempt for each of the parts that `split` made; `before`: how many each had at this place in this start."""
-    # From the job's start, not from this moment: a journal that was lost in between makes the very same call.
-    fresh = gang.started is not None and 0 <= now - gang.started < pool.boot_seconds
-    lease = at_launch(policy, pool, gang.minutes, gang.started if fresh and gang.started is not None else now)
+    lease = of_gang(gang, policy, pool, now)
     # A start of a job is one occasion; nodes without a job have none but the moment.
     occasion = f"{'.'.join(map(str, gang.restarts))}@{gang.started or 0:.0f}" if gang.jobs else f"@{now:.3f}"
     return tuple(

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from landbridge.burst.draft import Draft
-from landbridge.burst.model import Instance, Job, Node, Policy, Pool
+from landbridge.burst.model import Gang, Instance, Job, Node, Policy, Pool
 from landbridge.burst.moments import minute_up
 from landbridge.burst.node_states import asked_to_leave, is_up, rising, silent
 from landbridge.burst.survey import Survey
 
+SET_BACK = 3600.0  # seconds that a clock may have been set back by since a job was started
 ENOUGH = 0.5  # of a lease without a fixed end: renewed when less than this is left
 
 
@@ -15,6 +16,17 @@ def at_launch(policy: Policy, pool: Pool, minutes: int | None, now: float) -> fl
     """The first lease: boot, the job's limit and the grace; without a limit, a lease's length."""
     length = policy.lease_minutes if minutes is None else minutes + policy.grace_minutes
     return minute_up(now + pool.boot_seconds + length * 60)
+
+
+def of_gang(gang: Gang, policy: Policy, pool: Pool, now: float) -> float:
+    """The first lease of a gang's instances: from its job's start, so that whoever asks again makes the very same call.
+
+    A journal may be lost in between, and a clock be set back by up to an hour. A start that is long past, or further ahead than
+    that, says nothing about what is launched now.
+    """
+    started = gang.started
+    fresh = started is not None and -SET_BACK <= now - started < pool.boot_seconds
+    return at_launch(policy, pool, gang.minutes, started if fresh and started is not None else now)
 
 
 def wanted(node: Node, jobs: Sequence[Job], policy: Policy, now: float) -> tuple[float | None, bool]:

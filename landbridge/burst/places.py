@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.burst.errors import Kind, classify
-from landbridge.burst.leases import at_launch
+from landbridge.burst.leases import of_gang
 from landbridge.burst.ledger import Ledger, hold_usd
 from landbridge.burst.model import Gang, Place, Policy, Pool, State
 from landbridge.burst.moments import iso
@@ -70,7 +70,7 @@ def choose(
 
 def cost(place: Place, gang: Gang, pool: Pool, policy: Policy, nodes: int, now: float) -> float:
     """The most that `nodes` of the gang can cost at the place."""
-    return hold_usd(nodes, place.usd_hour or 0.0, now, at_launch(policy, pool, gang.minutes, now))
+    return hold_usd(nodes, place.usd_hour or 0.0, now, of_gang(gang, policy, pool, now))
 
 
 def _abroad(place: Place, gang: Gang, policy: Policy) -> tuple[str, str] | None:
