@@ -1,6 +1,8 @@
 """docs/reference/roles.md: every Ansible role, where site.yml uses it, and every variable, from the roles' own specifications."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,27 @@ in (`ansible/site.yml`, in this order for the roles that it names); `--limit` ta
 """
 
 
+_GROUP = re.compile(r"'(\w+)' in group_names")
+
+
+@dataclass(frozen=True)
+class Use:
+    """Whose hosts get a role, and with which tags it can be asked for."""
+
+    groups: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
 def page() -> str:
     """The whole page."""
-    plays = dict(_plays())
+    plays = uses()
     names = [path.parent.parent.name for path in sorted(ANSIBLE.glob("roles/*/meta/argument_specs.yml"))]
     lines = [HEAD, "| role | what | groups in site.yml | tags |", "| --- | --- | --- | --- |"]
     for name in names:
-        groups, tags = plays.get(name, ((), ()))
+        use = plays.get(name, Use((), ()))
         specs = _load(ANSIBLE / f"roles/{name}/meta/argument_specs.yml")["argument_specs"]
         what = _cell(specs["main"]["short_description"])
-        lines.append(f"| [{name}](#{name}) | {what} | {_quoted(groups)} | {_quoted(tags)} |")
+        lines.append(f"| [{name}](#{name}) | {what} | {_quoted(use.groups)} | {_quoted(use.tags)} |")
     for name in names:
         lines += _role(name)
     return "\n".join(lines) + "\n"
@@ -70,37 +83,29 @@ def _default(name: str, option: Mapping[str, Any], defaults: Mapping[str, Any]) 
     return f"`{_cell(shown)}`" if len(shown) <= 60 else "see its defaults"
 
 
-def _plays() -> Iterator[tuple[str, tuple[tuple[str, ...], tuple[str, ...]]]]:
-    """(role, (groups, tags)) as site.yml uses it; a role that it uses in several plays counts for all of them."""
-    found: dict[str, tuple[list[str], list[str]]] = {}
+def uses() -> Mapping[str, Use]:
+    """How site.yml uses each role; one that it uses in several places counts for all of them."""
+    found: dict[str, Use] = {}
     for play in _load(ANSIBLE / "site.yml"):
-        for task in _tasks(play):
-            role = (task.get("ansible.builtin.include_role") or task.get("ansible.builtin.import_role") or {}).get(
-                "name"
-            )
-            if role is None:
-                continue
-            groups, tags = found.setdefault(role, ([], []))
-            groups += [play["hosts"]] if play["hosts"] not in groups else []
-            tags += [tag for tag in play.get("tags", []) if tag not in tags]
-    for role, (groups, tags) in found.items():
-        yield role, (tuple(groups), tuple(tags))
+        of_play = Use((play["hosts"],), tuple(play.get("tags", ())))
+        for role, use in _roles(play["tasks"], of_play):
+            known = found.get(role, Use((), ()))
+            found[role] = Use(_joined(known.groups, use.groups), _joined(known.tags, use.tags))
+    return found
 
 
-def _tasks(play: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    pending = [*play.get("tasks", []), *play.get("pre_tasks", []), *play.get("post_tasks", [])]
-    pending += [
-        {
-            "ansible.builtin.include_role": {"name": role.get("role", role.get("name"))}
-            if isinstance(role, dict)
-            else {"name": role}
-        }
-        for role in play.get("roles", [])
-    ]
-    while pending:
-        task = pending.pop()
-        pending += [*task.get("block", []), *task.get("rescue", []), *task.get("always", [])]
-        yield task
+def _roles(tasks: Sequence[Mapping[str, Any]], around: Use) -> Iterator[tuple[str, Use]]:
+    for task in tasks:
+        groups = tuple(_GROUP.findall(str(task.get("when", "")))) or around.groups
+        here = Use(groups, _joined(around.tags, task.get("tags", ())))
+        if "block" in task:
+            yield from _roles(task["block"], here)
+        elif "ansible.builtin.include_role" in task:
+            yield task["ansible.builtin.include_role"]["name"], here
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
 
 
 def _load(path: Path) -> Any:

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from landbridge.realise.configure import Event, Task
 
 _STYLES = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
@@ -28,8 +30,7 @@ class ConfigureDisplay:
         )
         self._bar = self._progress.add_task(self._title, total=None)
         self._play, self._seen = "", Counter[str]()
-        self._pending: dict[str, list[str]] = {}
-        self._current: Task | None = None
+        self._pending: dict[Task, dict[str, list[str]]] = {}
 
     def __enter__(self) -> "ConfigureDisplay":
         if self._console.is_terminal:
@@ -41,7 +42,7 @@ class ConfigureDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._flush()
+        self._print(list(self._pending))
         if self._console.is_terminal:
             self._progress.stop()
 
@@ -53,32 +54,36 @@ class ConfigureDisplay:
             self._begin(event)
             return
         self._seen[event.state] += 1
+        self._print([task for task, found in self._pending.items() if task != event.task and _has(found, event.host)])
         if event.state != "ok":
-            self._pending.setdefault(event.state, []).append(event.host)
+            self._pending.setdefault(event.task, {}).setdefault(event.state, []).append(event.host)
         if event.message:
-            self._flush()
+            self._print([event.task])
             text = "\n".join("      " + line for line in event.message.splitlines())
             self._console.print(text, style="red", markup=False)
-        self._describe()
+        self._describe(event.task)
 
     def _begin(self, task: "Task") -> None:
-        self._flush()
-        self._current = task
         if task.play != self._play:
+            self._print(list(self._pending))
             self._play = task.play
             self._console.print(self._play, style="bold", markup=False)
-        self._describe()
+        self._describe(task)
 
-    def _describe(self) -> None:
-        name = self._current.name if self._current else ""
+    def _describe(self, task: "Task") -> None:
         counts = ", ".join(f"{self._seen[state]} {state}" for state in ("ok", "changed", "failed") if self._seen[state])
-        self._progress.update(self._bar, description=f"{name}  ({counts})" if counts else name)
+        self._progress.update(self._bar, description=f"{task.name}  ({counts})" if counts else task.name)
 
-    def _flush(self) -> None:
-        """One line for a task that changed something, with the hosts where it did."""
+    def _print(self, tasks: "Sequence[Task]") -> None:
+        """One line for a task that changed something, with the hosts where it did; once one of them is further on."""
         from landbridge.hostlist import compress
 
-        for state, hosts in self._pending.items():
-            name = self._current.name if self._current else ""
-            self._console.print(f"  {state:11} {name}  [{compress(hosts)}]", style=_STYLES[state], markup=False)
-        self._pending = {}
+        for task in tasks:
+            for state, hosts in self._pending.pop(task, {}).items():
+                self._console.print(
+                    f"  {state:11} {task.name}  [{compress(hosts)}]", style=_STYLES[state], markup=False
+                )
+
+
+def _has(found: "Mapping[str, list[str]]", host: str) -> bool:
+    return any(host in hosts for hosts in found.values())

@@ -75,14 +75,12 @@ class _Listener:
     """Turns ansible-runner's events into ours."""
 
     on_event: OnEvent
-    task: Task = field(default_factory=lambda: Task("", ""))
     failures: list[Outcome] = field(default_factory=list)
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
         kind, data = str(event.get("event")), event.get("event_data") or {}
         if kind in ("playbook_on_task_start", "playbook_on_handler_task_start"):
-            self.task = Task(str(data.get("play", "")), str(data.get("name") or data.get("task") or ""))
-            self.on_event(self.task)
+            self.on_event(_task(data))
         elif kind in ("runner_on_ok", "runner_on_failed", "runner_on_unreachable"):
             self._outcome(kind, data)
         return True
@@ -98,11 +96,17 @@ class _Listener:
         else:
             state = "unreachable"
         outcome = Outcome(
-            self.task, str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result)
+            _task(data), str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result)
         )
         if outcome.message:
             self.failures.append(outcome)
         self.on_event(outcome)
+
+
+def _task(data: Mapping[str, Any]) -> Task:
+    """The task that an event is about: where hosts go on alone, what was begun last may be another host's."""
+    name, role = str(data.get("task") or ""), str(data.get("role") or "")
+    return Task(str(data.get("play", "")), f"{role} : {name}" if role else name)
 
 
 def configure(

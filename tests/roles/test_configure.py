@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from landbridge.cli.configure_display import ConfigureDisplay
 from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import FindingsError
@@ -28,6 +29,16 @@ PLAY = """
       changed_when: false
     - name: Write
       ansible.builtin.copy: {content: x, dest: "{{ playbook_dir }}/out"}
+"""
+ADDED = """
+- name: Two more
+  hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - name: Know it
+      ansible.builtin.add_host: {name: "{{ item }}", ansible_python_interpreter: "{{ ansible_playbook_python }}"}
+      loop: [quick, slow]
 """
 FAILING = (
     PLAY
@@ -73,6 +84,40 @@ def test_a_second_run_changes_nothing_and_a_check_only_says_so(project: Path) ->
     assert states == [("Look", "ok"), ("Write", "changed")]
     second, _ = run(project)
     assert second.hosts["localhost"].changed == 0
+
+
+ALONE = """
+- name: Alone
+  hosts: quick,slow
+  connection: local
+  gather_facts: false
+  strategy: free
+  tasks:
+    - name: Wait
+      ansible.builtin.command: "sleep {{ 1.5 if inventory_hostname == 'slow' else 0 }}"
+      changed_when: inventory_hostname == 'slow'
+    - name: Break
+      ansible.builtin.fail: {msg: "of {{ inventory_hostname }}"}
+"""
+
+
+def test_what_hosts_do_at_their_own_pace_is_told_of_the_right_task(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "ansible/site.yml").write_text("---" + ADDED + ALONE)
+    events: list[Event] = []
+    path = project / "stacks/Pulumi.sandbox.yaml"
+    with ConfigureDisplay("sandbox") as show:
+        result = configure(environment(path), path, lambda event: (events.append(event), show(event)))
+    seen = [(event.task.name, event.host, event.state) for event in events if isinstance(event, Outcome)]
+    # The quick one is at its second task before the slow one has ended its first.
+    alone = [row for row in seen if row[1] != "localhost"]
+    assert alone[:2] == [("Wait", "quick", "ok"), ("Break", "quick", "failed")]
+    assert alone[2:] == [("Wait", "slow", "changed"), ("Break", "slow", "failed")]
+    assert {(one.host, one.message) for one in result.failures} == {("quick", "of quick"), ("slow", "of slow")}
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split() for line in said if "Wait" in line] == [["changed", "Wait", "[slow]"]]
+    assert said.index("      of quick") < next(n for n, line in enumerate(said) if "Wait" in line)
 
 
 def test_a_failure_is_told_with_its_reason(project: Path) -> None:

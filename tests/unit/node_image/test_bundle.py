@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docs.role_pages import uses
 from landbridge import yaml_text
 from landbridge.node_image import Bundle, bundle, roles_used, steps
 
@@ -136,12 +137,6 @@ def test_a_cloud_node_has_every_role_of_a_node_on_prem() -> None:
     # An instance boots with the driver that its image was tested with, and with what is beside it; its GPUs are whole.
     only_on_metal = {"node_health", "scratch", "hardening", "nvidia_driver", "nvidia_fabric"}
     only_on_metal |= {"dcgm", "nvidia_container_toolkit", "rdma", "mig"}
-    wanted = {
-        task["ansible.builtin.include_role"]["name"]
-        for play in yaml_text.load((ROOT / "ansible/site.yml").read_text())
-        if play["hosts"] in groups
-        for task in play.get("tasks", [])
-        if "ansible.builtin.include_role" in task
-    }
+    wanted = {role for role, use in uses().items() if groups & set(use.groups)}
     used = {path.name for path in roles_used(ROOT / "ansible/playbooks/node_image.yml", ROOT / "ansible/roles")}
     assert {"base", "slurm_node", "training_runtime"} <= wanted and wanted - only_on_metal <= used
