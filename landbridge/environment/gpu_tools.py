@@ -55,3 +55,7 @@ class GpuTools(Model):
         default=None, description="a copy of NVIDIA's repository with its key (gpgkey); none: NVIDIA's own"
     )
     rdma: Rdma = Rdma()
+    gds: bool = Field(
+        default=False,
+        description="GPUDirect Storage, on nodes with open kernel modules; its module is loaded at the next start",
+    )

@@ -46,6 +46,14 @@ class Ssh(Model):
     root: Literal["no", "keys"] = Field(
         default="no", description="keys: root may log in with a key; whoever operators log in as is never shut out"
     )
+    nodes: Literal["jobs", "open"] = Field(
+        default="jobs",
+        description="jobs: users get into a GPU node only while they have a job there, and into that job (pam_slurm_adopt)",
+    )
+    nodes_without_job: tuple[UserName, ...] = Field(
+        default=(),
+        description="groups whose members get into GPU nodes whenever they want, besides who operates the site",
+    )
 
 
 class Tuning(Model):

@@ -1,11 +1,11 @@
-"""What is beside the driver on GPU nodes: DCGM, devices of containers, RDMA. Pure."""
+"""What is beside the driver on GPU nodes: DCGM, devices of containers, RDMA, GPUDirect Storage. Pure."""
 
 from typing import Any
 
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.environment.gpu_tools import GpuTools, Rdma
-from landbridge.plan.gpu_stack import branch_of, driver_of
+from landbridge.plan.gpu_stack import branch_of, driver_of, software
 from landbridge.plan.mig import group_of
 
 #: The role dcgm's, told by prolog and epilog.
@@ -15,7 +15,7 @@ _CUDA_13 = 580
 
 
 def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
-    """What the roles dcgm, nvidia_container_toolkit, rdma and slurm_job_environment have to know of one node.
+    """What the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment have to know of one node.
 
     Nothing of hosts that are no nodes, and of nodes whose own system brings the driver: that brings the rest, too.
     """
@@ -23,13 +23,16 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     if group is None or environment.onprem is None or not driver.install or group.platform not in platforms():
         return {}
     tools = environment.onprem.gpu_tools
-    kinds = {one.kind for one in platforms()[group.platform].adapters}
+    platform = platforms()[group.platform]
+    kinds = {one.kind for one in platform.adapters}
     # Where all comes from NVIDIA's repository, the driver's role has brought it; a mirror of it has DCGM, too.
     own = driver.repository != "nvidia"
     return {
         **(_dcgm(tools, branch_of(driver), own, driver.mirror) if tools.dcgm else {}),
         **(_containers(tools) if tools.container_toolkit else {}),
         **(_rdma(tools.rdma) if tools.rdma.stack != "none" and (tools.rdma.roce or "infiniband" in kinds) else {}),
+        # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
+        **({"landbridge_gds": True} if tools.gds and software(driver, platform).modules == "open" else {}),
     }
 
 

@@ -22,6 +22,7 @@ from landbridge.plan.jobs import PROGRAM as JOB_PROGRAM
 from landbridge.plan.jobs import job_variables
 from landbridge.plan.mig import group_of, mig_variables
 from landbridge.plan.mlops import artifact_class, tracking_uri
+from landbridge.plan.node_logins import node_login_variables
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.people import people_of_server, people_variables
@@ -125,6 +126,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "slurm_common_auth": environment.scheduler.auth,
         **slurm_packages(environment),
         **container_variables(environment),
+        **node_login_variables(environment),
         "slurm_node_controllers": list(served.controllers),
         "slurm_login_controllers": list(served.controllers),
         # slurm.conf is the same for every node: where nothing is checked, the program must still be there.

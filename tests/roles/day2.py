@@ -35,7 +35,20 @@ SITE = plan(
 TAGS = "base,slurm,health"
 
 
-def described(lab: Layout) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Kind:
+    """Which Slurm, how its hosts trust one another, and the file with the key that says so."""
+
+    version: str
+    auth: str
+    key: str
+
+
+MUNGE = Kind("24.11", "munge", "/etc/munge/munge.key")
+SLURM = Kind("26.05", "slurm", "/etc/slurm/slurm.jwks")
+
+
+def described(lab: Layout, kind: Kind) -> dict[str, Any]:
     """The site as its file describes it, with one node."""
     others = {
         "db01": "10.49.0.12",
@@ -71,8 +84,8 @@ def described(lab: Layout) -> dict[str, Any]:
         "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
         "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "hub": {"kind": "s3"}},
         "scheduler": {
-            "slurm": {"version": "24.11", "packages_mirror": None},
-            "auth": "munge",
+            "slurm": {"version": kind.version, "packages_mirror": None},
+            "auth": kind.auth,
             "cgroup": "v1",
             "overrides": {"slurm_conf": own},
         },
@@ -80,13 +93,13 @@ def described(lab: Layout) -> dict[str, Any]:
     }
 
 
-def project(folder: Path, lab: Layout) -> Path:
+def project(folder: Path, lab: Layout, kind: Kind) -> Path:
     """A checkout with that file; its nodes are written as people write them."""
     for name in ("ansible", "ansible.cfg", "examples"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "stacks").mkdir()
     lines = ["config:", "  aws:region: us-east-1", "  landbridge:environment:"]
-    for key, value in described(lab).items():
+    for key, value in described(lab, kind).items():
         if key == "onprem":
             row = f"{{hosts: dgx01, platform: {PLATFORM}, address: {ADDRESSES['dgx01']}, rack: r1}}"
             lines += ["    onprem:", "      nodes:", f"        - {row}  # the first"]
@@ -104,6 +117,7 @@ class Site(Cluster):
 
     folder: Path = Path()
     path: Path = Path()
+    kind: Kind = MUNGE
 
     def landbridge(self, *words: str, code: int = 0) -> str:
         """Run the program from the folder."""
@@ -137,7 +151,7 @@ class Site(Cluster):
         return {node["name"]: set(node["state"]) for node in found}
 
     def traces(self, node: str) -> Mapping[str, str]:
-        """What a run could have changed on a node: its files' contents, its packages, and munge's start.
+        """What a run could have changed on a node: its files' contents, its packages, and munge's or systemd's own start.
 
         slurmd starts itself anew at every reconfiguration of Slurm's, wherever that was caused; its jobs go on.
         """
@@ -147,7 +161,7 @@ class Site(Cluster):
             "-c",
             "find /etc /opt/landbridge /usr/lib/systemd -xdev -type f -newermt 2000-01-01 ! -name '*.pyc' "
             "-exec sha256sum {} + | sort -k2; dpkg-query -W | sha256sum; "
-            "systemctl show -p ExecMainStartTimestampMonotonic --value munge",
+            f"systemctl show -p ExecMainStartTimestampMonotonic --value {'munge' if self.kind is MUNGE else 'ssh'}",
         )
         lines = said.splitlines()
         return {
@@ -161,4 +175,4 @@ def home(lab: Layout, node: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-__all__ = ["ADDRESSES", "NODES", "SITE", "STACK", "TAGS", "Site", "home", "project", "ssh"]
+__all__ = ["ADDRESSES", "MUNGE", "NODES", "SITE", "SLURM", "STACK", "TAGS", "Kind", "Site", "home", "project", "ssh"]

@@ -65,6 +65,7 @@ def described(lab: Layout, packages: Repository) -> dict[str, Any]:
             "gpu_tools": {
                 "container_toolkit_mirror": packages.address(OPERATOR, "container-toolkit"),
                 "rdma": {"stack": "doca", "mirror": packages.address(OPERATOR, "doca")},
+                "gds": True,
             },
         },
         "aws": {"cidr": str(CLOUD)},

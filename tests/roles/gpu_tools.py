@@ -52,7 +52,7 @@ SLURM = """
 RDMA = "- {hosts: dgx01, gather_facts: false, roles: [rdma]}\n"
 
 
-def described(packages: Repository) -> Environment:
+def described(packages: Repository, version: str, auth: str) -> Environment:
     """The site as a file would describe it: no accounting, because there is no database."""
     absent = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "HealthCheckProgram")
     own = dict.fromkeys((*absent, "HealthCheckInterval", "HealthCheckNodeState"))
@@ -77,8 +77,8 @@ def described(packages: Repository) -> Environment:
             ("aws", "pools"): [],
             ("link",): REMOVED,
             ("scheduler", "accounts"): REMOVED,
-            ("scheduler", "slurm"): {"version": "24.11"},
-            ("scheduler", "auth"): "munge",
+            ("scheduler", "slurm"): {"version": version, "packages_mirror": None},
+            ("scheduler", "auth"): auth,
             ("scheduler", "cgroup"): "v1",
             ("scheduler", "overrides"): {
                 "slurm_conf": {**own, "SlurmdParameters": "config_overrides", "ReturnToService": 2}
@@ -94,6 +94,8 @@ class Bench:
     lab: Layout
     folder: Path
     packages: Repository
+    version: str = "24.11"
+    auth: str = "munge"
 
     def run(self, command: str, node: str = "dgx01") -> str:
         done = nodes.exec(self.lab, node, [command], timeout=60)
@@ -123,11 +125,10 @@ class Bench:
         return play(self.lab, self.folder, playbook, self._inventory(), *words)
 
     def _inventory(self) -> Mapping[str, Any]:
-        data = inventory(described(self.packages))
+        data = inventory(described(self.packages, self.version, self.auth))
         data["all"]["vars"] |= {
             **connection(self.lab),
             "slurm_common_key": "k" * 64,
-            "slurm_common_release": "",
             "slurm_node_controllers": [CONTROLLER[1]],
             "slurm_node_health_program": "",
         }

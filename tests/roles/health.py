@@ -46,7 +46,7 @@ PLAYBOOK = """
 """
 
 
-def described() -> Environment:
+def described(version: str, auth: str) -> Environment:
     """The site as a file would describe it: no accounting, because there is no database."""
     own: dict[str, Any] = {
         "AccountingStorageType": None,
@@ -66,8 +66,8 @@ def described() -> Environment:
             ("aws", "pools"): [],
             ("link",): REMOVED,
             ("scheduler", "accounts"): REMOVED,
-            ("scheduler", "slurm"): {"version": "24.11"},
-            ("scheduler", "auth"): "munge",
+            ("scheduler", "slurm"): {"version": version, "packages_mirror": None},
+            ("scheduler", "auth"): auth,
             ("scheduler", "cgroup"): "v1",
             ("scheduler", "overrides"): {"slurm_conf": own},
         }
@@ -80,6 +80,8 @@ class Drill:
 
     lab: Layout
     folder: Path
+    version: str = "24.11"
+    auth: str = "munge"
 
     def run(self, node: str, command: str) -> str:
         done = nodes.exec(self.lab, node, [command])
@@ -114,11 +116,10 @@ class Drill:
         return play(self.lab, self.folder, PLAYBOOK, self._inventory()).good()
 
     def _inventory(self) -> dict[str, Any]:
-        data = inventory(described())
+        data = inventory(described(self.version, self.auth))
         data["all"]["vars"] |= {
             **connection(self.lab),
             "slurm_common_key": "k" * 64,
-            "slurm_common_release": "",
             "slurm_node_controllers": [CONTROLLER[1]],
             "node_health_seconds": ROUND,
             "node_health_driver_branch": "580",

@@ -34,6 +34,8 @@ def described(
     release: str,
     controllers: Sequence[str],
     pools: Sequence[Mapping[str, Any]] = (),
+    *,
+    auth: str = "munge",
     **settings: Any,
 ) -> Environment:
     """The site as a file describes it, with `pools` in AWS; `settings` are the site's own of slurm.conf."""
@@ -62,6 +64,7 @@ def described(
         "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "hub": {"kind": "s3"}},
         "scheduler": {
             "slurm": {"version": release, "packages_mirror": None},
+            "auth": auth,
             "cgroup": "v1",
             "accounts": {"vision": {"users": ["alice"], "data_class": "internal"}},
             "overrides": {"slurm_conf": {**own, **settings}},

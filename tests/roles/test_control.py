@@ -3,12 +3,13 @@
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from landbridge.environment import Environment
 from sandbox.demo.cluster import wait_for
 from sandbox.lab import cleanup, nodes
 from sandbox.lab import lab as whole
@@ -18,7 +19,16 @@ from tests.roles.pair import Jobs
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
-RELEASE = "26.05"
+#: Of Slurm, and how its hosts trust one another.
+KINDS = [("26.05", "munge"), pytest.param(("24.11", "slurm"), marks=pytest.mark.long)]
+Describe = Callable[..., Environment]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=["munge", "slurm"])
+def described(request: pytest.FixtureRequest, folder: Path) -> Describe:
+    """The site with these controllers, and settings of slurm.conf."""
+    release, auth = request.param
+    return lambda *controllers, **settings: pair.described(folder, release, controllers, auth=auth, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def jobs(folder: Path) -> Iterator[Jobs]:
+def jobs(described: Describe, folder: Path) -> Iterator[Jobs]:
     """One controller, to begin with."""
     lab = layout("landbridge-test-control")
     cleanup.down(lab)
     try:
         whole.up(lab, pair.site())
-        pair.configure(lab, pair.described(folder, RELEASE, ["ctl01"]), folder / "control.yml")
+        pair.configure(lab, described("ctl01"), folder / "control.yml")
         found = Jobs(lab)
         wait_for("the node in service", lambda: "idle" in found.run("dgx01", "sinfo", "-h", "-o", "%T"), 30)
         yield found
@@ -42,12 +52,10 @@ def jobs(folder: Path) -> Iterator[Jobs]:
 
 
 @pytest.fixture(scope="module")
-def two(jobs: Jobs, folder: Path) -> Jobs:
+def two(jobs: Jobs, described: Describe, folder: Path) -> Jobs:
     """A pair, made of the one while a job runs and another waits; both are there afterwards."""
     running, waiting = jobs.running(jobs.submit(600)), jobs.submit(1, "--hold")
-    changed = pair.configure(
-        jobs.lab, pair.described(folder, RELEASE, ["ctl01", "ctl02"]), folder / "control.yml", only="control"
-    )
+    changed = pair.configure(jobs.lab, described("ctl01", "ctl02"), folder / "control.yml", only="control")
     assert changed["ctl01"] < 12, "a controller that was there is not made anew"
     assert (jobs.state(running), jobs.state(waiting)) == ("RUNNING", "PENDING")
     jobs.run("dgx01", "scancel", str(running), str(waiting))
@@ -103,12 +111,12 @@ def test_slurmctld_does_not_start_without_its_queue(two: Jobs) -> None:
     assert two.run("ctl02", "findmnt", "-no", "TARGET", "/var/lib/slurm/shared").strip() == "/var/lib/slurm/shared"
 
 
-def test_a_changed_file_reaches_both_and_nothing_is_restarted(two: Jobs, folder: Path) -> None:
+def test_a_changed_file_reaches_both_and_nothing_is_restarted(two: Jobs, described: Describe, folder: Path) -> None:
     before = two.run("ctl02", "pidof", "slurmctld")
     running = two.running(two.submit(600))
     changed = pair.configure(
         two.lab,
-        pair.described(folder, RELEASE, ["ctl01", "ctl02"], KillWait=71),
+        described("ctl01", "ctl02", KillWait=71),
         folder / "control.yml",
         only="files",
     )

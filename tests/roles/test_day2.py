@@ -11,21 +11,21 @@ from sandbox.hardware import faults
 from sandbox.lab import cleanup, nodes
 from sandbox.lab import lab as whole
 from sandbox.lab.layout import layout
-from tests.roles.day2 import NODES, SITE, TAGS, Site, home, project
+from tests.roles.day2 import MUNGE, NODES, SITE, SLURM, TAGS, Site, home, project
 from tests.roles.playing import recap
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+@pytest.fixture(scope="module", params=[MUNGE, pytest.param(SLURM, marks=pytest.mark.long)], ids=["munge", "slurm"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     lab, folder = layout("landbridge-day2"), tmp_path_factory.mktemp("day2")
     cleanup.down(lab)
     try:
         whole.up(lab, SITE)
         for name in NODES:
             home(lab, name)
-        found = Site(lab, folder, project(folder, lab))
+        found = Site(lab, folder, project(folder, lab, request.param), request.param)
         found.landbridge("configure", "--limit", "ctl01,dgx01", "--tags", TAGS)
         wait_for("the first node in service", lambda: found.states() == {"dgx01": {"IDLE"}}, 30)
         yield found
@@ -136,5 +136,5 @@ def test_a_node_leaves_when_its_jobs_have_ended(site: Site, job: int) -> None:
     assert list(site.states()) == ["dgx01"] and running(site, job)
     assert site.traces("dgx01") == before
     assert "dgx02" not in site.path.read_text() and site.path.read_text().count("# the first") == 1
-    kept = "systemctl is-active slurmd; test -e /etc/munge/munge.key || echo no key"
+    kept = f"systemctl is-active slurmd; test -e {site.kind.key} || echo no key"
     assert site.run("dgx02", "sh", "-c", kept).split("\n")[:2] == ["inactive", "no key"]

@@ -68,6 +68,20 @@ def test_a_job_that_takes_more_memory_than_it_asked_for_is_ended(rack: Rack) -> 
         rack.run("login01", "srun", "--mem=50", "python3", "-c", "x = bytearray(400 << 20)", user="alice")
 
 
+def test_people_get_into_a_node_while_they_have_a_job_there(rack: Rack) -> None:
+    made = "test -e ~/.ssh/id || ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id; cp ~/.ssh/id.pub ~/.ssh/authorized_keys"
+    rack.run("login01", "sh", "-c", made, user="alice")
+    options = [f"-o{one}" for one in ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")]
+    ssh = ["ssh", "-F", "none", "-i", "/home/alice/.ssh/id", *options, "dgx01", "cat /proc/self/cgroup"]
+    with pytest.raises(ClusterError, match="Access denied by pam_slurm_adopt"):
+        rack.run("login01", *ssh, user="alice")
+    words = ["sbatch", "--parsable", "--nodelist=dgx01", "--mem=100", "--output=/dev/null", "--wrap=sleep 600"]
+    number = rack.run("login01", *words, user="alice").strip()
+    wait_for("the job", lambda: "MIXED" in rack.states()["dgx01"], 30)
+    assert f"/job_{number}/step_extern" in rack.run("login01", *ssh, user="alice")
+    rack.run("login01", "scancel", number, user="alice")
+
+
 def test_a_container_of_a_job_has_the_jobs_own_memory_and_home(rack: Rack) -> None:
     said = rack.run("login01", "srun", "--mem=200", "podman", "--version", user="alice")
     assert said.startswith("podman version")

@@ -23,13 +23,16 @@ DOCKER = '{"log-driver": "journald", "default-runtime": "nvidia"}'
 STATISTICS = "/var/log/landbridge/gpu-jobs"
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+SLURM_OWN = pytest.param(("26.05", "slurm"), marks=pytest.mark.long)
+
+
+@pytest.fixture(scope="module", params=[("24.11", "munge"), SLURM_OWN], ids=["munge", "slurm"])
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     lab = layout(NAME)
     cleanup.down(lab)
     try:
         whole.up(lab, SITE)
-        found = Bench(lab, tmp_path_factory.mktemp("gpus"), publish(lab))
+        found = Bench(lab, tmp_path_factory.mktemp("gpus"), publish(lab), *request.param)
         # What an older kit leaves: the generation before of DCGM, and Docker's default runtime.
         old = f"{found.packages.address(OPERATOR, 'debian13')}datacenter-gpu-manager_3.3.9_all.deb"
         fetch = f'python3 -c "import urllib.request as r; r.urlretrieve(\\"{old}\\", \\"/tmp/old.deb\\")"'

@@ -175,10 +175,6 @@ def ssh(cluster: Cluster, user: str, command: str, host: str = "dgx01", account:
 
 @pytest.mark.usefixtures("keys")
 def test_deepops_988_a_user_without_a_job_is_refused_and_one_with_a_job_is_in_it(cluster: Cluster) -> None:
-    if cluster.run("dgx01", "slurmd", "-V").startswith("slurm 26."):
-        pytest.skip(
-            "not shown with 26.05 yet: in the one run a user without a job was refused, but not by the module's own words"
-        )
     with pytest.raises(ClusterError, match="Access denied by pam_slurm_adopt"):
         ssh(cluster, "alice", "true")
     number = running(cluster, submit(cluster, "sleep 4050"))

@@ -15,8 +15,11 @@ from tests.roles.health import INTERVAL, NODES, ROUND, SITE, Drill
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
+KINDS = [("24.11", "munge"), pytest.param(("26.05", "slurm"), marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=["munge", "slurm"])
+def drill(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
     lab = layout("landbridge-health")
     cleanup.down(lab)
     try:
@@ -24,7 +27,7 @@ def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
         for name in NODES:
             # The homes' stand-in: what counts is whether something is mounted there, and answers.
             nodes.exec(lab, name, ["echo 'tmpfs /home tmpfs defaults' >> /etc/fstab && mount /home"])
-        found = Drill(lab, tmp_path_factory.mktemp("health"))
+        found = Drill(lab, tmp_path_factory.mktemp("health"), *request.param)
         found.converge()
         yield found
     finally:

@@ -43,6 +43,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "nfs_client",
         "podman",
         "python_runtime",
+        "slurm_adopt",
         "slurm_common",
         "slurm_job_environment",
         "slurm_node",
@@ -136,7 +137,7 @@ def test_a_cloud_node_has_every_role_of_a_node_on_prem() -> None:
     # Who reaches an instance is for its security group to say.
     # An instance boots with the driver that its image was tested with, and with what is beside it; its GPUs are whole.
     only_on_metal = {"node_health", "scratch", "hardening", "nvidia_driver", "nvidia_fabric"}
-    only_on_metal |= {"dcgm", "nvidia_container_toolkit", "rdma", "mig"}
+    only_on_metal |= {"dcgm", "nvidia_container_toolkit", "rdma", "gds", "mig"}
     wanted = {role for role, use in uses().items() if groups & set(use.groups)}
     used = {path.name for path in roles_used(ROOT / "ansible/playbooks/node_image.yml", ROOT / "ansible/roles")}
     assert {"base", "slurm_node", "training_runtime"} <= wanted and wanted - only_on_metal <= used

@@ -50,6 +50,12 @@ def test_what_is_not_wanted_is_not_planned() -> None:
     assert planned(gpu_tools=none) == {}
 
 
+@pytest.mark.parametrize(("platform", "there"), [("dgx-h100", True), ("pcie-v100", False)])
+def test_gpudirect_storage_is_asked_for_and_needs_open_modules(platform: str, there: bool) -> None:
+    assert ("landbridge_gds" in planned(platform=platform, gpu_tools={"gds": True})) is there
+    assert "landbridge_gds" not in planned(platform=platform)
+
+
 def test_jobs_statistics_need_dcgm_and_are_asked_for() -> None:
     assert planned(gpu_tools={"job_statistics": True})["slurm_job_environment_statistics"] == STATISTICS
     assert "slurm_job_environment_statistics" not in planned(gpu_tools={"job_statistics": True, "dcgm": False})

@@ -5,6 +5,7 @@ from tests.unit.rules.row import Row
 
 SITE: DataPath = ("onprem",)
 AT: DataPath = (*SITE, "gpu_tools", "job_statistics")
+GDS: DataPath = (*SITE, "gpu_tools", "gds")
 
 ROWS = [
     Row("statistics-without-dcgm", "statistics of jobs without DCGM", {(*SITE, "gpu_tools"): {"dcgm": False, "job_statistics": True}}, AT, "dcgm: true"),
@@ -15,4 +16,7 @@ ROWS = [
         AT,
         "leave it out",
     ),
+    Row("gds-nowhere", "GPUDirect Storage where the machines bring their own software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
+    Row("gds-nowhere", "GPUDirect Storage from a distribution", {(*SITE, "driver"): {"repository": "distribution"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "repository: nvidia"),
+    Row("gds-nowhere", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
 ]  # fmt: skip
