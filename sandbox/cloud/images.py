@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import botocore.session
 import yaml
 from moto.ec2.responses import EC2Response
 from moto.ssm.models import Parameter, SimpleSystemManagerBackend
@@ -39,6 +40,20 @@ def _data() -> Mapping[str, Any]:
 def ami_id(region: str, parameter: str, version: int) -> str:
     """The id of a public image: the same in every process, another in every region."""
     return f"ami-{hashlib.sha256(f'{region}{parameter}{version}'.encode()).hexdigest()[:17]}"
+
+
+@cache
+def _public() -> Mapping[str, str]:
+    """The region of every public image: an id is of one region alone."""
+    rows = [(name, number) for name, row in _data()["images"].items() for number in range(1, len(row["versions"]) + 1)]
+    regions = botocore.session.get_session().get_available_regions("ec2")
+    return {ami_id(region, name, number): region for region in regions for name, number in rows}
+
+
+def is_elsewhere(world: World, region: str, image: str) -> bool:
+    """Whether an image is another region's: there it is known, here nobody has it."""
+    at = world.built[image]["region"] if image in world.built else _public().get(image, region)
+    return bool(at != region)
 
 
 def known(world: World, region: str) -> dict[str, dict[str, Any]]:

@@ -67,6 +67,8 @@ def place(world: World, backend: Any, launch: Mapping[str, Any]) -> Place:
         raise CloudError("MissingParameter", "The request must contain the parameter ImageId")
     if not re.fullmatch(r"ami-[0-9a-f]{8}([0-9a-f]{9})?", str(image)):
         raise CloudError("InvalidAMIID.Malformed", f'Invalid id: "{image}"')
+    if images.is_elsewhere(world, backend.region_name, str(image)):
+        raise CloudError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
     if not kind:
         raise CloudError("MissingParameter", "The request must contain the parameter InstanceType")
     subnet_id = primary_interface(launch).get("SubnetId")

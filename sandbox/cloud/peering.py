@@ -4,7 +4,7 @@ Source: EC2 API Reference, CreateTransitGatewayPeeringAttachment, AcceptTransitG
 and DeleteTransitGatewayPeeringAttachment; Transit Gateways guide, "Transit gateway peering attachments": static routes only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -17,6 +17,14 @@ from sandbox.cloud.transit import attachment_of, forget, table_of
 from sandbox.cloud.world import World
 
 _ORIGINAL: dict[str, Any] = {}
+_FILTERS = (
+    "local-owner-id",
+    "remote-owner-id",
+    "state",
+    "tag-key",
+    "transit-gateway-attachment-id",
+    "transit-gateway-id",
+)
 
 
 def install(world: World) -> None:
@@ -96,24 +104,29 @@ def _accept(backend: Any, transit_gateway_attachment_id: str) -> Any:
 
 
 def _unpeer(backend: Any, transit_gateway_attachment_id: str) -> Any:
-    """It goes on both sides; a route to it leads nowhere from then on."""
+    """It goes on both sides."""
     found = _found(backend, transit_gateway_attachment_id)
     done = _ORIGINAL["delete_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
     for region in {found.requester_tgw_info["Region"], found.accepter_tgw_info["Region"]}:
         side = ec2_backends[backend.account_id][region]
         forget(side, found.id)
         side.transit_gateway_attachments.pop(found.id, None)
-        for table in side.transit_gateways_route_tables.values():
-            for route in table.routes.values():
-                if route.get("transitGatewayAttachments", {}).get("transitGatewayAttachmentId") == found.id:
-                    route["state"] = "blackhole"
     return done
 
 
-def _peerings(backend: Any, *arguments: Any, **named: Any) -> list[Any]:
-    """Of peerings alone: moto also tells of other attachments."""
-    found = _ORIGINAL["describe_transit_gateway_peering_attachments"](backend, *arguments, **named)
-    return [one for one in found if is_peering(one)]
+def _peerings(
+    backend: Any,
+    transit_gateways_attachment_ids: list[str] | None = None,
+    filters: Mapping[str, list[str]] | None = None,
+) -> list[Any]:
+    """Of peerings alone: moto also tells of other attachments, and knows no filter by transit gateway."""
+    wanted = dict(filters or {})
+    for name in wanted:
+        if name not in _FILTERS and not name.startswith("tag:"):
+            raise error("InvalidParameterValue", f"The filter '{name}' is invalid")
+    gateways = wanted.pop("transit-gateway-id", None)
+    found = _ORIGINAL["describe_transit_gateway_peering_attachments"](backend, transit_gateways_attachment_ids, wanted)
+    return [one for one in found if is_peering(one) and (gateways is None or set(ends(one)) & set(gateways))]
 
 
 def _route(
@@ -130,9 +143,13 @@ def _route(
         raise error("InvalidParameterCombination", "Give an attachment, or make it a blackhole.")
     if transit_gateway_attachment_id:
         attachment_of(backend, transit_gateway_attachment_id, table)
-    return _ORIGINAL["create_transit_gateway_route"](
+    made = _ORIGINAL["create_transit_gateway_route"](
         backend, transit_gateway_route_table_id, destination_cidr_block, transit_gateway_attachment_id, blackhole
     )
+    # moto keeps the attachment as an object, which its answers, where it is a list, leave out.
+    if "transitGatewayAttachments" in made:
+        made["transitGatewayAttachments"] = [made["transitGatewayAttachments"]]
+    return made
 
 
 def _unroute(backend: Any, transit_gateway_route_table_id: str, destination_cidr_block: str) -> Any:

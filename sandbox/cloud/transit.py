@@ -150,10 +150,15 @@ def _delete_gateway(backend: Any, transit_gateway_id: str) -> Any:
 
 
 def forget(backend: Any, attachment: str) -> None:
-    """An attachment that goes takes its associations and routes along."""
+    """An attachment that goes takes its associations and routes along; a static route to it leads nowhere from then on."""
     for table in backend.transit_gateways_route_tables.values():
         table.route_table_associations.pop(attachment, None)
         table.route_table_propagation = [
             one for one in table.route_table_propagation if one.transitGatewayAttachmentId != attachment
         ]
+        for route in table.routes.values():
+            if any(
+                way["transitGatewayAttachmentId"] == attachment for way in route.get("transitGatewayAttachments", ())
+            ):
+                route["state"] = "blackhole"
     backend.transit_gateway_associations.pop(attachment, None)

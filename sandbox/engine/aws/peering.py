@@ -92,7 +92,7 @@ class TransitRoute(Kind):
         return {
             "transitGatewayRouteTableId": table,
             "destinationCidrBlock": cidr,
-            **({"transitGatewayAttachmentId": attached} if attached else {}),
+            **({"transitGatewayAttachmentId": attached} if attached else {"blackhole": True}),
         }
 
     def delete(self, id_: str, state: Bag) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from sandbox.cloud.images import ami_id
 from sandbox.cloud.process import Cloud
 
 from .conftest import IMAGE, Stack
@@ -126,11 +127,15 @@ def test_full_subnet(ec2: Any, stack: Stack) -> None:
     assert refused == (400, "InsufficientFreeAddressesInSubnet")
 
 
+DEBIAN = "/aws/service/debian/release/13/latest/amd64"
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
         ({"InstanceType": "p5.47xlarge"}, "InvalidParameterValue"),
         ({"ImageId": "ami-typo"}, "InvalidAMIID.Malformed"),
+        ({"ImageId": ami_id("us-east-2", DEBIAN, 1)}, "InvalidAMIID.NotFound"),
         ({"Placement": {"GroupName": "nobody-made-it"}}, "InvalidPlacementGroup.Unknown"),
         ({"NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": "subnet-00000000"}]}, "InvalidSubnetID.NotFound"),
         ({"NetworkInterfaces": [{"DeviceIndex": 1}]}, "InvalidParameterCombination"),

@@ -131,3 +131,40 @@ def test_a_gateway_with_a_peering_stays_whichever_side_asked_for_it(peered: tupl
     for side in (home, away):
         side.ec2.delete_transit_gateway_route_table(TransitGatewayRouteTableId=side.table)
         side.ec2.delete_transit_gateway(TransitGatewayId=side.id)
+
+
+def test_a_route_tells_where_it_leads_until_its_attachment_goes(peered: tuple[Side, Side, str]) -> None:
+    home, _, id_ = peered
+    home.ec2.create_transit_gateway_route(**home.route("10.1.0.0/16", id_))
+    vpc = home.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    subnet = home.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
+    made = home.ec2.create_transit_gateway_vpc_attachment(TransitGatewayId=home.id, VpcId=vpc, SubnetIds=[subnet])
+    own = made["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
+    home.ec2.create_transit_gateway_route(**home.route("10.9.0.0/16", own))
+    assert ways(home) == {"10.1.0.0/16": (id_, "active"), "10.9.0.0/16": (own, "active")}
+    home.ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=own)
+    assert ways(home)["10.9.0.0/16"] == (own, "blackhole")
+
+
+def ways(side: Side) -> dict[str, tuple[str, str]]:
+    """Where each static route leads, and whether it does."""
+    filters = [{"Name": "type", "Values": ["static"]}]
+    found = side.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=side.table, Filters=filters)["Routes"]
+    return {
+        one["DestinationCidrBlock"]: (one["TransitGatewayAttachments"][0]["TransitGatewayAttachmentId"], one["State"])
+        for one in found
+    }
+
+
+def test_peerings_are_asked_for_by_either_gateway(peered: tuple[Side, Side, str]) -> None:
+    home, away, id_ = peered
+    ask = home.ec2.describe_transit_gateway_peering_attachments
+
+    def of(name: str, *values: str) -> list[str]:
+        found = ask(Filters=[{"Name": name, "Values": list(values)}])["TransitGatewayPeeringAttachments"]
+        return [one["TransitGatewayAttachmentId"] for one in found]
+
+    assert of("transit-gateway-id", home.id) == of("transit-gateway-id", away.id) == [id_]
+    assert of("transit-gateway-id", "tgw-0123456789abcdef0") == of("state", "pendingAcceptance") == []
+    assert of("tag:landbridge:cluster", "x") == [id_]
+    assert code_of(ask, Filters=[{"Name": "peer", "Values": ["x"]}]) == "InvalidParameterValue"
