@@ -5,6 +5,7 @@ and DeleteTransitGatewayPeeringAttachment; Transit Gateways guide, "Transit gate
 """
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -92,7 +93,15 @@ def _peer(
     made = _ORIGINAL["create_transit_gateway_peering_attachment"](
         backend, transit_gateway_id, peer_transit_gateway_id, peer_region, account, tags
     )
-    there.transit_gateway_attachments[made.id] = made
+    # One id, and an attachment on either side: each with its own transit gateway and its own tags.
+    theirs = copy(made)
+    theirs.ec2_backend, theirs.resource_id, theirs.transit_gateway_id = (
+        there,
+        transit_gateway_id,
+        peer_transit_gateway_id,
+    )
+    theirs.transit_gateway_route_table = there.transit_gateways[peer_transit_gateway_id].default_route_table
+    there.transit_gateway_attachments[made.id] = theirs
     return made
 
 
@@ -100,7 +109,10 @@ def _accept(backend: Any, transit_gateway_attachment_id: str) -> Any:
     found = _found(backend, transit_gateway_attachment_id)
     if found.state != "pendingAcceptance" or backend.region_name != found.accepter_tgw_info["Region"]:
         raise error("IncorrectState", f"{found.id} is {found.state}, and is accepted in {found.accepter_tgw_info['Region']}.")  # fmt: skip
-    return _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    made = _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    ours = ec2_backends[backend.account_id][found.requester_tgw_info["Region"]].transit_gateway_attachments[found.id]
+    ours.state = made.state
+    return made
 
 
 def _unpeer(backend: Any, transit_gateway_attachment_id: str) -> Any:

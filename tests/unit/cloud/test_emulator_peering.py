@@ -168,3 +168,15 @@ def test_peerings_are_asked_for_by_either_gateway(peered: tuple[Side, Side, str]
     assert of("transit-gateway-id", "tgw-0123456789abcdef0") == of("state", "pendingAcceptance") == []
     assert of("tag:landbridge:cluster", "x") == [id_]
     assert code_of(ask, Filters=[{"Name": "peer", "Values": ["x"]}]) == "InvalidParameterValue"
+
+
+def test_each_side_has_tags_of_its_own(peered: tuple[Side, Side, str]) -> None:
+    home, away, id_ = peered
+
+    def tags(side: Side) -> dict[str, str]:
+        (found,) = side.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
+        return {tag["Key"]: tag["Value"] for tag in found["Tags"]}
+
+    assert (tags(home), tags(away)) == ({"landbridge:cluster": "x"}, {})
+    away.ec2.create_tags(Resources=[id_], Tags=[{"Key": "Name", "Value": "there"}])
+    assert (tags(home), tags(away)) == ({"landbridge:cluster": "x"}, {"Name": "there"})
