@@ -25,6 +25,14 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
     return [_built(built, home.mount)]
 
 
+def exporters_mounts(environment: Environment) -> list[dict[str, Any]]:
+    """What the host that exports the homes mounts instead: its own folder, where every other host has it."""
+    home = environment.storage.home
+    if not isinstance(home, NfsHome) or home.export == home.mount:
+        return []
+    return [{"export": home.export, "mount": home.mount}]
+
+
 def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list[dict[str, Any]]:
     """What login hosts in AWS mount besides homes, as the role nfs_client takes it: what their jobs see, but for Lustre.
 

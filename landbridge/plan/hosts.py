@@ -160,7 +160,8 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "slurm_rest": name == served.logins[0] and environment.scheduler.rest is not None,
         "slurm_node": is_node,
         "nfs_server": exports,
-        "nfs_client": (is_node or name in served.logins) and not exports,
+        # Where people are on the host that exports the homes, it has them where all others have them.
+        "nfs_client": is_node or name in served.logins,
         "lustre_client": (is_node or name in served.logins)
         and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
         # A leased line ends at a router that others look after.

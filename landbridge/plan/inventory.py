@@ -15,7 +15,7 @@ from landbridge.plan.gateway import gateway_variables, linked_gateway_variables,
 from landbridge.plan.gpu_stack import driver_variables
 from landbridge.plan.gpu_tools import gpu_tools_variables
 from landbridge.plan.health import PROGRAM, expected_of
-from landbridge.plan.home import LOCAL_HOMES, home_mounts, homes_in_aws, share_mounts
+from landbridge.plan.home import LOCAL_HOMES, exporters_mounts, home_mounts, homes_in_aws, share_mounts
 from landbridge.plan.hosts import GROUPS, Host, hosts, service_hosts, top_group
 from landbridge.plan.identity import identity_args
 from landbridge.plan.jobs import PROGRAM as JOB_PROGRAM
@@ -103,7 +103,14 @@ def _host(environment: Environment, host: Host, outputs: StackOutputs | None) ->
         found |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
         found["slurm_login_daemon"] = False
+    if {"nfs_server", "nfs_client"} <= set(host.groups):
+        found["nfs_client_mounts"] = [*exporters_mounts(environment), *_shares(environment, outputs)]
     return found | site_dns_host(environment, host)
+
+
+def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Variables]:
+    """What is mounted besides homes, as the role nfs_client takes it."""
+    return [*site_nfs_mounts(environment), *share_mounts(environment, outputs)]
 
 
 def _common(environment: Environment, outputs: StackOutputs | None) -> Variables:
@@ -131,7 +138,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "slurm_login_controllers": list(served.controllers),
         # slurm.conf is the same for every node: where nothing is checked, the program must still be there.
         "slurm_node_health_program": PROGRAM if environment.node_groups else "",
-        "nfs_client_mounts": [*mounts, *site_nfs_mounts(environment), *share_mounts(environment, outputs)],
+        "nfs_client_mounts": [*mounts, *_shares(environment, outputs)],
         # The operators' own account has its home where everybody's are mounted.
         "nfs_client_accounts": [user.name for user in environment.users],
         "nfs_client_local_homes": LOCAL_HOMES,

@@ -11,7 +11,19 @@ from sandbox.hardware.packages.repository import publish
 from sandbox.lab import cleanup
 from sandbox.lab import lab as whole
 from sandbox.lab.layout import layout
-from tests.roles.storage import ADDRESSES, CLIENT, EXPORT, HOME, OPERATOR, OPERATORS, SERVED, SERVER, SITE, Storage
+from tests.roles.storage import (
+    ADDRESSES,
+    CLIENT,
+    EXPORT,
+    HOME,
+    MOUNTED,
+    OPERATOR,
+    OPERATORS,
+    SERVED,
+    SERVER,
+    SITE,
+    Storage,
+)
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 LOCAL = "/var/lib/landbridge/homes"
@@ -78,6 +90,21 @@ def test_deepops_939_the_server_speaks_the_version_that_clients_ask_for(hosts: S
 def test_a_clients_root_is_nobody_on_the_server(hosts: Storage) -> None:
     assert hosts.run(CLIENT, "touch /home/alice/mine 2>&1 || true").endswith("Permission denied")
     assert hosts.run(CLIENT, "runuser -u alice -- touch /home/alice/mine && stat -c %U /home/alice/mine") == "alice"
+
+
+def test_the_server_has_the_homes_where_its_clients_have_them(hosts: Storage) -> None:
+    """People log in to it too: its own folder is bound there, without a network file system over itself."""
+    own = {**MOUNTED, "nfs_client_mounts": [{"export": EXPORT, "mount": HOME}]}
+    plays = [{"hosts": SERVER, "roles": ["nfs_client"]}]
+    hosts.play(plays, "--check", "--diff", **own).good()
+    assert hosts.play(plays, **own).good().changed[SERVER] > 0
+    assert hosts.run(SERVER, "runuser -u alice -- sh -c 'cd && pwd && ls mine'") == "/home/alice\nmine"
+    assert hosts.run(SERVER, f"stat -c %d:%i /home {EXPORT} | uniq | wc -l") == "1"
+    again = hosts.play(plays, "--diff", **own)
+    assert again.good().changed[SERVER] == 0, again.said
+    elsewhere = {**own, "nfs_client_mounts": [{"export": "/srv", "mount": HOME}]}
+    refused = hosts.play(plays, **elsewhere)
+    assert refused.code != 0 and "and /srv is wanted there" in refused.said
 
 
 FAST = {"source": "10.48.9.1@o2ib:10.48.9.2@o2ib:/fast", "mount": "/fast"}

@@ -83,7 +83,22 @@ def test_one_host_may_do_everything() -> None:
     changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
     first = hosts(environment(changes))[0]
     assert first.name == "all1"
-    assert set(GROUPS) - set(first.groups) == {"slurm_node", "nfs_client", "lustre_client", "site_dns", "slurm_rest"}
+    assert set(GROUPS) - set(first.groups) == {"slurm_node", "lustre_client", "site_dns", "slurm_rest"}
+
+
+@pytest.mark.parametrize(
+    ("export", "mounts"),
+    [("/export/home", [{"export": "/export/home", "mount": "/home"}]), ("/home", [])],
+)
+def test_people_on_the_host_that_exports_the_homes_have_theirs_too(export: str, mounts: list[dict[str, str]]) -> None:
+    changes: dict[DataPath, Any] = {
+        ("onprem", "services", "login"): ["nfs01"],
+        ("storage", "home"): {"kind": "nfs", "export": export},
+    }
+    data = inventory(environment(changes))
+    assert "nfs01" in data["nfs_client"]["hosts"]
+    assert data["_meta"]["hostvars"]["nfs01"]["nfs_client_mounts"] == mounts
+    assert "nfs_client_mounts" not in data["_meta"]["hostvars"]["dgx01"]
 
 
 def test_a_node_may_serve() -> None:

@@ -54,6 +54,11 @@ def mounted(path, table="/proc/self/mounts"):
     return found
 
 
+def is_folder(source, path):
+    """Whether what is mounted on `path` is the folder `source` of this host: the table names its file system, not the folder."""
+    return os.path.isabs(source) and os.path.isdir(source) and os.path.samefile(source, path)
+
+
 def unescaped(text):
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(code, character)
@@ -140,7 +145,7 @@ def work(module, params):
     path = os.path.normpath(params["path"])
     there = mounted(path)
     if there is not None:
-        if there.rstrip("/") != params["source"].rstrip("/"):
+        if there.rstrip("/") != params["source"].rstrip("/") and not is_folder(params["source"], path):
             raise Refused(
                 "%s is mounted on %s, and %s is wanted there: files may be open, so nothing was changed. Drain the host, "
                 "end that mount, and run this again" % (there, path, params["source"])
