@@ -103,6 +103,10 @@ def _host(environment: Environment, host: Host, outputs: StackOutputs | None) ->
         found |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
         found["slurm_login_daemon"] = False
+        found["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and _needs_sackd(environment)
+    if {"slurm_controller", "slurm_node"} <= set(host.groups):
+        # It and slurmd would want the same folder.
+        found |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
     if {"nfs_server", "nfs_client"} <= set(host.groups):
         found["nfs_client_mounts"] = [*exporters_mounts(environment), *_shares(environment, outputs)]
     return found | site_dns_host(environment, host)
@@ -168,6 +172,7 @@ def _controller(environment: Environment) -> Variables:
         "slurm_controller_cluster": environment.name,
         **state_variables(environment),
         "slurm_controller_database_host": service_hosts(environment).database if _accounts(environment) else "",
+        "slurm_controller_sackd": _needs_sackd(environment),
         "slurm_controller_accounts": accounts(environment),
         "slurm_controller_qos": qualities(environment),
         "slurm_controller_tres": limited(environment),
@@ -175,6 +180,13 @@ def _controller(environment: Environment) -> Variables:
         "slurm_controller_reservations": reservations(environment),
         "slurm_controller_first_save": slurm_releases()[environment.scheduler.slurm.version].needs_first_save,
     }
+
+
+def _needs_sackd(environment: Environment) -> bool:
+    """Whether controllers ask a slurmdbd on another host with auth/slurm: before slurmctld runs, nothing there signs for them."""
+    served = service_hosts(environment)
+    apart = any(name != served.database for name in served.controllers)
+    return environment.scheduler.auth == "slurm" and _accounts(environment) and apart
 
 
 def _accounts(environment: Environment) -> bool:

@@ -159,3 +159,18 @@ def test_variables_are_ones_that_the_roles_take(specs: Path) -> None:
     given |= {name for variables in data["_meta"]["hostvars"].values() for name in variables}
     own = {name for name in given if name.startswith(f"{role}_") and not any(name.startswith(f"{o}_") for o in others)}
     assert own <= options
+
+
+@pytest.mark.parametrize(
+    ("auth", "database", "sackd"), [("slurm", "db01", True), ("slurm", "ctl01", False), ("munge", "db01", False)]
+)
+def test_something_signs_for_a_controller_before_slurmctld_runs(auth: str, database: str, sackd: bool) -> None:
+    changes: dict[DataPath, Any] = {
+        ("scheduler", "auth"): auth,
+        ("onprem", "services", "database"): database,
+        ("onprem", "services", "login"): ["ctl01"],
+    }
+    data = inventory(environment(changes))
+    own = data["_meta"]["hostvars"]["ctl01"]
+    assert data["slurm_controller"]["vars"]["slurm_controller_sackd"] is sackd
+    assert (own["slurm_login_daemon"], own["slurm_login_keeps_sackd"]) == (False, sackd)
