@@ -19,7 +19,9 @@ def test_archives_are_of_versions_there_are_and_have_a_checksum() -> None:
 def test_every_package_that_a_role_asks_for_is_known_under_its_own_name() -> None:
     asked: set[str] = set()
     for path in ROLES.glob("slurm_*/tasks/*.yml"):
-        for names in re.findall(r"slurm_common_packages: \[([^]]*)\]", path.read_text()):
-            asked.update(name.strip() for name in names.split(","))
+        for line in re.findall(r"slurm_common_packages: (.*)", path.read_text()):
+            # A list, or an expression of some.
+            names = ",".join(re.findall(r"\[([^][]*)\]", line)).split(",")
+            asked.update(name.strip(" '") for name in names if name)
     assert {"slurmctld", "slurmd", "slurmdbd", "sackd"} <= asked
     assert asked <= set(slurm_sources().names)
