@@ -2,12 +2,12 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Sequence
 
 from landbridge.hostlist import compress
 from sandbox.embedded.model import Job
+from sandbox.ports import free_port
 
 
 class Step:
@@ -15,7 +15,7 @@ class Step:
 
     def __init__(self, job: Job, gpus: Sequence[int]) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
-        port = _free_port()
+        port = free_port()
         for rank, node in enumerate(job.nodes):
             with (job.directory / f"rank-{rank}.log").open("ab") as log:
                 process = subprocess.Popen(
@@ -77,9 +77,3 @@ def _variables(job: Job, rank: int, node: str, port: int, gpus: int) -> dict[str
         "SLURM_SUBMIT_DIR": str(job.workdir),
         "LANDBRIDGE_COORDINATOR": f"127.0.0.1:{port}",
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

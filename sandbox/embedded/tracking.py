@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.demo.report import DemoError
+from sandbox.ports import free_port
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _tracked(client: Any, run: Any) -> TrackedRun:
 def serving(directory: Path) -> Iterator[Tracking]:
     """Start a server with SQLite and artifacts in `directory`; it is ended on leaving."""
     directory.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = free_port()
     log = directory / "server.log"
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     command += [
@@ -113,9 +113,3 @@ def _end_group(process: "subprocess.Popen[bytes]") -> None:
         except subprocess.TimeoutExpired:
             continue
     process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -17,6 +17,7 @@ from landbridge.burst.model import State
 from landbridge.burst.store import Store
 from sandbox.cloud.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
+from sandbox.ports import free_port
 from tests.unit.burst.service import emulator, instances, log, place, start, submit  # noqa: F401
 from tests.unit.cloud.conftest import client_of
 
@@ -125,7 +126,7 @@ def test_it_stays_small_and_tells_prometheus(
     slurm = start()
     slurm.daemon.terminate()
     slurm.daemon.wait()
-    port = _free_port()
+    port = free_port()
     path = slurm.directory / "burst.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "metrics": f"127.0.0.1:{port}"}))
     daemon = slurm.programs.daemon()
@@ -138,12 +139,6 @@ def test_it_stays_small_and_tells_prometheus(
     assert 'landbridge_burst_launched_instances_total{place="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2' in text
     assert "landbridge_burst_active 1" in text
     assert memory(daemon.pid) < 60
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_key_is_published_once(cloud: Cloud, burst: dict[str, Any], tmp_path: Path) -> None:
