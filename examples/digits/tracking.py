@@ -19,6 +19,7 @@ os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, RunTag
+from mlflow.exceptions import MlflowException
 
 ARTIFACTS = "checkpoints"
 
@@ -92,8 +93,7 @@ class Tracker:
         return False
 
     def _find_or_create(self, experiment: str, name: str, tags: Mapping[str, str]) -> str:
-        found = self._client.get_experiment_by_name(experiment)
-        experiment_id = found.experiment_id if found else self._client.create_experiment(experiment)
+        experiment_id = self._experiment(experiment)
         identity = f"tags.`landbridge.run` = '{tags['landbridge.run']}'"
         runs = self._client.search_runs([experiment_id], identity, max_results=1)
         if runs:
@@ -101,6 +101,18 @@ class Tracker:
             self._client.update_run(run_id, status="RUNNING")
             return run_id
         return str(self._client.create_run(experiment_id, run_name=name, tags=dict(tags)).info.run_id)
+
+    def _experiment(self, name: str) -> str:
+        """The experiment's id. Several jobs may be the first of it at once: one of them makes it."""
+        if found := self._client.get_experiment_by_name(name):
+            return str(found.experiment_id)
+        try:
+            return str(self._client.create_experiment(name))
+        except MlflowException as error:
+            found = self._client.get_experiment_by_name(name)
+            if error.error_code != "RESOURCE_ALREADY_EXISTS" or not found:
+                raise
+            return str(found.experiment_id)
 
     def _put(self, what: str, call: Callable[[], object]) -> None:
         self._calls.put((what, call))

@@ -2,8 +2,8 @@
 
 One process a node, all of its devices: batches are sharded over every device of the run, parameters are replicated,
 and XLA inserts the all-reduce of the gradients. The same program runs on CPUs (gloo between processes) and on GPUs
-(NCCL). Ends with 0 when done, 143 after a SIGTERM that it answered with a checkpoint, 4 when training ended well and
-MLflow could not be told.
+(NCCL). Ends with 0 when done, 1 when a process failed, 143 after a SIGTERM that it answered with a checkpoint, 4 when
+training ended well and MLflow could not be told.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -270,5 +271,25 @@ def main(argv: list[str] | None = None) -> int:
     return INTERRUPTED if interrupted else (0 if delivered else UNTRACKED)
 
 
+def run() -> int:
+    """`main`; but where a process of several fails it ends at once.
+
+    An interpreter that ends waits, at JAX's own barrier, for processes that wait in a collective for this one: the job would
+    hold its GPUs until its time limit, and the reason would stand in a log that nobody reads yet.
+    """
+    try:
+        return main()
+    except (Exception, SystemExit) as failure:
+        if not jax.distributed.is_initialized():
+            raise
+        if isinstance(failure, SystemExit):
+            print(f"digits: {failure}", file=sys.stderr)
+        else:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -130,3 +130,14 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
     assert data.params["hidden"] == "64" and data.metrics["test_accuracy"] > 0.8
     names = {Path(item.path).name for item in client.list_artifacts(runs[0].info.run_id, "checkpoints")}
     assert "epoch-000006" in names
+
+
+def test_a_process_that_fails_ends_and_does_not_wait_for_those_that_wait_for_it(tmp_path: Path, start) -> None:
+    first = start("small", "--epochs", "1")
+    assert first.wait() == [0, 0], first.log()
+    # Only the first process reads checkpoints: the other one waits for it to say where the run goes on.
+    other = start("large", "--epochs", "2", "--hidden", "32")
+    began = time.monotonic()
+    codes = other.wait()
+    assert 0 not in codes and time.monotonic() - began < 60, other.log()
+    assert "the checkpoint is of another network" in other.log()

@@ -1,0 +1,36 @@
+"""The training example and MLflow: what several jobs of one moment may not do to each other."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    monkeypatch.setattr(sys, "path", [str(DIGITS), *sys.path])
+    from tracking import Tracker
+
+    asked = MlflowClient.get_experiment_by_name
+
+    def answered_late(client: MlflowClient, name: str) -> object:
+        """The answer is from before the other job made the experiment."""
+        found = asked(client, name)
+        if found is None:
+            client.create_experiment(name)
+        return found
+
+    monkeypatch.setattr(MlflowClient, "get_experiment_by_name", answered_late)
+    tracker = Tracker("digits", "digits-1", {"landbridge.run": "test-1"}, print)
+    assert tracker.close("FINISHED")
+    client = MlflowClient()
+    experiment = client.get_experiment_by_name("digits")
+    assert experiment is not None
+    assert [run.info.run_id for run in client.search_runs([experiment.experiment_id])] == [tracker.run_id]
