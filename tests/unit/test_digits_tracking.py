@@ -9,9 +9,7 @@ DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow import MlflowClient
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
