@@ -1,4 +1,4 @@
-"""Where the processes of a run listen for one another on CPUs.
+"""Where the processes of a run listen for one another on CPUs, and what all of them say.
 
 JAX's CPU collectives (gloo) listen at the address that the machine's own host name stands for. Debian writes 127.0.1.1
 there, and a fresh machine may have no entry at all: then processes on different nodes never meet. JAX has no public way
@@ -7,6 +7,9 @@ finds its own interfaces.
 """
 
 import socket
+
+import numpy as np
+from jax.experimental import multihost_utils
 
 
 def address_towards(coordinator: str) -> str:
@@ -36,3 +39,17 @@ def listen_at(address: str) -> str:
     except (ImportError, AttributeError, TypeError) as error:
         return f"this JAX cannot be told where to listen ({error}); it uses the host name's address"
     return ""
+
+
+def hosts_of(hostname: str) -> str:
+    """Every process's host, in rank order, comma-separated."""
+    mine = np.zeros(128, np.uint8)
+    encoded = hostname.encode()[:128]
+    mine[: len(encoded)] = np.frombuffer(encoded, np.uint8)
+    every = np.atleast_2d(np.asarray(multihost_utils.process_allgather(mine)))
+    return ",".join(bytes(row).rstrip(b"\0").decode() for row in every)
+
+
+def any_process(flag: bool) -> bool:
+    """Whether the flag is up anywhere: all processes get the same answer, so they stop at the same epoch."""
+    return bool(np.asarray(multihost_utils.process_allgather(np.array([flag], np.int32))).any())

@@ -1,7 +1,7 @@
 """What goes to MLflow, and how: from a thread of its own, so that a slow or cut line never stalls a training step.
 
-Every call keeps its place in one queue and is retried until it succeeds or `close` runs out of time; what could not be
-delivered is counted and said, never dropped silently.
+Every call keeps its place in one queue and is retried until it succeeds, MLflow refuses what it says, or `close` runs out of
+time; what could not be delivered is said, never dropped silently.
 """
 
 import os
@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from http.client import BAD_REQUEST
 from pathlib import Path
 
 import checkpoints
@@ -125,6 +126,10 @@ class Tracker:
                     call()
                     break
                 except Exception as error:  # noqa: BLE001 - a server can fail in any way; this retries
+                    if isinstance(error, MlflowException) and error.get_http_status_code() == BAD_REQUEST:
+                        # It will be refused the next time as well, and what is behind it must not wait for ever.
+                        self._say(f"MLflow refuses {what}: {error}")
+                        break
                     if attempt == 1:
                         self._say(f"MLflow: {what}: {type(error).__name__}: {error}; trying again")
                     if self._give_up.wait(min(2.0**attempt, 15.0)):

@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,20 +112,6 @@ def to_host(state: dict[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.asarray(value.addressable_data(0)) for name, value in state.items()}
 
 
-def hosts_of(hostname: str) -> str:
-    """Every process's host, in rank order, comma-separated."""
-    mine = np.zeros(128, np.uint8)
-    encoded = hostname.encode()[:128]
-    mine[: len(encoded)] = np.frombuffer(encoded, np.uint8)
-    every = np.atleast_2d(np.asarray(multihost_utils.process_allgather(mine)))
-    return ",".join(bytes(row).rstrip(b"\0").decode() for row in every)
-
-
-def any_process(flag: bool) -> bool:
-    """Whether the flag is up anywhere: all processes get the same answer, so they stop at the same epoch."""
-    return bool(np.asarray(multihost_utils.process_allgather(np.array([flag], np.int32))).any())
-
-
 def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict[str, np.ndarray]:
     """The saved state, refused with a reason when it belongs to another network."""
     arrays = saved.arrays()
@@ -135,8 +123,14 @@ def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict
     return arrays
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Train; see the module's docstring for the exit codes."""
+def failed(tracker: Any, kind: type[BaseException] | None, *_: object) -> None:
+    """A run whose job has failed does not look in MLflow as if it went on for ever."""
+    if kind is not None:
+        tracker.close("FAILED", timeout=20.0)
+
+
+def main(ending: ExitStack, argv: list[str] | None = None) -> int:
+    """Train; see the module's docstring for the exit codes. `ending` hears of a failure before anything else does."""
     options = arguments(argv)
     try:
         place = places.read_world()
@@ -156,7 +150,7 @@ def main(argv: list[str] | None = None) -> int:
 
     mesh = Mesh(np.array(jax.devices()), ("data",))
     devices = mesh.size
-    hosts = hosts_of(place.hostname)
+    hosts = collectives.hosts_of(place.hostname)
     run_name = options.run_name or f"{place.cluster}-{place.job_id or 'local'}"
     root = options.checkpoint_dir / run_name
     batch = options.batch_size - options.batch_size % devices
@@ -181,6 +175,7 @@ def main(argv: list[str] | None = None) -> int:
                 "mlflow.user": getpass.getuser(),
             }
             tracker = Tracker(options.experiment, f"{place.job_name} ({run_name})", tags, say)
+            ending.push(partial(failed, tracker))
             tracker.tags(tags)
             tracker.params(
                 {
@@ -232,7 +227,7 @@ def main(argv: list[str] | None = None) -> int:
         mean_loss = float(np.mean([np.asarray(value.addressable_data(0)) for value in losses]))
         computed = time.monotonic() - began
         stop.wait(max(0.0, options.seconds_per_epoch_floor - computed))
-        interrupted = any_process(stop.is_set())
+        interrupted = collectives.any_process(stop.is_set())
         if place.leads:
             host = to_host(shared)
             correct = np.argmax(np.asarray(logits(host, test_x)), axis=1) == test_y
@@ -278,7 +273,8 @@ def run() -> int:
     hold its GPUs until its time limit, and the reason would stand in a log that nobody reads yet.
     """
     try:
-        return main()
+        with ExitStack() as ending:
+            return main(ending)
     except (Exception, SystemExit) as failure:
         if not jax.distributed.is_initialized():
             raise

@@ -29,6 +29,7 @@ from landbridge.plan.people import people_of_server, people_variables
 from landbridge.plan.ports import firewall_variables, node_updates
 from landbridge.plan.reach import reached_as
 from landbridge.plan.reservations import reservations
+from landbridge.plan.signing import keeps_accounts, needs_sackd
 from landbridge.plan.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site_shares import image_variables, lustre_variables, site_nfs_mounts
 from landbridge.plan.slurm import slurm_files
@@ -103,7 +104,7 @@ def _host(environment: Environment, host: Host, outputs: StackOutputs | None) ->
         found |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
         found["slurm_login_daemon"] = False
-        found["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and _needs_sackd(environment)
+        found["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
     if {"slurm_controller", "slurm_node"} <= set(host.groups):
         # It and slurmd would want the same folder.
         found |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
@@ -171,8 +172,8 @@ def _controller(environment: Environment) -> Variables:
         "slurm_controller_start_settings": start_settings(environment, "slurmctld"),
         "slurm_controller_cluster": environment.name,
         **state_variables(environment),
-        "slurm_controller_database_host": service_hosts(environment).database if _accounts(environment) else "",
-        "slurm_controller_sackd": _needs_sackd(environment),
+        "slurm_controller_database_host": service_hosts(environment).database if keeps_accounts(environment) else "",
+        "slurm_controller_sackd": needs_sackd(environment),
         "slurm_controller_accounts": accounts(environment),
         "slurm_controller_qos": qualities(environment),
         "slurm_controller_tres": limited(environment),
@@ -180,19 +181,6 @@ def _controller(environment: Environment) -> Variables:
         "slurm_controller_reservations": reservations(environment),
         "slurm_controller_first_save": slurm_releases()[environment.scheduler.slurm.version].needs_first_save,
     }
-
-
-def _needs_sackd(environment: Environment) -> bool:
-    """Whether controllers ask a slurmdbd on another host with auth/slurm: before slurmctld runs, nothing there signs for them."""
-    served = service_hosts(environment)
-    apart = any(name != served.database for name in served.controllers)
-    return environment.scheduler.auth == "slurm" and _accounts(environment) and apart
-
-
-def _accounts(environment: Environment) -> bool:
-    """Whether slurm.conf, with what the site overrides, names a place for accounting: else nobody waits for a database."""
-    overridden = environment.scheduler.overrides.slurm_conf.items()
-    return not any(key.casefold() == "accountingstoragetype" and value is None for key, value in overridden)
 
 
 def _database(environment: Environment, outputs: StackOutputs | None) -> Variables:

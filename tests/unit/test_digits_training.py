@@ -84,6 +84,15 @@ def losses(log: str) -> dict[int, str]:
     return {int(epoch): loss for epoch, loss in re.findall(r"epoch (\d+)/\d+ loss=(\S+)", log)}
 
 
+def tracked(folder: Path) -> list:
+    """What MLflow has of the run."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
+    experiment = client.get_experiment_by_name("digits")
+    return client.search_runs([experiment.experiment_id], "tags.`landbridge.run` = 'test'")
+
+
 def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp_path: Path, start) -> None:
     from mlflow import MlflowClient
 
@@ -120,8 +129,7 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
     assert seen == losses(whole.log()) and sorted(seen) == [1, 2, 3, 4, 5, 6]
 
     client = MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
-    experiment = client.get_experiment_by_name("digits")
-    runs = client.search_runs([experiment.experiment_id], "tags.`landbridge.run` = 'test'")
+    runs = tracked(tmp_path)
     assert len(runs) == 1
     data = runs[0].data
     assert runs[0].info.status == "FINISHED"
@@ -141,3 +149,6 @@ def test_a_process_that_fails_ends_and_does_not_wait_for_those_that_wait_for_it(
     codes = other.wait()
     assert 0 not in codes and time.monotonic() - began < 60, other.log()
     assert "the checkpoint is of another network" in other.log()
+    # MLflow keeps a run's parameters as they were first; that must not keep the rest from it.
+    assert "MLflow refuses parameters" in other.log()
+    assert [run.info.status for run in tracked(tmp_path)] == ["FAILED"]
