@@ -23,6 +23,7 @@ from landbridge.plan.jobs import job_variables
 from landbridge.plan.mig import group_of, mig_variables
 from landbridge.plan.mlops import artifact_class, tracking_uri
 from landbridge.plan.node_logins import node_login_variables
+from landbridge.plan.nodes import pool_node_names
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.people import people_of_server, people_variables
@@ -63,6 +64,8 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     variables = {
         "slurm_controller": {
             **_controller(environment),
+            # Debian's Slurm asks ten seconds for a name that is not known, and slurmctld holds its locks meanwhile.
+            "base_hosts_absent": [name for pool in environment.aws.pools for name in pool_node_names(pool)],
             **token_variables(environment),
             **state_volume(environment, outputs),
         },

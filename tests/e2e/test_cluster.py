@@ -115,6 +115,14 @@ def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:
     assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
 
 
+def test_a_node_that_nobody_started_holds_slurmctld_up_for_nobody(going: BringUp) -> None:
+    """Debian's Slurm asks again and again for a name that is not known, for ten seconds a name, with slurmctld's locks held."""
+    absent = sorted(cloud_states(going))
+    began = time.monotonic()
+    going.cluster.run("ctl01", "scontrol", "getaddrs", ",".join(absent))
+    assert time.monotonic() - began < 5
+
+
 def test_a_second_up_and_a_second_configure_change_nothing(going: BringUp) -> None:
     said = command([program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=going.variables())
     changes = json.loads(said[said.index("{") :])["changes"]

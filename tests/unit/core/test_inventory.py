@@ -10,6 +10,7 @@ from landbridge import yaml_text
 from landbridge.findings import DataPath
 from landbridge.plan.hosts import GROUPS, hosts
 from landbridge.plan.inventory import inventory
+from landbridge.plan.nodes import cloud_nodes
 from landbridge.plan.outputs import StackOutputs
 from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped
 
@@ -159,6 +160,15 @@ def test_variables_are_ones_that_the_roles_take(specs: Path) -> None:
     given |= {name for variables in data["_meta"]["hostvars"].values() for name in variables}
     own = {name for name in given if name.startswith(f"{role}_") and not any(name.startswith(f"{o}_") for o in others)}
     assert own <= options
+
+
+def test_controllers_know_that_no_node_of_aws_has_an_address_yet() -> None:
+    found = environment()
+    data = inventory(found)
+    absent = data["slurm_controller"]["vars"]["base_hosts_absent"]
+    assert absent == [name for group in cloud_nodes(found) for name in group.names] != []
+    # Elsewhere a node that runs is asked for by whatever names the site gives it.
+    assert "base_hosts_absent" not in data["all"]["vars"]
 
 
 @pytest.mark.parametrize(
