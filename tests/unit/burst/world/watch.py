@@ -153,7 +153,8 @@ class Watch:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
             if job.state == "RUNNING" and job.nodes and not all(self.allowed(job, one) for one in self.regions(job)):
-                present[f"restricted job {job.id} runs"] = NOTICE + 2 * slow
+                # Slurm may start it again on the next machine that is up, while others are still to be given up.
+                present[f"restricted job {job.id} runs, start {job.restarts}"] = NOTICE + 2 * slow
             if job.state == "CONFIGURING" and 0 < sum(bool(self.ec2.alive(n)) for n in job.nodes) < len(job.nodes):
                 present[f"job {job.id} holds half a gang, start {job.restarts}"] = slack + self.policy.settle_seconds
         self.ages = {what: self.ages.get(what, 0.0) + passed for what in present}
