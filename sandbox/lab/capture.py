@@ -3,6 +3,7 @@
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ _IPV4, _ARP, _IPV6 = 0x0800, 0x0806, 0x86DD
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp"}
 # Enough for Ethernet, the longest IPv4 header, ports and the marker that tells IKE from ESP.
 _HEAD = 14 + 60 + 12
+# Where frames come without end, those that waited at the end are read by then.
+_REST_SECONDS = 3.0
 
 
 def classify(frame: bytes) -> str:
@@ -73,7 +76,7 @@ def capture(lab: Layout, bridge: str) -> Iterator[Capture]:
         sock.setsockopt(_SOL_PACKET, _ADD_MEMBERSHIP, struct.pack("IHH8s", index, _PROMISCUOUS, 0, b""))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
         sock.settimeout(0.2)
-        reader = threading.Thread(target=_read, args=(sock, seen, ended), daemon=True)
+        reader = threading.Thread(target=read, args=(sock, seen, ended), daemon=True)
         reader.start()
         try:
             yield seen
@@ -83,12 +86,19 @@ def capture(lab: Layout, bridge: str) -> Iterator[Capture]:
             seen.dropped = struct.unpack("II", sock.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1]
 
 
-def _read(sock: socket.socket, seen: Capture, ended: threading.Event) -> None:
+def read(sock: socket.socket, seen: Capture, ended: threading.Event) -> None:
+    """Count frames until `ended` is set, and those that have come by then; `sock` has a time limit for a read."""
     buffer = bytearray(_HEAD)
     view = memoryview(buffer)
-    while not ended.is_set():
+    last: float | None = None
+    while last is None or time.monotonic() < last:
+        # Asked before the look: what came until then waits in the socket, and is counted.
+        if last is None and ended.is_set():
+            last = time.monotonic() + _REST_SECONDS
         try:
             size, _ = sock.recvfrom_into(view, 0, socket.MSG_TRUNC)
         except TimeoutError:
+            if last is not None:
+                return
             continue
         seen.add(bytes(view[: min(size, _HEAD)]), size)

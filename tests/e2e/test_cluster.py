@@ -5,9 +5,12 @@
 
 import json
 import os
+import shlex
+import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,7 @@ from sandbox.lab import capture, cleanup, network, processes
 from sandbox.lab.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
 
+ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 
 
@@ -107,6 +111,41 @@ def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
             if run.id in entry["Key"]
         ]
         assert any(key.endswith("manifest.json") for key in held), held
+
+
+@pytest.mark.parametrize("partition", ["p5", "onprem"])
+def test_a_script_that_does_as_it_is_told_finds_its_first_node(
+    going: BringUp, user: Researcher, partition: str
+) -> None:
+    told = (ROOT / "docs/how-to/submit-jobs.md").read_text().split("```bash\n")[1].split("```")[0]
+    script = f"""#!/bin/bash
+{textwrap.dedent(told)}
+srun python3 -c '
+import os, socket, time
+place, first = (os.environ["MASTER_ADDR"], 29500), os.environ["SLURM_PROCID"] == "0"
+if first:
+    with socket.create_server(place) as server:
+        server.settimeout(30)
+        server.accept()
+else:
+    for _ in range(60):
+        try:
+            socket.create_connection(place, 5).close()
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.5)
+    else:
+        raise SystemExit("nobody there")
+'
+"""
+    going.cluster.put(user.login, f"{user.folder}/first.sh", script.encode(), user.name)
+    options = ("--partition", partition, "--nodes=2", "--ntasks-per-node=1", "--gpus-per-node=8", "--output=first.out")
+    words = [
+        "sh",
+        "-c",
+        f"cd {user.folder} && sbatch --wait {shlex.join(options)} first.sh || {{ cat first.out; exit 1; }}",
+    ]
+    going.cluster.run(user.login, *words, user=user.name, timeout=180)
 
 
 def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:

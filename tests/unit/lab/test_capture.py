@@ -1,10 +1,12 @@
 """Frames are counted as what they are: a leak past the tunnel must not look like the tunnel."""
 
+import socket
 import struct
+import threading
 
 import pytest
 
-from sandbox.lab.capture import classify
+from sandbox.lab.capture import Capture, classify, read
 
 
 def frame(
@@ -42,3 +44,15 @@ def test_a_later_fragment_has_no_ports_to_be_taken_for_some() -> None:
     given = bytearray(frame(17, (4500, 4500), bytes(40)))
     given[20:22] = struct.pack("!H", 185)
     assert classify(bytes(given)) == "udp fragment"
+
+
+def test_what_came_before_the_end_is_counted_however_late_it_is_read() -> None:
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with here, there:
+        there.settimeout(0.2)
+        for _ in range(5):
+            here.send(frame(1))
+        ended, seen = threading.Event(), Capture()
+        ended.set()
+        read(there, seen, ended)
+    assert seen.packets == {"icmp": 5}
