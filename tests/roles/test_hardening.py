@@ -84,7 +84,12 @@ class Hosts:
     folder: Path
 
     def run(self, node: str, command: str) -> str:
-        done = nodes.exec(self.lab, node, [command])
+        # An sshd that reads its settings anew listens to nobody for a moment.
+        for _ in range(20):
+            done = nodes.exec(self.lab, node, [command])
+            if "Connection refused" not in done.stderr:
+                break
+            time.sleep(0.5)
         assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
