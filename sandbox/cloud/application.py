@@ -4,9 +4,11 @@ import io
 import json
 import re
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
@@ -30,6 +32,8 @@ class Application:
     def __init__(self, world: World, keys: Keys) -> None:
         self._world, self._keys = world, keys
         self._moto = DomainDispatcherApplication(create_backend_app)
+        # moto looks through all roles while it makes one, and another call may make one meanwhile.
+        self._one_by_one = {"iam": threading.Lock()}
 
     def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
@@ -102,7 +106,8 @@ class Application:
         except AttributeError as error:  # moto has nothing at all for this service
             raise not_implemented(service, action) from error
         try:
-            body = self._moto(environ, capture)
+            with self._one_by_one.get(service, nullcontext()):
+                body = self._moto(environ, capture)
         except NotImplementedError as error:
             print(f"not implemented: {service}:{action}: {error}", file=sys.stderr, flush=True)
             raise not_implemented(service, action) from error
