@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shlex
 import textwrap
 import time
@@ -136,16 +137,21 @@ else:
             time.sleep(0.5)
     else:
         raise SystemExit("nobody there")
+print("process", os.environ["SLURM_PROCID"], "met the other at", place[0])
 '
+scontrol getaddrs "$SLURM_JOB_NODELIST"
 """
     going.cluster.put(user.login, f"{user.folder}/first.sh", script.encode(), user.name)
     options = ("--partition", partition, "--nodes=2", "--ntasks-per-node=1", "--gpus-per-node=8", "--output=first.out")
     words = [
         "sh",
         "-c",
-        f"cd {user.folder} && sbatch --wait {shlex.join(options)} first.sh || {{ cat first.out; exit 1; }}",
+        f"cd {user.folder} && rm -f first.out; sbatch --wait {shlex.join(options)} first.sh; cat first.out",
     ]
-    going.cluster.run(user.login, *words, user=user.name, timeout=180)
+    said = going.cluster.run(user.login, *words, user=user.name, timeout=180)
+    first = re.search(r"^\S+: (\S+):\d+$", said, re.MULTILINE)
+    assert first, said
+    assert sorted(re.findall(r"process (\d) met the other at (\S+)", said)) == [("0", first[1]), ("1", first[1])]
 
 
 def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:

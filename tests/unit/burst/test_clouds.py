@@ -1,0 +1,200 @@
+"""Several regions as one: each is asked for what is its own, and one that is silent keeps nobody from the others."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from landbridge.burst.clouds import STALE, Clouds, clouds
+from landbridge.burst.config import Config
+from landbridge.burst.errors import AwsError
+from landbridge.burst.leftovers import Leftover
+from landbridge.burst.model import (
+    Attempt,
+    Ec2View,
+    Instance,
+    Outcome,
+    Place,
+    Policy,
+    Pool,
+)
+from sandbox.cloud.process import Cloud
+from tests.unit.burst import launches
+from tests.unit.burst.situations import NOW, instance, place
+from tests.unit.cloud.conftest import IMAGE, Stack, client_of
+
+FAR = "r-2"
+NEAR, AWAY = place("a"), place("z", region=FAR)
+
+
+class Silent:
+    """A region in a few words: what it shows, what it was asked, and whether it answers."""
+
+    def __init__(self, *instances: Instance) -> None:
+        self.instances, self.asked, self.down = instances, list[Any](), False
+
+    def _answer(self, *asked: Any) -> None:
+        self.asked.append(asked)
+        if self.down:
+            raise AwsError("EndpointConnectionError", "no route")
+
+    def view(self) -> Ec2View:
+        self._answer("view")
+        return Ec2View(NOW, self.instances)
+
+    def run(self, attempt: Attempt, place: Place, tags: Any, whole: bool) -> Outcome:
+        self._answer("run", place.key)
+        return Outcome(instances={node: f"i-{place.region or 'home'}-{node}" for node in attempt.nodes})
+
+    def terminate(self, ids: Any) -> None:
+        self._answer("terminate", *ids)
+
+    def renew(self, ids: Any, until: float) -> None:
+        self._answer("renew", *ids)
+
+    def leftovers(self) -> list[Leftover]:
+        self._answer("leftovers")
+        return [Leftover("volume", f"vol-{len(self.instances)}", "gpu", "lb-1")]
+
+    def delete(self, leftover: Leftover) -> None:
+        self._answer("delete", leftover.id)
+
+
+@pytest.fixture
+def pair() -> tuple[Silent, Silent, Clouds, list[float]]:
+    home = Silent(instance("i-1", "g-1"))
+    away = Silent(replace(instance("i-2", "g-2"), region=FAR), replace(instance("i-3", "g-3"), region=FAR))
+    now = [0.0]
+    return home, away, Clouds(home, {FAR: away}, lambda: now[0]), now
+
+
+def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    both.terminate(["i-1", "i-3", "i-2"])
+    both.renew(["i-2"], NOW)
+    assert home.asked[1:] == [("terminate", "i-1")]
+    assert away.asked[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
+
+
+def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    """A gang of several calls is undone before anybody has seen its instances."""
+    home, away, both, _ = pair
+    both.run(launches.attempt("g-5"), AWAY, {}, True)
+    both.terminate(["i-r-2-g-5"])
+    assert home.asked == [] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+    # Nor need EC2 show it soon.
+    both.view()
+    both.terminate(["i-r-2-g-5"])
+    assert home.asked == [("view",)] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+
+
+def test_what_an_earlier_process_launched_and_nobody_sees_is_ended_wherever_it_is(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, now = pair
+    both.run(launches.attempt("g-5"), AWAY, {}, True)
+    now[0] = STALE
+    both.view()
+    both.terminate(["i-r-2-g-5", "i-1"])
+    assert home.asked[-2:] == [("terminate", "i-1"), ("terminate", "i-r-2-g-5")]
+    assert away.asked[-1] == ("terminate", "i-r-2-g-5")
+    # A region that it is not in may refuse; it is a failure where all do.
+    home.down = True
+    both.terminate(["i-r-2-g-5"])
+    away.down = True
+    with pytest.raises(AwsError):
+        both.terminate(["i-r-2-g-5"])
+
+
+def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    both.view()
+    home.down = True
+    with pytest.raises(AwsError):
+        both.terminate(["i-1", "i-2"])
+    assert away.asked[-1] == ("terminate", "i-2")
+
+
+def test_a_silent_region_is_as_it_was_seen_last_for_a_while(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    _, away, both, now = pair
+    both.view()
+    away.down, now[0] = True, STALE
+    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    both.terminate(["i-1"])
+    now[0] = STALE + 1
+    with pytest.raises(AwsError):
+        both.view()
+
+
+def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
+    pair: tuple[Silent, Silent, Clouds, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    away.down = True
+    with pytest.raises(AwsError):
+        both.view()
+    away.down = False
+    both.view()
+    home.down = True
+    with pytest.raises(AwsError):
+        both.view()
+
+
+def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+    home, away, both, _ = pair
+    here, there = both.leftovers()
+    both.delete(there)
+    both.delete(here)
+    assert away.asked[-1] == ("delete", "vol-2") and home.asked[-1] == ("delete", "vol-1")
+    away.down = True
+    assert both.leftovers() == [here]
+
+
+# Two regions of an AWS.
+
+
+@pytest.fixture
+def ohio(cloud: Cloud) -> Stack:
+    """What the tests' Pulumi would have made in us-east-2."""
+    own = client_of(cloud, "ec2", region="us-east-2")
+    vpc = own.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
+    zones = ("use2-az1", "use2-az2")
+    subnets = [
+        own.create_subnet(VpcId=vpc, CidrBlock=f"10.70.{64 * i}.0/18", AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        for i, zone in enumerate(zones)
+    ]
+    group = own.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
+    data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge"}
+    made = own.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
+    return Stack(vpc, (subnets[0], subnets[1]), group, made["LaunchTemplate"]["LaunchTemplateId"])
+
+
+def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(cloud: Cloud, stack: Stack, ohio: Stack) -> None:
+    home = launches.place(stack.subnets[0], stack.template, stack.group)
+    away = replace(
+        launches.place(ohio.subnets[0], ohio.template, ohio.group),
+        key="p5.48xlarge/use2-az1/on-demand",
+        zone="use2-az1",
+        region="us-east-2",
+    )
+    policy = Policy("sandbox", "us-east-1", {"p5": Pool("p5", "p5-", 1000, (home, away))}, {})
+    both = clouds(Config(policy, cloud.endpoint, str(cloud.launch_credentials)))
+    here = both.run(launches.attempt("p5-1", token="lb-1"), home, launches.TAGS, True)
+    there = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    again = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    assert again.instances == there.instances and len(there.instances) == 2
+    seen = {one.id: (one.node, one.region) for one in both.view().instances}
+    assert seen == {
+        here.instances["p5-1"]: ("p5-1", ""),
+        there.instances["p5-2"]: ("p5-2", "us-east-2"),
+        there.instances["p5-3"]: ("p5-3", "us-east-2"),
+    }
+    both.renew(seen, NOW)
+    assert {one.lease for one in both.view().instances} == {NOW}
+    both.terminate(there.instances.values())
+    assert [one.id for one in both.view().instances if one.state == "running"] == [here.instances["p5-1"]]
