@@ -18,7 +18,7 @@ from bench import burst_daemon, burst_peer
 from bench.burst_process import Ended, Process, run
 from bench.burst_site import POOL, Made, Slurm, build, peer_settings
 from landbridge.hostlist import compress
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 
 SIZES, JOBS, LATENCIES = (16, 128, 512, 1000), (1, 50), (0.0, 0.1)
 OURS, COLD = "landbridge", "landbridge, daemon not running"
@@ -84,19 +84,19 @@ class Bench:
         """ResumeProgram of ours."""
         environ = {**self.slurm.environ, "SLURM_RESUME_FILE": str(self.slurm.folder / "now" / "resume.json")}
         names = compress(f"{POOL}-{number}" for number in range(1, nodes + 1))
-        return run((sys.executable, "-m", "landbridge.burst.shims", "resume", names), environ)
+        return run((sys.executable, "-m", "landbridge.burst.hooks.shims", "resume", names), environ)
 
     def cold(self, nodes: int, jobs: int, latency: float) -> Shot:
         """The program, then a daemon that starts, makes one pass and ends."""
         self.fresh(nodes, jobs, latency)
         first = self.resume(nodes)
-        second = run((sys.executable, "-m", "landbridge.burst.daemon", "--once"), self.slurm.environ)
+        second = run((sys.executable, "-m", "landbridge.burst.daemon.daemon", "--once"), self.slurm.environ)
         return self.counted(COLD, nodes, jobs, latency, first.then(second))
 
     def ours(self, nodes: int, jobs: int, latency: float) -> Shot:
         """As in service: a daemon that has nothing to do, and then the program."""
         self.fresh(0, 1, 0.0)
-        with Process((sys.executable, "-m", "landbridge.burst.daemon"), self.slurm.environ) as daemon:
+        with Process((sys.executable, "-m", "landbridge.burst.daemon.daemon"), self.slurm.environ) as daemon:
             daemon.wait_for("acting")
             self.slurm.ask(nodes, jobs)
             time.sleep(1)  # what its first pass still does

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.burst_process import Process, run
 from bench.burst_site import MOST, POOL, Slurm, build
 from bench.measure import Contender, take_turns
-from sandbox.cloud.process import running
+from sandbox.aws_emulator.process import running
 
 IDLE_SECONDS = 30.0
 # What was promised.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def shim(folder: Path, runs: int = 15) -> float:
     """Seconds of ResumeProgram for 1,000 nodes, its floor beside it."""
     environ = {**Slurm(folder).environ, "SLURM_RESUME_FILE": str(folder / "now" / "resume.json")}
-    program = (sys.executable, "-m", "landbridge.burst.shims", "resume", f"{POOL}-[1-{MOST}]")
+    program = (sys.executable, "-m", "landbridge.burst.hooks.shims", "resume", f"{POOL}-[1-{MOST}]")
     ours, floor = Contender("resume", program, environ), Contender("python", (sys.executable, "-c", "pass"))
     figures = take_turns([floor, ours], runs, ROOT)
     mib = run(program, environ).mib
@@ -38,7 +38,7 @@ def idle(slurm: Slurm) -> tuple[float, float]:
     """The share of a core, and MiB, of a daemon with `MOST` nodes that sleep."""
     slurm.ask(0, 1)
     slurm.decide()
-    with Process((sys.executable, "-m", "landbridge.burst.daemon"), slurm.environ) as daemon:
+    with Process((sys.executable, "-m", "landbridge.burst.daemon.daemon"), slurm.environ) as daemon:
         daemon.wait_for("acting")
         time.sleep(3)
         own, whole = daemon.own_cpu, daemon.cpu

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.burst_site import PEER_NODE, REGION
 from landbridge.paths import cache_dir
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 VERSION = "3.16.1"
 PACKAGE = f"aws-parallelcluster-node=={VERSION}"

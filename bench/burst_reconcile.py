@@ -16,7 +16,7 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.reconcile import reconcile
+from landbridge.burst.reconcile.core import reconcile
 
 NODES, JOBS, NOW = 10_000, 200, 1_795_000_000.0
 PLACE = Place(

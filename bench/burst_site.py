@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 
 from landbridge.hostlist import compress
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/unit/burst/data/26.05"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import find_environment
-from sandbox.engine.graph import record
-from sandbox.engine.recorder import program_of
+from sandbox.pulumi_provider.graph import record
+from sandbox.pulumi_provider.recorder import program_of
 
 ANSWERS = {
     "aws:index/getCallerIdentity:getCallerIdentity": {

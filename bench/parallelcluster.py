@@ -80,7 +80,7 @@ def install() -> Peer:
 def emulated_aws() -> Iterator[str]:
     """The endpoint of an emulated AWS that ends with the block. Raises Unavailable."""
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as state:
-        command = [sys.executable, "-m", "sandbox.cloud", "--listen", "127.0.0.1:0", "--state", state]
+        command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", "127.0.0.1:0", "--state", state]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             try:
                 line = server.stdout.readline() if server.stdout else ""

@@ -25,7 +25,7 @@ def phases(path: Path) -> dict[str, Any]:
 
     timed("imports", _imports)
     from landbridge.environment import load_environment
-    from landbridge.environment.source import read
+    from landbridge.environment.file.source import read
     from landbridge.rules import RULES, judge
 
     data = path.read_bytes()

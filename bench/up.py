@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROLES = {
     "pulumi-language-python": "program",
     "pulumi-resource-aws": "provider",
-    "sandbox.cloud": "emulated AWS",
+    "sandbox.aws_emulator": "emulated AWS",
     "pulumi": "engine",
 }
 SAMPLE_SECONDS = 0.05
@@ -75,9 +75,9 @@ def _below(root: int) -> Iterator[tuple[str, float]]:
 @contextmanager
 def _sandbox(name: str) -> Iterator[Path]:
     """An emulated AWS, and the environment's file told of it; nothing of it is protected."""
-    from sandbox.cloud.process import running
-    from sandbox.engine.environment import sandbox_variables
-    from sandbox.engine.find import Engine, find_engine
+    from sandbox.aws_emulator.process import running
+    from sandbox.pulumi_provider.environment import sandbox_variables
+    from sandbox.pulumi_provider.find import Engine, find_engine
 
     engine = find_engine()
     if not isinstance(engine, Engine):

@@ -6,8 +6,8 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from landbridge.plan.accounting import DatabaseArgs
 from landbridge.plan.args import named
+from landbridge.plan.aws.accounting import DatabaseArgs
 
 
 class AccountingDatabase(pulumi.ComponentResource):

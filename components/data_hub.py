@@ -8,7 +8,7 @@ import pulumi_aws as aws
 from components.account import Account
 from components.hub_bucket import HubBucket
 from landbridge.plan.args import named
-from landbridge.plan.hub import BucketPlan, HubArgs, replication_policy, replication_trust
+from landbridge.plan.aws.hub import BucketPlan, HubArgs, replication_policy, replication_trust
 
 
 class DataHub(pulumi.ComponentResource):

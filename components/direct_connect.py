@@ -4,7 +4,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.direct_connect import LineArgs
+from landbridge.plan.network.direct_connect import LineArgs
 
 
 class DirectConnect(pulumi.ComponentResource):

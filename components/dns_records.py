@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from landbridge.plan.dns import RecordsArgs
+from landbridge.plan.network.dns import RecordsArgs
 
 
 class DnsRecords(pulumi.ComponentResource):

@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.reserved import reserved
 from components.vpc_endpoints import vpc_endpoints
-from landbridge.plan.network import NetworkArgs
+from landbridge.plan.network.network import NetworkArgs
 
 
 class ExistingNetwork(pulumi.ComponentResource):

@@ -4,7 +4,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.flow_logs import FlowLogArgs, role_policy, role_trust
+from landbridge.plan.network.flow_logs import FlowLogArgs, role_policy, role_trust
 
 
 class FlowLogs(pulumi.ComponentResource):

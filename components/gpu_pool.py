@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.pool import Flow, PoolArgs
+from landbridge.plan.aws.pool import Flow, PoolArgs
 
 
 class GpuPool(pulumi.ComponentResource):

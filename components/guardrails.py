@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from components.account import Account
 from components.reaper import Reaper
 from components.trail import Trail
-from landbridge.plan import guardrails as plan
-from landbridge.plan.guardrails import BudgetPlan, GuardrailsArgs
+from landbridge.plan.aws import guardrails as plan
+from landbridge.plan.aws.guardrails import BudgetPlan, GuardrailsArgs
 
 
 class Guardrails(pulumi.ComponentResource):

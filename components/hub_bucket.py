@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.hub import BucketPlan, HubArgs, LockPlan, bucket_policy, key_policy
+from landbridge.plan.aws.hub import BucketPlan, HubArgs, LockPlan, bucket_policy, key_policy
 
 
 class HubBucket:

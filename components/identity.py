@@ -7,10 +7,10 @@ import pulumi
 import pulumi_aws as aws
 
 from components.account import Account
-from landbridge.plan import identity as plan
 from landbridge.plan.args import named
-from landbridge.plan.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
-from landbridge.plan.policies import Place
+from landbridge.plan.aws import identity as plan
+from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
+from landbridge.plan.aws.policies import Place
 
 
 class Identity(pulumi.ComponentResource):

@@ -7,8 +7,8 @@ from components.account import Account
 from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named
-from landbridge.plan.hub import tls_only
-from landbridge.plan.node_image import NodeImageArgs
+from landbridge.plan.aws.hub import tls_only
+from landbridge.plan.aws.node_image import NodeImageArgs
 
 
 class ImageArchive:

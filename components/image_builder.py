@@ -7,9 +7,9 @@ import pulumi_aws as aws
 
 from components.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.node_image import NodeImageArgs
-from landbridge.plan.node_image_roles import Parts, builder_policy, builder_trust
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.node_image import NodeImageArgs
+from landbridge.plan.aws.node_image_roles import Parts, builder_policy, builder_trust
+from landbridge.plan.aws.policies import Place
 
 
 class ImageBuilder:

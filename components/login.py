@@ -8,8 +8,8 @@ import pulumi_aws as aws
 
 from components import machine
 from components.account import Account
-from landbridge.plan.login import LoginArgs, login_documents
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.login import LoginArgs, login_documents
+from landbridge.plan.aws.policies import Place
 
 
 class Login(pulumi.ComponentResource):

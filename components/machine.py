@@ -7,9 +7,9 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.identity import instance_trust
-from landbridge.plan.machine import MachinePlan
-from landbridge.plan.pool import Flow
+from landbridge.plan.aws.identity import instance_trust
+from landbridge.plan.aws.machine import MachinePlan
+from landbridge.plan.aws.pool import Flow
 
 
 def group(

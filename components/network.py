@@ -8,7 +8,7 @@ import pulumi_aws as aws
 from components.reserved import reserved
 from components.vpc_endpoints import vpc_endpoints
 from landbridge.plan.args import named
-from landbridge.plan.network import NetworkArgs, SubnetPlan
+from landbridge.plan.network.network import NetworkArgs, SubnetPlan
 
 
 class Network(pulumi.ComponentResource):

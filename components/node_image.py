@@ -10,10 +10,10 @@ from components.image_archive import ImageArchive
 from components.image_builder import ImageBuilder
 from landbridge.node_image import Bundle, ingredients, steps
 from landbridge.plan.args import named
-from landbridge.plan.images import SOURCE
-from landbridge.plan.node_image import NodeImageArgs
-from landbridge.plan.node_image_roles import prune_policy, prune_trust
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.images import SOURCE
+from landbridge.plan.aws.node_image import NodeImageArgs
+from landbridge.plan.aws.node_image_roles import prune_policy, prune_trust
+from landbridge.plan.aws.policies import Place
 
 
 class NodeImage(pulumi.ComponentResource):

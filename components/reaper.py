@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.guard.package import HANDLER, files
 from landbridge.plan.args import named
-from landbridge.plan.guardrails import ReaperPlan, reaper_policy, reaper_trust
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.guardrails import ReaperPlan, reaper_policy, reaper_trust
+from landbridge.plan.aws.policies import Place
 
 
 class Reaper(pulumi.ComponentResource):

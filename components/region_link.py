@@ -8,7 +8,7 @@ import pulumi_aws as aws
 from components.in_region import in_region
 from components.site_link import HomeSide
 from landbridge.plan.args import named
-from landbridge.plan.region_link import RegionLinkArgs
+from landbridge.plan.network.region_link import RegionLinkArgs
 
 
 class RegionLink(pulumi.ComponentResource):

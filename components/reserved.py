@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from landbridge.plan.network import SubnetPlan
+from landbridge.plan.network.network import SubnetPlan
 
 
 def reserved(

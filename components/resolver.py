@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.dns import PORT, ForwardPlan, QueryLogPlan, ResolverArgs, SitePlan
+from landbridge.plan.network.dns import PORT, ForwardPlan, QueryLogPlan, ResolverArgs, SitePlan
 
 
 class Resolver(pulumi.ComponentResource):

@@ -7,10 +7,10 @@ import pulumi
 import pulumi_aws as aws
 
 from components.account import Account
-from landbridge.plan import sagemaker as plan
 from landbridge.plan.args import named
-from landbridge.plan.policies import Place
-from landbridge.plan.sagemaker import Inside, SageMakerArgs
+from landbridge.plan.aws import sagemaker as plan
+from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 
 
 class SageMaker(pulumi.ComponentResource):

@@ -9,8 +9,8 @@ import pulumi_aws as aws
 from components.account import Account
 from components.filesystems import Made, Site, efs, lustre, openzfs
 from landbridge.plan.args import named
-from landbridge.plan.filesystem import EfsSettings, FileFlow, FileSystemArgs, LustreSettings
-from landbridge.plan.hub import key_policy
+from landbridge.plan.aws.filesystem import EfsSettings, FileFlow, FileSystemArgs, LustreSettings
+from landbridge.plan.aws.hub import key_policy
 
 
 class SharedFilesystem(pulumi.ComponentResource):

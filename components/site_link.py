@@ -10,7 +10,7 @@ import pulumi_aws as aws
 from components.direct_connect import DirectConnect
 from components.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
-from landbridge.plan.link import LINE, OWN, LinkArgs
+from landbridge.plan.network.link import LINE, OWN, LinkArgs
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.link import VpnArgs
+from landbridge.plan.network.link import VpnArgs
 
 Tunnel = pulumi.Output[dict[str, str]]
 #: EC2 takes larger AS numbers in a parameter of their own. Source: EC2 API Reference, CreateCustomerGateway.

@@ -10,9 +10,9 @@ from components import machine
 from components.account import Account
 from components.accounting_database import AccountingDatabase
 from landbridge.plan.args import named
-from landbridge.plan.controller import ControllerArgs, Reach, controller_documents
-from landbridge.plan.hub import key_policy
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.controller import ControllerArgs, Reach, controller_documents
+from landbridge.plan.aws.hub import key_policy
+from landbridge.plan.aws.policies import Place
 
 
 class SlurmController(pulumi.ComponentResource):

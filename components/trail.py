@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.guardrails import TrailPlan, trail_policy
+from landbridge.plan.aws.guardrails import TrailPlan, trail_policy
 
 
 class Trail(pulumi.ComponentResource):

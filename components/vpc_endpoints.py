@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.network import EndpointPlan, NetworkArgs
+from landbridge.plan.network.network import EndpointPlan, NetworkArgs
 
 
 def vpc_endpoints(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from landbridge.plan.spend import Spend
+    from landbridge.plan.cost import Spend
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
@@ -23,7 +23,7 @@ def table() -> str:
     """A row an environment, in the order of their names: what it has, and what it costs by `landbridge cost`."""
     from landbridge.environment import load_environment
     from landbridge.hostlist import expand
-    from landbridge.plan.spend import spend
+    from landbridge.plan.cost import spend
 
     lines = [
         "| environment | your machines | in AWS, at most | region | a month, all running | always | without a price |",

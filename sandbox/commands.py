@@ -31,9 +31,9 @@ def up(stack: Stack = "sandbox") -> None:
 
     Example: landbridge sandbox up && eval "$(landbridge sandbox env)" && landbridge up -s sandbox
     """
-    from sandbox.lab import from_environment, lab
-    from sandbox.lab.errors import LabError
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import from_environment, lab
+    from sandbox.nspawn.errors import LabError
+    from sandbox.nspawn.layout import layout
     from sandbox.session import ensure_cloud
 
     try:
@@ -52,9 +52,9 @@ def env(stack: Stack = "sandbox") -> None:
     """
     import shlex
 
-    from sandbox.lab import from_environment
-    from sandbox.lab.errors import LabError
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import from_environment
+    from sandbox.nspawn.errors import LabError
+    from sandbox.nspawn.layout import layout
     from sandbox.session import command_variables, running_cloud
 
     try:
@@ -75,9 +75,9 @@ def down(
     images: Annotated[bool, typer.Option("--images", help="Remove the caches of images and packages as well.")] = False,
 ) -> None:
     """End the lab and remove it: no process, mount, namespace or control group stays, also after a crash."""
-    from sandbox.lab import cleanup
-    from sandbox.lab.errors import LabError
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import cleanup
+    from sandbox.nspawn.errors import LabError
+    from sandbox.nspawn.layout import layout
 
     try:
         cleanup.down(layout(), _say, keep_nodes=keep)
@@ -91,9 +91,9 @@ def down(
 @app.command()
 def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack: Stack = "sandbox") -> None:
     """Throw nodes away and boot them as new."""
-    from sandbox.lab import from_environment, lab, nodes
-    from sandbox.lab.errors import LabError
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import from_environment, lab, nodes
+    from sandbox.nspawn.errors import LabError
+    from sandbox.nspawn.layout import layout
 
     try:
         for name in wanted:
@@ -106,8 +106,8 @@ def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack
 @app.command()
 def status(format: Annotated[str, typer.Option(help="text or json")] = "text") -> None:
     """Say which nodes there are, whether they run, and what they use."""
-    from sandbox.lab import report
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import report
+    from sandbox.nspawn.layout import layout
 
     rows = report.rows(layout())
     if format == "json":
@@ -135,9 +135,9 @@ def exec(node: str, command: list[str]) -> None:
 def _replace_with_ssh(name: str, command: list[str], *extra: str) -> None:
     import shlex
 
-    from sandbox.lab import node, ssh
-    from sandbox.lab.errors import LabError
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn import node, ssh
+    from sandbox.nspawn.errors import LabError
+    from sandbox.nspawn.layout import layout
 
     lab = layout()
     try:

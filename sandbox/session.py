@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment
 from landbridge.paths import secrets_dir
-from sandbox.cloud.process import Cloud, start, wait_ready
-from sandbox.lab import processes
-from sandbox.lab.errors import LabError
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import METADATA
+from sandbox.aws_emulator.process import Cloud, start, wait_ready
+from sandbox.nspawn import processes
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import METADATA
 
 _PID_FILE = "cloud.pid"
 #: Before a machine starts. Slurm counts in whole seconds, and ignores a node that seems to be up since before it was asked for.
@@ -85,9 +85,9 @@ def command_variables(cloud: Cloud, environment: str) -> dict[str, str]:
 
     Credentials go by file, never by value.
     """
-    from sandbox.engine.environment import sandbox_variables
-    from sandbox.engine.find import Engine, find_engine
     from sandbox.fast_ansible import fast_ansible_variables
+    from sandbox.pulumi_provider.environment import sandbox_variables
+    from sandbox.pulumi_provider.find import Engine, find_engine
 
     found = find_engine()
     return {

@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 
 from landbridge.environment import Environment, environment_from_config
-from landbridge.environment.lock import read_lock
+from landbridge.environment.file.lock import read_lock
 from landbridge.environment.stacks import Layer
 from landbridge.findings import FindingsError
 from landbridge.plan.stacks import HANDOVER, environment_name, stack_called

@@ -64,7 +64,7 @@ class Outcome:
 
 def _get_engine() -> None:
     """A missing engine is got once, into the cache that the demonstration uses too."""
-    from sandbox.engine.find import NoEngine, get_engine
+    from sandbox.pulumi_provider.find import NoEngine, get_engine
 
     found = get_engine(lambda line: print(f"  engine: {line}", flush=True))
     if isinstance(found, NoEngine):
@@ -73,7 +73,7 @@ def _get_engine() -> None:
 
 def _get_lab_packages() -> None:
     if machine.lab().able:
-        from sandbox.lab import host_packages
+        from sandbox.nspawn import host_packages
 
         host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
 
@@ -93,7 +93,7 @@ TIERS = (
 
 
 def _lab_stands() -> bool:
-    from sandbox.lab.layout import layout
+    from sandbox.nspawn.layout import layout
 
     return layout().state.exists()
 

@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.filesystems.common import Made, Site
 from landbridge.plan.args import named
-from landbridge.plan.filesystem import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
+from landbridge.plan.aws.filesystem import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
 
 #: New, changed and deleted objects alike: a folder that shows half of what happens shows something else.
 EVENTS = ["NEW", "CHANGED", "DELETED"]

@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.filesystems.common import Made, Site
 from landbridge.plan.args import named
-from landbridge.plan.filesystem import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
+from landbridge.plan.aws.filesystem import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
 
 #: Where FSx exports the root volume; clients mount it or any volume below it.
 ROOT = "/fsx"

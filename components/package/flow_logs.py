@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned, site_of, wanted_plan
-from landbridge.plan.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
 
 
 class FlowLogsInputs(OwnedInputs):

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, whole
-from landbridge.plan.guardrails import GuardrailsArgs, guardrails_args
+from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 
 
 class GuardrailsInputs(OwnedInputs):

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of
-from landbridge.plan.hub import HubArgs, hub_args
+from landbridge.plan.aws.hub import HubArgs, hub_args
 
 
 class DataHubInputs(OwnedInputs):

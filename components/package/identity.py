@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, whole
-from landbridge.plan.identity import IdentityArgs, identity_args
+from landbridge.plan.aws.identity import IdentityArgs, identity_args
 
 
 class IdentityInputs(OwnedInputs):

@@ -7,7 +7,7 @@ import pulumi
 import components
 from components.package.inputs import OwnedInputs, planned, whole
 from landbridge.plan.alone import alone
-from landbridge.plan.link import LinkArgs, link_args
+from landbridge.plan.network.link import LinkArgs, link_args
 
 
 class SiteLinkInputs(OwnedInputs):

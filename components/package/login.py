@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, wanted_plan, whole
-from landbridge.plan.login import LoginArgs, login_args
+from landbridge.plan.aws.login import LoginArgs, login_args
 
 
 class LoginInputs(OwnedInputs):

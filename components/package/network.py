@@ -7,7 +7,7 @@ import pulumi
 import components
 from components.package.inputs import OwnedInputs, planned
 from landbridge.plan.alone import alone
-from landbridge.plan.network import NetworkArgs, network_args
+from landbridge.plan.network.network import NetworkArgs, network_args
 
 
 class NetworkInputs(OwnedInputs):

@@ -8,7 +8,7 @@ import components
 from components.package.inputs import OwnedInputs, planned, site_of
 from landbridge.catalog import instances
 from landbridge.findings import did_you_mean
-from landbridge.plan.pool import PoolArgs, pool_args
+from landbridge.plan.aws.pool import PoolArgs, pool_args
 
 
 class CapacityInputs(TypedDict):

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned, site_of, wanted_plan, whole
-from landbridge.plan.dns import ResolverArgs, resolver_args
+from landbridge.plan.network.dns import ResolverArgs, resolver_args
 
 
 class ResolverInputs(OwnedInputs):

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, wanted_plan, whole
-from landbridge.plan.sagemaker import SageMakerArgs, sagemaker_args
+from landbridge.plan.aws.sagemaker import SageMakerArgs, sagemaker_args
 
 
 class SageMakerInputs(OwnedInputs):

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, whole
-from landbridge.plan.filesystem import FileSystemArgs, filesystem_args
+from landbridge.plan.aws.filesystem import FileSystemArgs, filesystem_args
 
 
 class SharedFilesystemInputs(OwnedInputs):

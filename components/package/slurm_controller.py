@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, wanted_plan, whole
-from landbridge.plan.controller import ControllerArgs, controller_args
+from landbridge.plan.aws.controller import ControllerArgs, controller_args
 
 
 class SlurmControllerInputs(OwnedInputs):

@@ -2,8 +2,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components import AccountingDatabase
-from landbridge.plan.accounting import database_args
 from landbridge.plan.alone import alone
+from landbridge.plan.aws.accounting import database_args
 
 services = {"zone": "use1-az4", "database": {"multi_az": True}}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"services": services})

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, DataHub
 from landbridge.plan.alone import alone
-from landbridge.plan.hub import hub_args
+from landbridge.plan.aws.hub import hub_args
 
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", classes=["internal", "public"])
 provider = aws.Provider("aws", region="us-east-1")

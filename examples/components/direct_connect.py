@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import DirectConnect
 from landbridge.plan.alone import alone
-from landbridge.plan.direct_connect import line_args
+from landbridge.plan.network.direct_connect import line_args
 
 line = {"kind": "direct_connect", "connection": "dxcon-ffabc123", "vlan": 100, "gateway_address": "169.254.80.1"}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", link=line)

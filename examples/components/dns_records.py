@@ -2,7 +2,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components import DnsRecords
-from landbridge.plan.dns import RecordsArgs
+from landbridge.plan.network.dns import RecordsArgs
 
 plan = RecordsArgs(cluster="lab", zone="aws.example.org")
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])

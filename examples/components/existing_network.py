@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import ExistingNetwork
 from landbridge.plan.alone import alone
-from landbridge.plan.network import network_args
+from landbridge.plan.network.network import network_args
 
 there = {
     "id": "vpc-0a1b2c3d4e5f60718",

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import FlowLogs
 from landbridge.plan.alone import alone
-from landbridge.plan.flow_logs import flow_log_args
+from landbridge.plan.network.flow_logs import flow_log_args
 
 site = alone(
     "lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws={"logs": {"flow_logs": True}}

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import GpuPool
 from landbridge.plan.alone import alone
-from landbridge.plan.pool import pool_args
+from landbridge.plan.aws.pool import pool_args
 
 p5 = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 8, "image": "ami-0a1b2c3d4e5f60718"}
 site = alone(

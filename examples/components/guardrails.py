@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, Guardrails
 from landbridge.plan.alone import alone
-from landbridge.plan.guardrails import guardrails_args
+from landbridge.plan.aws.guardrails import guardrails_args
 
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1")
 provider = aws.Provider("aws", region="us-east-1")

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, Identity
 from landbridge.plan.alone import alone
-from landbridge.plan.identity import identity_args
+from landbridge.plan.aws.identity import identity_args
 
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1")
 provider = aws.Provider("aws", region="us-east-1")

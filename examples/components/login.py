@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, Login
 from landbridge.plan.alone import alone
-from landbridge.plan.login import login_args
+from landbridge.plan.aws.login import login_args
 
 services = {"zone": "use1-az4", "image": "ami-0123456789abcdef0", "login": {"count": 2}}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"services": services})

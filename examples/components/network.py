@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Network
 from landbridge.plan.alone import alone
-from landbridge.plan.network import network_args
+from landbridge.plan.network.network import network_args
 
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4", "use1-az6"])
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])

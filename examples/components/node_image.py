@@ -6,7 +6,7 @@ import pulumi_aws as aws
 from components import Account, NodeImage
 from landbridge.node_image import bundle
 from landbridge.plan.alone import alone
-from landbridge.plan.node_image import node_image_args
+from landbridge.plan.aws.node_image import node_image_args
 
 built = {"images": {"node": {"build": {}}}}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws=built)

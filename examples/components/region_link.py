@@ -4,7 +4,7 @@ import pulumi_aws as aws
 from components import RegionLink
 from components.site_link import HomeSide
 from landbridge.plan.alone import alone
-from landbridge.plan.region_link import region_link_args
+from landbridge.plan.network.region_link import region_link_args
 
 far = {"us-east-2": {"cidr": "10.70.0.0/16", "pools": {"p5": {"capacity": [{"kind": "on_demand"}]}}}}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"other_regions": far})

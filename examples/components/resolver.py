@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Resolver
 from landbridge.plan.alone import alone
-from landbridge.plan.dns import resolver_args
+from landbridge.plan.network.dns import resolver_args
 
 zones = {"use1-az4": "subnet-0a1b2c3d4e5f60718", "use1-az6": "subnet-1a1b2c3d4e5f60718"}
 dns = {"resolvers": ["10.20.0.53", "10.20.1.53"]}

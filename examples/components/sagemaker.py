@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, SageMaker
 from landbridge.plan.alone import alone
-from landbridge.plan.sagemaker import sagemaker_args
+from landbridge.plan.aws.sagemaker import sagemaker_args
 
 plan = sagemaker_args(alone("lab", "us-east-1", owner="me@example.org", cost_center="1", mlops={"sagemaker": {}}))
 provider = aws.Provider("aws", region="us-east-1")

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, SharedFilesystem
 from landbridge.plan.alone import alone
-from landbridge.plan.filesystem import filesystem_args
+from landbridge.plan.aws.filesystem import filesystem_args
 
 share = {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800, "zone": "use1-az4"}}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], storage=share)

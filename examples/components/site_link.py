@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import SiteLink
 from landbridge.plan.alone import alone
-from landbridge.plan.link import link_args
+from landbridge.plan.network.link import link_args
 
 vpn = {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", link=vpn)

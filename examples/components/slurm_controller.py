@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components import Account, SlurmController
 from landbridge.plan.alone import alone
-from landbridge.plan.controller import controller_args
+from landbridge.plan.aws.controller import controller_args
 
 services = {"zone": "use1-az4", "image": "ami-0123456789abcdef0"}
 site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"services": services})

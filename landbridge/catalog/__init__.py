@@ -1,20 +1,20 @@
 """Facts as data, each file with its source and date, and their typed readers."""
 
-from landbridge.catalog.endpoints import EndpointFact, endpoint_features, endpoints_of
+from landbridge.catalog.aws.endpoints import EndpointFact, endpoint_features, endpoints_of
+from landbridge.catalog.aws.images import Image, images
+from landbridge.catalog.aws.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
+from landbridge.catalog.aws.limits import Limits, Quota, limits, quota_of
+from landbridge.catalog.aws.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
+from landbridge.catalog.aws.regions import Region, offered, regions, services, zones
+from landbridge.catalog.aws.storage import StorageFacts, storage
 from landbridge.catalog.files import CatalogueError
-from landbridge.catalog.gpu_stack import GpuStack, gpu_stack
-from landbridge.catalog.gpus import Gpu, generation, gpus
-from landbridge.catalog.hardware import Accelerators, Cpus
-from landbridge.catalog.images import Image, images
-from landbridge.catalog.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
-from landbridge.catalog.limits import Limits, Quota, limits, quota_of
-from landbridge.catalog.platforms import Platform, platforms
-from landbridge.catalog.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
+from landbridge.catalog.hardware.gpu_stack import GpuStack, gpu_stack
+from landbridge.catalog.hardware.gpus import Gpu, generation, gpus
+from landbridge.catalog.hardware.hardware import Accelerators, Cpus
+from landbridge.catalog.hardware.platforms import Platform, platforms
 from landbridge.catalog.regimes import Regime, obligations, regimes
-from landbridge.catalog.regions import Region, offered, regions, services, zones
-from landbridge.catalog.slurm import SlurmRelease, slurm_archive, slurm_releases
-from landbridge.catalog.slurm_sources import SlurmSources, slurm_sources
-from landbridge.catalog.storage import StorageFacts, storage
+from landbridge.catalog.slurm.sources import SlurmSources, slurm_sources
+from landbridge.catalog.slurm.versions import SlurmRelease, slurm_archive, slurm_releases
 
 __all__ = [
     "Accelerators",

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from landbridge.catalog.instances import InstanceType
+from landbridge.catalog.aws.instances import InstanceType
 
 Fact = str | int | float | tuple[str, ...] | None
 

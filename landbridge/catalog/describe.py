@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from landbridge.catalog.aws.instances import Instances
+from landbridge.catalog.aws.regions import regions
 from landbridge.catalog.files import CatalogueError
-from landbridge.catalog.instances import Instances
-from landbridge.catalog.regions import regions
 
 
 @dataclass(frozen=True, slots=True)

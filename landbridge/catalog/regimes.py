@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from landbridge.catalog.aws.regions import Partition, regions
 from landbridge.catalog.files import Facts, read
-from landbridge.catalog.regions import Partition, regions
 
 
 class RegimeCloud(Facts):

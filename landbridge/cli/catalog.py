@@ -8,7 +8,7 @@ import typer
 
 from landbridge.cli.catalog_refresh import refresh
 from landbridge.cli.common import Format, print_json
-from landbridge.cli.differences_display import print_differences
+from landbridge.cli.display.differences import print_differences
 
 if TYPE_CHECKING:
     from landbridge.catalog import InstanceType
@@ -65,7 +65,7 @@ def show(name: Name, form: Form = Format.TEXT) -> None:
     Example: landbridge catalog show p6-b300.48xlarge
     """
     from landbridge.catalog import instances, regions
-    from landbridge.cli.catalog_display import described_region, described_type
+    from landbridge.cli.display.catalog import described_region, described_type
 
     if name in regions():
         facts = described_region(name, regions()[name])

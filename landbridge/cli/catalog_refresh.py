@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from landbridge.cli.common import Format
-from landbridge.cli.differences_display import print_differences
+from landbridge.cli.display.differences import print_differences
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 Regions = Annotated[list[str], typer.Option("--region", "-r", help="A region to ask; may be given several times.")]
@@ -33,8 +33,8 @@ def refresh(
     from importlib.resources import files
 
     from landbridge.catalog import CatalogueError
+    from landbridge.catalog.aws.instances import Instances
     from landbridge.catalog.differences import explanation
-    from landbridge.catalog.instances import Instances
     from landbridge.cli.common import print_findings
     from landbridge.live.answers import Refused, finding_of
     from landbridge.live.aws import Aws

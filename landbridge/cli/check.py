@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, accepted: Accepted = False) -> None:
     """Check an environment file without a network. Exit status: 0 good, 1 errors, 2 nothing to check."""
-    from landbridge.cli.excerpt import print_with_lines
+    from landbridge.cli.display.excerpt import print_with_lines
     from landbridge.environment import load_environment
     from landbridge.rules import Suppressed, judge
 

@@ -30,7 +30,7 @@ def configure(
     form: Form = Format.TEXT,
 ) -> None:
     """Bring the site's machines into the state that the environment describes. A second run changes nothing."""
-    from landbridge.cli.configure_display import ConfigureDisplay
+    from landbridge.cli.display.configure import ConfigureDisplay
     from landbridge.realise import configure as realise
 
     environment = require(stack, file)

@@ -7,7 +7,7 @@ import typer
 from landbridge.cli.common import File, Format, Stack, print_json, require
 
 if TYPE_CHECKING:
-    from landbridge.plan.spend import Spend
+    from landbridge.plan.cost import Spend
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 
@@ -22,7 +22,7 @@ def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> No
 
     Without taxes, discounts and traffic. Example: landbridge cost -s example
     """
-    from landbridge.plan.spend import spend
+    from landbridge.plan.cost import spend
 
     environment = require(stack, file)
     found = spend(environment)

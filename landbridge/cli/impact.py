@@ -54,7 +54,7 @@ def impact(
 
 def show(found: "Report") -> None:
     """Print a report as a person reads it, worst first."""
-    from landbridge.cli.impact_display import print_report
+    from landbridge.cli.display.impact import print_report
 
     print_report(found)
 
@@ -74,7 +74,7 @@ def refused(found: "Report") -> bool:
 
 def _preview(stack: str | None, file: Any, environment: Any, layer: Any) -> tuple[Any, str | None]:
     """What the engine would do, and what it says where it refuses (it does not touch what is protected)."""
-    from landbridge.cli.stack_display import StackDisplay
+    from landbridge.cli.display.stack import StackDisplay
     from landbridge.realise import pulumi
 
     with StackDisplay("preview", environment.name, quiet=True) as display:

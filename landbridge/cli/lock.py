@@ -28,7 +28,7 @@ def lock(
     """
     from datetime import UTC, datetime
 
-    from landbridge.environment.lock import BROKEN, lock_path
+    from landbridge.environment.file.lock import BROKEN, lock_path
     from landbridge.live.answers import Refused, finding_of
     from landbridge.live.aws import Aws
     from landbridge.live.lock import propose

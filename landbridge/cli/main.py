@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "landbridge.commands"
-# What this program itself consists of, besides its commands; so do modules named *_display.
-_INTERNAL = {"main", "common", "excerpt"}
+# What this program itself consists of, besides its commands.
+_INTERNAL = {"main", "common", "display"}
 
 
 class _Group(TyperGroup):
@@ -65,7 +65,7 @@ def _modules() -> list[str]:
     # A folder is a command whose parts have modules of their own.
     found = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
     names = sorted(name for name in found if not name.startswith("_"))
-    return [name for name in names if name not in _INTERNAL and not name.endswith("_display")]
+    return [name for name in names if name not in _INTERNAL]
 
 
 def _points() -> "tuple[EntryPoint, ...]":

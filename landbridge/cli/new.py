@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from landbridge.environment import Environment
-    from landbridge.environment.fork import Begun
+    from landbridge.environment.file.fork import Begun
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new environment's name.")]
 Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to start from.")]
@@ -51,8 +51,8 @@ def new(
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
     """
     from landbridge.environment import find_environment, load_environment
-    from landbridge.environment.fork import Wanted, fork
-    from landbridge.environment.load import load_text
+    from landbridge.environment.file.fork import Wanted, fork
+    from landbridge.environment.file.load import load_text
     from landbridge.rules import check
 
     source = find_environment(origin)
@@ -89,7 +89,7 @@ def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
     """The file to write, and what Pulumi has begun there."""
     from pydantic import TypeAdapter, ValidationError
 
-    from landbridge.environment.fork import begun
+    from landbridge.environment.file.fork import begun
     from landbridge.environment.model import EnvironmentName
 
     try:

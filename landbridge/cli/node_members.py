@@ -37,7 +37,7 @@ def add(
     tags: Tags = None,
 ) -> None:
     """Put nodes into the environment file, and with --run into the cluster. Without --write or --run it only shows how."""
-    from landbridge.environment.members import Joining
+    from landbridge.environment.file.members import Joining
     from landbridge.ops.members import ADD, add_limit, joined
 
     path = _near(environment_path(stack, file))
@@ -134,7 +134,7 @@ def _shown(edited: "Edited") -> "Environment":
 
 def _networks(edited: "Edited", after: "Environment") -> None:
     """Say what the other hosts have to be told first: their firewalls know nodes by network."""
-    from landbridge.environment.load import load_text
+    from landbridge.environment.file.load import load_text
     from landbridge.ops.members import unheard_of
 
     before = load_text(edited.before, edited.path).environment
@@ -163,7 +163,7 @@ def _run(
 ) -> None:
     from landbridge.cli.common import Format
     from landbridge.cli.configure import report
-    from landbridge.cli.configure_display import ConfigureDisplay
+    from landbridge.cli.display.configure import ConfigureDisplay
     from landbridge.realise import configure as realise
 
     started = time.monotonic()

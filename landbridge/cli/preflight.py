@@ -40,7 +40,7 @@ def preflight(
 
         print_json(policy())
         return
-    from landbridge.cli.preflight_display import PreflightDisplay
+    from landbridge.cli.display.preflight import PreflightDisplay
     from landbridge.environment import load_environment
     from landbridge.live.aws import Aws
     from landbridge.live.preflight import preflight as run
@@ -76,7 +76,7 @@ def preflight(
     else:
         from dataclasses import replace
 
-        from landbridge.cli.excerpt import print_with_lines
+        from landbridge.cli.display.excerpt import print_with_lines
 
         shown = [
             replace(finding, message=f"{finding.message}; accepted: {reason}", severity=Severity.INFO, fix=None)

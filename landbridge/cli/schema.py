@@ -15,6 +15,6 @@ def schema() -> None:
     "# yaml-language-server: $schema=environment.schema.json".
     """
     from landbridge.cli.common import print_json
-    from landbridge.environment.schema import json_schema
+    from landbridge.environment.file.schema import json_schema
 
     print_json(json_schema())

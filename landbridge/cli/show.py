@@ -7,7 +7,7 @@ import typer
 from landbridge.cli.common import File, Stack, load, require
 
 if TYPE_CHECKING:
-    from landbridge.plan.nodes import Nodes
+    from landbridge.plan.slurm.nodes import Nodes
 
 Expanded = Annotated[bool, typer.Option("--expanded", help="Every default made visible, as a file that loads again.")]
 Ports = Annotated[
@@ -24,19 +24,19 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
     """Show an environment: a summary, the whole of it with every default, or the ports between its hosts."""
     environment = require(stack, file)
     if ports:
-        from landbridge.plan.ports import port_lines
+        from landbridge.plan.network.ports import port_lines
 
         for line in port_lines(environment):
             typer.echo(line)
         return
     if expanded:
-        from landbridge.environment.expanded import expanded as written
+        from landbridge.environment.file.expanded import expanded as written
 
         typer.echo(written(load(stack, file)), nl=False)
         return
-    from landbridge.plan.hosts import service_hosts
-    from landbridge.plan.nodes import cloud_nodes, onprem_nodes
-    from landbridge.plan.partitions import partition_names
+    from landbridge.plan.site.hosts import service_hosts
+    from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
+    from landbridge.plan.slurm.partitions import partition_names
 
     typer.echo(f"environment  {environment.name} in {environment.region}, owned by {environment.owner}")
     served = service_hosts(environment)

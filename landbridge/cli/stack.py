@@ -54,8 +54,8 @@ def up(
 def _settle(stack: str | None, file: Any, layer: Any) -> None:
     """Take in what an operation that was cut short has left in AWS, and say so; end the program where AWS cannot be asked."""
     from landbridge.cli.sweep import connect
-    from landbridge.live.adopt import find
     from landbridge.live.answers import Refused, finding_of
+    from landbridge.live.recovery import find
     from landbridge.realise import pulumi
     from landbridge.realise.steps import Message
 
@@ -143,7 +143,7 @@ def outputs(stack: Stack = None, file: File = None) -> None:
 def _operate(
     operation: str, stack: str | None, file: Any, form: Format, *, layer: Any = None, **options: bool
 ) -> "Result":
-    from landbridge.cli.stack_display import StackDisplay
+    from landbridge.cli.display.stack import StackDisplay
     from landbridge.realise import pulumi
 
     environment = require(stack, file)

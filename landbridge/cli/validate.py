@@ -8,11 +8,11 @@ import typer
 from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
 
 if TYPE_CHECKING:
+    from landbridge.acceptance.climb import Runner
+    from landbridge.acceptance.result import Outcome, Report
+    from landbridge.acceptance.rungs import Rung, Settings
     from landbridge.catalog import Platform
     from landbridge.environment import Environment
-    from landbridge.ops.ladder.climb import Runner
-    from landbridge.ops.ladder.result import Outcome, Report
-    from landbridge.ops.ladder.rungs import Rung, Settings
 
 Nodes = Annotated[
     str | None, typer.Argument(help="Nodes as Slurm writes them; none: every node of the site.", metavar="NODES")
@@ -64,9 +64,9 @@ def validate(
     form: Form = Format.TEXT,
 ) -> None:
     """Put nodes through the acceptance ladder. Ends with 0: accepted, 1: something failed, 2: something could not be judged."""
-    from landbridge.ops.ladder.climb import Ladder, climb
-    from landbridge.ops.ladder.result import EXIT_CODES
-    from landbridge.ops.ladder.rungs import Settings
+    from landbridge.acceptance.climb import Ladder, climb
+    from landbridge.acceptance.result import EXIT_CODES
+    from landbridge.acceptance.rungs import Settings
 
     environment = require(stack, file)
     settings = Settings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
@@ -90,7 +90,7 @@ def validate(
 
 def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Platform]":
     from landbridge import hostlist
-    from landbridge.plan.acceptance import platform_of
+    from landbridge.plan.ansible.acceptance import platform_of
 
     everyone = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
     try:
@@ -106,7 +106,7 @@ def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Plat
 
 
 def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
-    from landbridge.ops.ladder.rungs import RUNGS
+    from landbridge.acceptance.rungs import RUNGS
 
     known = [rung.name for rung in RUNGS]
     strange = [name for name in names or () if name not in known]
@@ -137,8 +137,8 @@ def _runner(
     save: Path | None,
     earlier: Path | None,
 ) -> "Runner":
-    from landbridge.ops.ladder.runners import EXAMPLE, Site, keeping, recorded, through
-    from landbridge.plan.hosts import service_hosts
+    from landbridge.acceptance.runners import EXAMPLE, Site, keeping, recorded, through
+    from landbridge.plan.site.hosts import service_hosts
 
     if earlier is not None:
         return recorded(earlier)

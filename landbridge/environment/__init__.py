@@ -1,7 +1,7 @@
 """The typed model of an environment file, and the one way to load it."""
 
-from landbridge.environment.aws import Aws, Endpoints, Pool
-from landbridge.environment.capacity import (
+from landbridge.environment.aws.aws import Aws, Endpoints, Pool
+from landbridge.environment.aws.capacity import (
     AnyCapacity,
     Capacity,
     CapacityBlock,
@@ -11,29 +11,32 @@ from landbridge.environment.capacity import (
     Spot,
     capacity_zones,
 )
-from landbridge.environment.cloud_services import (
+from landbridge.environment.aws.cloud_services import (
     AccountingDatabase,
     CloudAccess,
     CloudServices,
     ControllerHost,
     LoginHosts,
 )
+from landbridge.environment.aws.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.aws.guardrails import Budget, Guardrails
+from landbridge.environment.aws.hub import HubClass, ObjectLock, S3Hub
+from landbridge.environment.aws.iam import Iam, Ingress, Statement
+from landbridge.environment.aws.images import ImageBuild, ImageSource
+from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc, Kubernetes
+from landbridge.environment.aws.other_regions import OtherRegion, RegionPool
+from landbridge.environment.aws.pool import Interface, NicPolicy, Placement
+from landbridge.environment.aws.sagemaker import SageMaker
 from landbridge.environment.dns import Dns
-from landbridge.environment.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
-from landbridge.environment.guardrails import Budget, Guardrails
-from landbridge.environment.hosts import Hosts
-from landbridge.environment.hub import HubClass, ObjectLock, S3Hub
-from landbridge.environment.iam import Iam, Ingress, Statement
-from landbridge.environment.images import ImageBuild, ImageSource
-from landbridge.environment.link import DirectConnect, Link, Vpn
-from landbridge.environment.load import (
+from landbridge.environment.file.load import (
     Loaded,
     environment_from_config,
     find_environment,
     load_environment,
     load_text,
 )
-from landbridge.environment.lock import ImageLock, LockedImage, lock_path
+from landbridge.environment.file.lock import ImageLock, LockedImage, lock_path
+from landbridge.environment.link import DirectConnect, Link, Vpn
 from landbridge.environment.model import (
     DataClass,
     Environment,
@@ -44,13 +47,10 @@ from landbridge.environment.model import (
     User,
     Window,
 )
-from landbridge.environment.network import ExistingSubnet, ExistingVpc, Kubernetes
-from landbridge.environment.onprem import Access, NodeGroup, OnPrem, Services
-from landbridge.environment.other_regions import OtherRegion, RegionPool
-from landbridge.environment.pool import Interface, NicPolicy, Placement
-from landbridge.environment.qos import Qos
-from landbridge.environment.sagemaker import SageMaker
-from landbridge.environment.scheduler import Account, Partition, Scheduler, Slurm
+from landbridge.environment.onprem.hosts import Hosts
+from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, Services
+from landbridge.environment.slurm.qos import Qos
+from landbridge.environment.slurm.scheduler import Account, Partition, Scheduler, Slurm
 from landbridge.environment.storage import EfsHome, ExternalNfsHome, NfsHome, OpenZfsHome, SiteLustre, SiteNfs, Storage
 
 __all__ = [

@@ -6,17 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.aws import Aws
+from landbridge.environment.aws.aws import Aws
+from landbridge.environment.aws.guardrails import Budget
+from landbridge.environment.aws.sagemaker import SageMaker
 from landbridge.environment.base import SITES, HostName, Model, Port, Region, Site, Text, UserName, Word
-from landbridge.environment.bursting import Burst
-from landbridge.environment.containers import Containers
 from landbridge.environment.dns import Dns
-from landbridge.environment.guardrails import Budget
-from landbridge.environment.hosts import Hosts
 from landbridge.environment.link import Link
-from landbridge.environment.onprem import NodeGroup, OnPrem
-from landbridge.environment.sagemaker import SageMaker
-from landbridge.environment.scheduler import Scheduler
+from landbridge.environment.onprem.containers import Containers
+from landbridge.environment.onprem.hosts import Hosts
+from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
+from landbridge.environment.slurm.bursting import Burst
+from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
 from landbridge.environment.storage import Storage
 from landbridge.hostlist import expand

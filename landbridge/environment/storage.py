@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from landbridge.environment.aws.filesystems import CloudShare, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.aws.hub import S3Hub
 from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
-from landbridge.environment.filesystems import CloudShare, Efs, FsxLustre, FsxOpenZfs
-from landbridge.environment.hub import S3Hub
 
 
 class NfsHome(Model):

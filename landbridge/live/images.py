@@ -9,7 +9,7 @@ from typing import Any
 
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
-from landbridge.plan.images import CLUSTER, IMAGE
+from landbridge.plan.aws.images import CLUSTER, IMAGE
 
 #: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.
 _NAMES_A_CALL = 10

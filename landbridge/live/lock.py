@@ -9,7 +9,7 @@ from landbridge.environment import Environment, ImageLock, LockedImage
 from landbridge.findings import Finding, Severity
 from landbridge.live.aws import Aws
 from landbridge.live.images import Image, Named, image, newest, parameters
-from landbridge.plan.images import SOURCE, image_sources
+from landbridge.plan.aws.images import SOURCE, image_sources
 
 #: What a person reviews when an image changes, in this order.
 SHOWN = (

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from landbridge.plan.args import named
-from landbridge.plan.capacity import Terms
-from landbridge.plan.nics import Nic
-from landbridge.plan.pool import PoolArgs
+from landbridge.plan.aws.capacity import Terms
+from landbridge.plan.aws.nics import Nic
+from landbridge.plan.aws.pool import PoolArgs
 
 
 def launch_request(

@@ -9,9 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from landbridge.catalog.aws.instances import Instances, InstanceType
 from landbridge.catalog.compare import Difference
 from landbridge.catalog.files import CatalogueError
-from landbridge.catalog.instances import Instances, InstanceType
 from landbridge.hostlist import compress
 from landbridge.live.refresh import Described
 

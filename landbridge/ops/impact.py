@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.catalog.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
+from landbridge.catalog.aws.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
 from landbridge.plan.change import Change
 
 #: The engine's words for making a resource anew, of which one replacement has several.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from landbridge.catalog.xids import xids
+from landbridge.catalog.hardware.xids import xids
 
 _REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
 #: What a person does for each action of a check.

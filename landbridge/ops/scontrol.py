@@ -8,9 +8,9 @@ from typing import Any
 
 from landbridge import paths
 from landbridge.environment import Environment
-from landbridge.plan.hosts import hosts, service_hosts
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.reach import proxy_command, reached_as
+from landbridge.plan.site.hosts import hosts, service_hosts
+from landbridge.plan.site.reach import proxy_command, reached_as
 
 #: Runs scontrol with these words and returns what it printed. Raises ScontrolError.
 Scontrol = Callable[[Sequence[str]], str]

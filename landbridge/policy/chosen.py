@@ -3,8 +3,8 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.filesystem import room_for_rules
-from landbridge.plan.link import cipher_of, connections
+from landbridge.plan.aws.filesystem import room_for_rules
+from landbridge.plan.network.link import cipher_of, connections
 from landbridge.policy.registry import POLICIES
 from landbridge.policy.settings import Settings
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from landbridge.catalog import instances
 from landbridge.clear_text import secrets_in
-from landbridge.plan.nics import Nic, layout_faults
-from landbridge.plan.refused import block_faults, hop_faults
+from landbridge.plan.aws.nics import Nic, layout_faults
+from landbridge.plan.aws_limits import block_faults, hop_faults
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_map, maps, on
 from landbridge.policy.settings import Settings

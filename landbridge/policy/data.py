@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.impact import impact_facts
+from landbridge.catalog.aws.impact import impact_facts
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on, statements
 from landbridge.policy.settings import Settings

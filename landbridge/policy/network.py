@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from landbridge.plan.refused import internet
+from landbridge.plan.aws_limits import internet
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on
 from landbridge.policy.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
-from landbridge.plan.refused import port_faults, tag_faults, volume_faults
+from landbridge.plan.aws_limits import port_faults, tag_faults, volume_faults
 from landbridge.plan.storage import faults
 from landbridge.policy.compute import INSTANCE, TEMPLATE
 from landbridge.policy.network import ACL, INGRESS

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.policy import policy_facts
-from landbridge.plan.refused import rule_faults
+from landbridge.catalog.aws.policy import policy_facts
+from landbridge.plan.aws_limits import rule_faults
 from landbridge.policy.compute import TEMPLATE
 from landbridge.policy.data import BLOCK, BUCKET, POLICY
 from landbridge.policy.network import INGRESS

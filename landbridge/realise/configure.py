@@ -11,7 +11,7 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import outputs_file, state_dir
-from landbridge.plan.reach import through_sessions
+from landbridge.plan.site.reach import through_sessions
 
 SITE = Path("ansible/site.yml")
 #: Runs whose artifacts are kept.

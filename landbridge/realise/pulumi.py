@@ -19,8 +19,8 @@ from landbridge.environment import Environment
 from landbridge.environment.stacks import Layer
 from landbridge.paths import outputs_file, secrets_dir
 from landbridge.plan.change import Change
-from landbridge.plan.gateway import keys_file
-from landbridge.plan.link import OWN
+from landbridge.plan.network.gateway import keys_file
+from landbridge.plan.network.link import OWN
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.stacks import HANDOVER, PlannedStack, planned_stacks
 from landbridge.realise.backend import drop_dead_locks

@@ -109,7 +109,7 @@ def opened(environment: Environment, file: Path, planned: PlannedStack) -> auto.
         raise finding(
             "no-pulumi",
             "there is no `pulumi` on PATH",
-            'install it (https://www.pulumi.com/docs/install/), or, for the sandbox: eval "$(python -m sandbox.engine env)"',
+            'install it (https://www.pulumi.com/docs/install/), or, for the sandbox: eval "$(python -m sandbox.pulumi_provider env)"',
         )
     drop_torn_attributes(environment.name)
     folder = write_project(environment.name, file, planned.name)

@@ -6,8 +6,8 @@ Every module of this package registers its own rules by being imported, so a new
 import pkgutil
 from importlib import import_module
 
-for _module in pkgutil.iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
 
 from landbridge.rules.judge import Report, Suppressed, check, judge  # noqa: E402  (after the rules it runs)
 from landbridge.rules.registry import RULES, Rule, after_rule, dated_rule, file_rule, rule  # noqa: E402

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import state_dir
-from landbridge.plan.hosts import service_hosts
+from landbridge.plan.site.hosts import service_hosts
 from sandbox.demo.cluster import Cluster, ClusterError, bgp_routes, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program
-from sandbox.lab import from_environment, lab
-from sandbox.lab.errors import LabError
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.node import load as node_record
-from sandbox.lab.site import AWS_GATEWAY
+from sandbox.nspawn import from_environment, lab
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.node import load as node_record
+from sandbox.nspawn.site import AWS_GATEWAY
 from sandbox.session import command_variables, ensure_cloud, running_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ class BringUp:
         with self.report.step("AWS's end of the tunnel"):
             words = [program("ansible-playbook"), "-i", str(self.path), "-i", str(self._far_inventory())]
             command(
-                [*words, "sandbox/lab/aws_side.yml"], env=self.variables(), cwd=ROOT, log=self.logs / "far-side.log"
+                [*words, "sandbox/nspawn/aws_side.yml"], env=self.variables(), cwd=ROOT, log=self.logs / "far-side.log"
             )
 
     def configure(self) -> None:
@@ -109,7 +109,7 @@ class BringUp:
 
     def image(self) -> None:
         """The cloud nodes' image, from the roles that configure the on-prem nodes."""
-        from sandbox.lab import image_builder
+        from sandbox.nspawn import image_builder
 
         with self.report.step("cloud node image") as step:
             for pool in self.environment.aws.pools:

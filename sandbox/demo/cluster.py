@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from sandbox.lab import nodes, ssh
-from sandbox.lab.layout import Layout
-from sandbox.lab.node import load as node_record
+from sandbox.nspawn import nodes, ssh
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.node import load as node_record
 
 
 class ClusterError(Exception):

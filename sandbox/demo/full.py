@@ -6,10 +6,10 @@ from typing import Any
 
 import boto3
 
-from landbridge.burst import files
+from landbridge.burst.journal import files
 from landbridge.economics import job_cost
 from landbridge.environment import Environment
-from landbridge.plan.hosts import service_hosts
+from landbridge.plan.site.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up
 from sandbox.demo.cluster import ClusterError, wait_for
 from sandbox.demo.cluster import Job as SlurmJob

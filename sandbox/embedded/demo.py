@@ -13,10 +13,10 @@ from landbridge.economics import job_cost
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import has_errors
 from landbridge.paths import state_dir
-from landbridge.plan.burst import burst_config
-from landbridge.plan.nodes import Nodes, cloud_nodes, onprem_nodes
+from landbridge.plan.ansible.burst import burst_config
+from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.rules import check
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from sandbox.demo.report import DemoError, Job, Reality, Report
 from sandbox.embedded.leftovers import alone
 from sandbox.embedded.slurm import Job as SlurmJob

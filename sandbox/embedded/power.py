@@ -11,11 +11,11 @@ from pathlib import Path
 from landbridge.hostlist import compress
 from sandbox.embedded.model import Job
 
-RESUME = ("-m", "landbridge.burst.shims", "resume")
-SUSPEND = ("-m", "landbridge.burst.shims", "suspend")
-RESUME_FAIL = ("-m", "landbridge.burst.shims", "resume-fail")
-DAEMON = ("-m", "landbridge.burst.daemon")
-PROLOG = ("-m", "landbridge.burst.prolog_wait")
+RESUME = ("-m", "landbridge.burst.hooks.shims", "resume")
+SUSPEND = ("-m", "landbridge.burst.hooks.shims", "suspend")
+RESUME_FAIL = ("-m", "landbridge.burst.hooks.shims", "resume-fail")
+DAEMON = ("-m", "landbridge.burst.daemon.daemon")
+PROLOG = ("-m", "landbridge.burst.hooks.prolog_wait")
 
 
 class Programs:

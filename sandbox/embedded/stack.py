@@ -12,12 +12,12 @@ from landbridge.environment import Environment, load_environment
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message, Step
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from sandbox.demo.report import DemoError
-from sandbox.engine.aws import Refused
-from sandbox.engine.environment import sandbox_variables
-from sandbox.engine.find import Engine, find_engine
-from sandbox.engine.recorder import Applied, apply
+from sandbox.pulumi_provider.aws import Refused
+from sandbox.pulumi_provider.environment import sandbox_variables
+from sandbox.pulumi_provider.find import Engine, find_engine
+from sandbox.pulumi_provider.recorder import Applied, apply
 
 Note = Callable[[str], None]
 

@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from landbridge.catalog import Platform
-from landbridge.catalog.mig import mig_profiles
+from landbridge.catalog.hardware.mig import mig_profiles
 
 #: A release of the branch that is current; what it is called in the driver's package too.
 DRIVER = "580.95.05"

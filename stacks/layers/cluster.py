@@ -8,12 +8,12 @@ import pulumi
 from components import DnsRecords, GpuPool, Guardrails, SharedFilesystem
 from components.in_region import in_region
 from landbridge.environment import Environment
-from landbridge.plan.controller import ControllerArgs, controller_args
-from landbridge.plan.dns import RecordsArgs, alias, records_args
-from landbridge.plan.filesystem import FileSystemArgs, filesystem_args
-from landbridge.plan.guardrails import GuardrailsArgs, guardrails_args
-from landbridge.plan.login import LoginArgs, login_args
-from landbridge.plan.pool import PoolArgs, pool_args, region_pool_args
+from landbridge.plan.aws.controller import ControllerArgs, controller_args
+from landbridge.plan.aws.filesystem import FileSystemArgs, filesystem_args
+from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
+from landbridge.plan.aws.login import LoginArgs, login_args
+from landbridge.plan.aws.pool import PoolArgs, pool_args, region_pool_args
+from landbridge.plan.network.dns import RecordsArgs, alias, records_args
 from layers import services
 from layers.context import Context, Exports
 from layers.foundation import Foundation

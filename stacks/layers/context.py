@@ -9,7 +9,7 @@ import pulumi_aws as aws
 
 from components import Account
 from landbridge.environment import Environment
-from landbridge.plan.provider import provider_args
+from landbridge.plan.aws.provider import provider_args
 
 #: What a layer adds to the stack's outputs, by name.
 Exports = Mapping[str, Any]

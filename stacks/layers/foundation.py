@@ -7,12 +7,12 @@ import pulumi
 
 from components import DataHub, ExistingNetwork, FlowLogs, Identity, Network, Resolver, SiteLink
 from landbridge.environment import Environment
-from landbridge.plan.dns import ResolverArgs, resolver_args
-from landbridge.plan.flow_logs import FlowLogArgs, flow_log_args
-from landbridge.plan.hub import HubArgs, hub_args
-from landbridge.plan.identity import IdentityArgs, identity_args
-from landbridge.plan.link import LinkArgs, link_args
-from landbridge.plan.network import NetworkArgs, network_args
+from landbridge.plan.aws.hub import HubArgs, hub_args
+from landbridge.plan.aws.identity import IdentityArgs, identity_args
+from landbridge.plan.network.dns import ResolverArgs, resolver_args
+from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.link import LinkArgs, link_args
+from landbridge.plan.network.network import NetworkArgs, network_args
 from layers import regions
 from layers.context import Context, Exports
 from layers.handover import heard

@@ -7,10 +7,10 @@ from components import FlowLogs, Network, RegionLink
 from components.in_region import in_region
 from components.site_link import HomeSide
 from landbridge.environment import Environment
-from landbridge.plan.flow_logs import FlowLogArgs, flow_log_args
-from landbridge.plan.network import NetworkArgs, network_args
+from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.network import NetworkArgs, network_args
+from landbridge.plan.network.region_link import RegionLinkArgs, region_link_args
 from landbridge.plan.other_regions import other_regions
-from landbridge.plan.region_link import RegionLinkArgs, region_link_args
 from layers.context import Context
 
 

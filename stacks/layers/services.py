@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pulumi
 
 from components import Login, SlurmController
-from landbridge.plan.controller import ControllerArgs
-from landbridge.plan.login import LoginArgs
+from landbridge.plan.aws.controller import ControllerArgs
+from landbridge.plan.aws.login import LoginArgs
 from layers.context import Context, Exports
 from layers.foundation import Foundation
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Account, Environment
-from landbridge.plan.burst import accounts
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.burst import accounts
+from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError, wait_for
 from tests.e2e.bursting import LOOK, SERVICE, SLURM_CONF, Bursting, fresh, scaled

@@ -21,8 +21,8 @@ from sandbox.demo.full import clients, instances, train_on_both_sites
 from sandbox.demo.report import Report
 from sandbox.demo.training import Researcher
 from sandbox.demo.work import command, program
-from sandbox.lab import capture, cleanup, network, processes
-from sandbox.lab.site import INTERNET
+from sandbox.nspawn import capture, cleanup, network, processes
+from sandbox.nspawn.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lab import carrier, cleanup, cloud_node, from_environment, image, image_builder, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.errors import LabError
-from sandbox.lab.layout import Layout, layout
+from sandbox.nspawn import carrier, cleanup, cloud_node, from_environment, image, image_builder, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout, layout
 
 pytestmark = pytest.mark.lab
 PLAYBOOK = Path("tests/e2e/files/tiny_image.yml")

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lab import capture, cleanup, cloud_node, image, network, nodes, packages, processes
-from sandbox.lab import lab as whole
-from sandbox.lab.errors import LabError
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.node import load
-from sandbox.lab.site import INTERNET, Machine, Site, operator_address, plan
+from sandbox.nspawn import capture, cleanup, cloud_node, image, network, nodes, packages, processes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.node import load
+from sandbox.nspawn.site import INTERNET, Machine, Site, operator_address, plan
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 

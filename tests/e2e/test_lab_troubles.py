@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lab import disk, shell
-from sandbox.lab.errors import LabError
+from sandbox.nspawn import disk, shell
+from sandbox.nspawn.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 LANDBRIDGE = (sys.executable, "-c", "from sandbox.commands import app; app()")

@@ -10,10 +10,10 @@ from pathlib import Path
 from landbridge.catalog import regions
 from landbridge.environment import Environment, load_environment
 from landbridge.hostlist import expand
-from landbridge.plan.spend import spend
-from sandbox.engine.graph import Graph, record
-from sandbox.engine.recorder import program_of
-from sandbox.engine.wire import Bag
+from landbridge.plan.cost import spend
+from sandbox.pulumi_provider.graph import Graph, record
+from sandbox.pulumi_provider.recorder import program_of
+from sandbox.pulumi_provider.wire import Bag
 from tests.graph.test_program import Answering
 
 ROOT = Path(__file__).resolve().parents[2]

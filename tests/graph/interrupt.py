@@ -10,11 +10,11 @@ from pathlib import Path
 import boto3
 
 from landbridge.environment import Environment
-from landbridge.live.adopt import find
 from landbridge.live.aws import Aws
+from landbridge.live.recovery import find
 from landbridge.realise import pulumi
 from landbridge.realise.settle import Settled
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 #: Longer than any test: what is held is only let go by the end of the engine.
 HELD_SECONDS = 40.0

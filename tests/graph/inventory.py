@@ -5,7 +5,7 @@ from typing import Any
 
 import boto3
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 ACCOUNT = "123456789012"
 

@@ -4,8 +4,8 @@ import hashlib
 from typing import Any
 
 from landbridge.catalog import regions
-from sandbox.engine.recorder import check
-from sandbox.engine.wire import Bag
+from sandbox.pulumi_provider.recorder import check
+from sandbox.pulumi_provider.wire import Bag
 from tests.graph.test_program import ACCOUNT, Answering
 
 #: How ids begin; what is not here has its name for an id.

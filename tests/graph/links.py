@@ -1,7 +1,7 @@
 """Links to look at, as somebody would write them under the sandbox's environment."""
 
-from sandbox.cloud.lines import connection_id
-from sandbox.engine.graph import Graph
+from sandbox.aws_emulator.lines import connection_id
+from sandbox.pulumi_provider.graph import Graph
 
 #: What stands in the sandbox's file.
 OWN = """    link:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import KINDS, Kind
-from sandbox.engine.aws import Cloud as Connection
-from sandbox.engine.aws.invokes import invoke
-from sandbox.engine.halfway import create
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import KINDS, Kind
+from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.aws.invokes import invoke
+from sandbox.pulumi_provider.halfway import create
 
 
 class Making:

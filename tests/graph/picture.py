@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from landbridge.environment import Environment
 from landbridge.hostlist import expand
-from sandbox.engine.graph import Graph, Node
+from sandbox.pulumi_provider.graph import Graph, Node
 from tests.graph.boxes import Box, page
 
 #: Components that stand in zones, and how they are drawn; any that is in no table here is drawn with the region's.

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS, Refused
-from sandbox.engine.aws.words import word_problems
-from sandbox.engine.recorder import check
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS, Refused
+from sandbox.pulumi_provider.aws.words import word_problems
+from sandbox.pulumi_provider.recorder import check
 
 VPC, TEMPLATE = "aws:ec2/vpc:Vpc", "aws:ec2/launchTemplate:LaunchTemplate"
 RULE, VPN = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws:ec2/vpnConnection:VpnConnection"
@@ -85,7 +85,7 @@ def test_every_kind_of_the_stand_in_is_one_of_the_sdk_and_replaces_real_properti
 
 
 def test_every_enumeration_in_the_facts_exists() -> None:
-    from sandbox.engine.aws.facts import facts
+    from sandbox.pulumi_provider.aws.facts import facts
 
     for token in facts().words:
         assert token in KINDS

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
-from sandbox.engine.graph import Graph
+from sandbox.pulumi_provider.graph import Graph
 from tests.graph.asks import BUCKET, KEY, Ask
 from tests.graph.claims import ALL, CLAIMS, WATCHING, table
 from tests.graph.conftest import ROOT, SANDBOX

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.pool import POOL_FILE
-from sandbox.engine.graph import Graph
-from sandbox.engine.wire import unknown_inside
+from landbridge.plan.aws.pool import POOL_FILE
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.wire import unknown_inside
 from tests.graph.conftest import SANDBOX
 from tests.graph.filesystems import ALL, stored
 from tests.graph.test_program import graph_of

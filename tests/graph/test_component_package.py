@@ -17,9 +17,9 @@ import components
 from components import package
 from landbridge import yaml_text
 from landbridge.policy import Level, judge
-from sandbox.engine import bags
-from sandbox.engine.graph import Graph, record
-from sandbox.engine.judged import resources
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.graph import Graph, record
+from sandbox.pulumi_provider.judged import resources
 from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering
 

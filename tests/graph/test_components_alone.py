@@ -9,9 +9,9 @@ import pytest
 
 import components
 from landbridge.policy import Level, judge
-from sandbox.engine import bags
-from sandbox.engine.graph import record
-from sandbox.engine.judged import resources
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.graph import record
+from sandbox.pulumi_provider.judged import resources
 from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine.find import Engine
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.find import Engine
 from tests.graph.conftest import ROOT
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]

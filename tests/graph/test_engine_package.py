@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from components import package
-from sandbox.cloud.process import Cloud
-from sandbox.engine.find import Engine
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
 

@@ -11,8 +11,8 @@ from landbridge.paths import outputs_file, state_dir
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message
-from sandbox.cloud.process import Cloud
-from sandbox.engine.find import Engine
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.find import Engine
 from tests.graph.inventory import left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]

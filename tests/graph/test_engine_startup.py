@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from landbridge.realise import pulumi
-from sandbox.cloud.process import Cloud
-from sandbox.engine.find import Engine
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.find import Engine
 from tests.graph.golden import ROOT
 from tests.graph.inventory import left
 from tests.graph.rights import budget_actions

@@ -7,11 +7,11 @@ import pytest
 from landbridge.environment import load_environment
 from landbridge.findings import Severity
 from landbridge.rules import check
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws.problems import all_problems
-from sandbox.engine.graph import Graph, record
-from sandbox.engine.recorder import program_of
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws.problems import all_problems
+from sandbox.pulumi_provider.graph import Graph, record
+from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.golden import GOLDEN, ROOT, SHIPPED, environment_of, recorded, summary
 from tests.graph.lifelike import Lifelike
 

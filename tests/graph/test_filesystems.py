@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.storage import storage as facts
+from landbridge.catalog.aws.storage import storage as facts
 from landbridge.plan.outputs import StackOutputs
-from sandbox.cloud.process import Cloud
-from sandbox.engine.graph import Graph, Node
-from sandbox.engine.recorder import apply
-from sandbox.engine.wire import unknown_inside
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.graph import Graph, Node
+from sandbox.pulumi_provider.recorder import apply
+from sandbox.pulumi_provider.wire import unknown_inside
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.filesystems import ALL, LINKED, stored
 from tests.graph.inventory import client, left

@@ -8,12 +8,12 @@ import pytest
 
 from landbridge.guard.package import files
 from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
-from sandbox.cloud.process import Cloud
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS, Refused
-from sandbox.engine.aws import Cloud as Api
-from sandbox.engine.graph import Graph
-from sandbox.engine.recorder import apply
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS, Refused
+from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left
 from tests.graph.rights import ask_for_rights

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.hub import replication_policy, replication_trust
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import Cloud as Api
-from sandbox.engine.aws import Refused
-from sandbox.engine.aws.s3 import Bucket, Replication
-from sandbox.engine.graph import Graph
-from sandbox.engine.recorder import apply
+from landbridge.plan.aws.hub import replication_policy, replication_trust
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.aws import Refused
+from sandbox.pulumi_provider.aws.s3 import Bucket, Replication
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.filesystems import HUB
 from tests.graph.inventory import client, left

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.outputs import StackOutputs
-from sandbox.engine.graph import Graph
+from sandbox.pulumi_provider.graph import Graph
 from tests.graph.conftest import SANDBOX
 from tests.graph.test_program import ACCOUNT, graph_of
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws import Cloud as Connection
-from sandbox.engine.graph import record
-from sandbox.engine.halfway import HalfMade, create
-from sandbox.engine.recorder import program_of
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.graph import record
+from sandbox.pulumi_provider.halfway import HalfMade, create
+from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.making import Making
 

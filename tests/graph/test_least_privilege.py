@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from landbridge.catalog.iam import iam, iam_actions
-from sandbox.engine.graph import Graph
+from landbridge.catalog.aws.iam import iam, iam_actions
+from sandbox.pulumi_provider.graph import Graph
 from tests.graph.conftest import SANDBOX
 from tests.graph.documents import Found, documents, everything
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from landbridge.catalog.limits import limits
-from sandbox.engine.graph import Graph, record
-from sandbox.engine.recorder import program_of
+from landbridge.catalog.aws.limits import limits
+from sandbox.pulumi_provider.graph import Graph, record
+from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import SANDBOX
 from tests.graph.lifelike import Lifelike
 

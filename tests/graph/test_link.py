@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import Environment, load_text
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import StackOutputs
 from landbridge.policy import Level, judge
-from sandbox.engine import bags
-from sandbox.engine.aws.ranges import range_problems
-from sandbox.engine.aws.words import word_problems
-from sandbox.engine.graph import Graph
-from sandbox.engine.judged import resources
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws.ranges import range_problems
+from sandbox.pulumi_provider.aws.words import word_problems
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.judged import resources
 from tests.graph.conftest import SANDBOX
 from tests.graph.links import BACKUP, BASEL, BERN, LINE_VPN, line, reached, sites, vpn
 from tests.graph.test_program import PROTECTED, graph_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.engine.recorder import joined, program_of, record_stacks
+from sandbox.pulumi_provider.recorder import joined, program_of, record_stacks
 from tests.graph.conftest import ROOT
 from tests.graph.golden import In
 from tests.graph.test_stacks import made, variant

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine import bags
-from sandbox.engine.graph import Graph
-from sandbox.engine.recorder import apply
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.inventory import client, left
 from tests.graph.test_program import graph_of, template

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.flow_logs import role_policy, role_trust
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import Cloud as Api
-from sandbox.engine.aws import Refused
-from sandbox.engine.aws.logs import LogGroup
-from sandbox.engine.recorder import apply
+from landbridge.plan.network.flow_logs import role_policy, role_trust
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.aws import Refused
+from sandbox.pulumi_provider.aws.logs import LogGroup
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.inventory import client, left
 from tests.graph.test_network_and_pools import PUBLIC, wrong

@@ -10,17 +10,17 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.environment import Environment, load_environment
-from landbridge.environment.lock import ImageLock
+from landbridge.environment.file.lock import ImageLock
 from landbridge.live.aws import Aws
 from landbridge.live.lock import propose
 from landbridge.live.sweep import look, remove
 from landbridge.node_image import bundle, ingredients
-from landbridge.plan.node_image import NodeImageArgs, node_image_args
+from landbridge.plan.aws.node_image import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
-from sandbox.cloud.process import Cloud
-from sandbox.engine import bags
-from sandbox.engine.graph import Graph
-from sandbox.engine.recorder import apply, program_of, record_stacks
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply, program_of, record_stacks
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.golden import In
 from tests.graph.inventory import client, left

@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.outputs import StackOutputs
-from sandbox.engine.graph import Graph, Node
+from sandbox.pulumi_provider.graph import Graph, Node
 from tests.graph.conftest import SANDBOX
 from tests.graph.documents import ACCOUNT, text_of
 from tests.graph.test_network_and_pools import wrong

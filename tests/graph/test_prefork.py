@@ -13,10 +13,10 @@ import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from sandbox.engine.lend import VARIABLE, lend
-from sandbox.engine.prefork import prefork_server
-from sandbox.engine.provider import VERSION
-from sandbox.engine.scripts import write_scripts
+from sandbox.pulumi_provider.lend import VARIABLE, lend
+from sandbox.pulumi_provider.prefork import prefork_server
+from sandbox.pulumi_provider.provider import VERSION
+from sandbox.pulumi_provider.scripts import write_scripts
 
 #: A plugin looks every two seconds whether it is alone, and gives what it answers two more.
 NOTICED_SECONDS = 10
@@ -86,7 +86,7 @@ def test_it_ends_with_the_engine(program: Path, prefork: Path) -> None:
 
 
 def test_it_ends_with_the_server_whose_owner_ends(program: Path, tmp_path: Path) -> None:
-    with prefork_server(tmp_path, ["sandbox.engine.provider"]) as server:
+    with prefork_server(tmp_path, ["sandbox.pulumi_provider.provider"]) as server:
         process = _started([str(program)], server)
         port = _port(process)
         assert not _closed(port)
@@ -96,7 +96,7 @@ def test_it_ends_with_the_server_whose_owner_ends(program: Path, tmp_path: Path)
 
 def test_without_a_server_it_starts_by_itself(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert not lend("sandbox.engine.provider", os.getppid())
+    assert not lend("sandbox.pulumi_provider.provider", os.getppid())
     with _started([str(program)], tmp_path / "nothing") as process:
         assert _version(_port(process)) == VERSION
         process.kill()

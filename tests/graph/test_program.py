@@ -9,11 +9,11 @@ import pulumi_aws as aws
 import pytest
 
 from landbridge.plan.outputs import StackOutputs
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
-from sandbox.engine.graph import DuplicateUrn, Graph, record
-from sandbox.engine.recorder import check, program_of
-from sandbox.engine.wire import Bag, unknown_inside
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.graph import DuplicateUrn, Graph, record
+from sandbox.pulumi_provider.recorder import check, program_of
+from sandbox.pulumi_provider.wire import Bag, unknown_inside
 from tests.graph.conftest import SANDBOX
 
 ACCOUNT = "123456789012"

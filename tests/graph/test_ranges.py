@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws.ranges import _pattern, _shape, range_problems, table
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws.ranges import _pattern, _shape, range_problems, table
 
 ROLE, TEMPLATE = "aws:iam/role:Role", "aws:ec2/launchTemplate:LaunchTemplate"
 LUSTRE, ZFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment
-from sandbox.cloud.process import Cloud
-from sandbox.engine import wire
-from sandbox.engine.graph import record
-from sandbox.engine.recorder import program_of
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import wire
+from sandbox.pulumi_provider.graph import record
+from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.making import Making
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import Cloud as Api
-from sandbox.engine.aws import Refused
-from sandbox.engine.aws.pool import PlacementGroup
-from sandbox.engine.recorder import apply
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.aws import Refused
+from sandbox.pulumi_provider.aws.pool import PlacementGroup
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
 

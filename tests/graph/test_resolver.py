@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws import Cloud as Emulated
-from sandbox.engine.graph import Graph
-from sandbox.engine.recorder import apply
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import Cloud as Emulated
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left
 from tests.graph.test_program import ONE_ZONE, PROTECTED, graph_of

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud
-from sandbox.engine import bags
-from sandbox.engine.recorder import apply
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left
 from tests.graph.test_program import PROTECTED, graph_of

@@ -5,11 +5,11 @@ from typing import Any
 import pulumi
 import pytest
 
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws.cfn import described, schema_of, schema_problems
-from sandbox.engine.aws.problems import all_problems
-from sandbox.engine.aws.schema import Judge
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws.cfn import described, schema_of, schema_problems
+from sandbox.pulumi_provider.aws.problems import all_problems
+from sandbox.pulumi_provider.aws.schema import Judge
 
 TEMPLATE, SUBNET, ROUTE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/subnet:Subnet", "aws:ec2/route:Route"
 LUSTRE, EFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem"

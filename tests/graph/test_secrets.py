@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.clear_text import secrets_in
-from sandbox.engine.graph import Graph
+from sandbox.pulumi_provider.graph import Graph
 from tests.graph.golden import ROOT, SHIPPED, environment_of, recorded
 
 #: Inputs that would hold a secret's value: AWS makes them itself, or nobody knows them but their user.

@@ -9,13 +9,13 @@ import pytest
 
 from landbridge.plan.outputs import StackOutputs
 from landbridge.policy import Level, judge
-from sandbox.cloud.process import Cloud
-from sandbox.engine import halfway
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws import Cloud as Api
-from sandbox.engine.graph import Graph, Node, record
-from sandbox.engine.judged import resources
-from sandbox.engine.recorder import apply, joined, program_of, record_stacks
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider import halfway
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.graph import Graph, Node, record
+from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.recorder import apply, joined, program_of, record_stacks
 from tests.graph.cloud_only import write
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left

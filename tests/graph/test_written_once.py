@@ -10,8 +10,8 @@ from pulumi.runtime.proto import provider_pb2 as pb
 
 from landbridge.findings import DataPath
 from landbridge.policy import POLICIES
-from sandbox.engine import wire
-from sandbox.engine.provider import AwsProvider
+from sandbox.pulumi_provider import wire
+from sandbox.pulumi_provider.provider import AwsProvider
 from tests.graph.packed import ask, serving
 from tests.unit.rules.parts import BLOCK, CAPACITY, ON_DEMAND, POOL, SCRATCH, SHARES
 from tests.unit.rules.row import Row

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment, load_environment
-from landbridge.plan.containers import PLUGIN
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.containers import PLUGIN
 from sandbox.demo.cluster import Cluster
 from sandbox.hardware.packages.repository import Repository
-from sandbox.lab.site import Machine, Site, plan
+from sandbox.nspawn.site import Machine, Site, plan
 from tests.roles.playing import Played, connection, play
 from tests.roles.spank import plugin
 

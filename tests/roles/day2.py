@@ -13,9 +13,9 @@ from typing import Any
 from landbridge.catalog import platforms
 from sandbox.demo.cluster import Cluster
 from sandbox.fast_ansible import fast_ansible_variables
-from sandbox.lab import nodes, ssh
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, plan
+from sandbox.nspawn import nodes, ssh
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, plan
 
 ROOT = Path(__file__).parents[2]
 PLATFORM, STACK = "dgx-h100", "day2"

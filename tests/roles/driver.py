@@ -9,11 +9,11 @@ from typing import Any
 
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from sandbox.hardware.packages.repository import Repository
-from sandbox.lab import nodes
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, operator_address, plan
+from sandbox.nspawn import nodes
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 

@@ -14,8 +14,8 @@ from typing import Any
 from landbridge.catalog import platforms
 from sandbox.demo.cluster import Cluster
 from sandbox.hardware.packages.repository import Repository
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, operator_address, plan
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, operator_address, plan
 
 ROOT = Path(__file__).parents[2]
 PLATFORM, STACK, RELEASE = "dgx-h100", "rack", "580.95.05"

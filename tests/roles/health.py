@@ -9,10 +9,10 @@ from typing import Any
 
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
-from landbridge.plan.inventory import inventory
-from sandbox.lab import nodes
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, plan
+from landbridge.plan.ansible.inventory import inventory
+from sandbox.nspawn import nodes
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 

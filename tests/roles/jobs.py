@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment, load_environment
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import Cluster, wait_for
-from sandbox.lab import image_builder
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, plan
+from sandbox.nspawn import image_builder
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, plan
 
 ONPREM, CLOUD = IPv4Network("10.31.0.0/16"), IPv4Network("10.71.0.0/16")
 ADDRESSES = {"ctl01": "10.31.0.11", "login01": "10.31.0.13", "dgx01": "10.31.1.11"}

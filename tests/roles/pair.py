@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment, load_environment
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import Cluster, ClusterError, wait_for
-from sandbox.lab import image_builder
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, Site, plan
+from sandbox.nspawn import image_builder
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, Site, plan
 from tests.roles.playing import recap
 
 ONPREM, CLOUD = IPv4Network("10.45.0.0/16"), IPv4Network("10.85.0.0/16")

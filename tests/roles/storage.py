@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.demo.cluster import Cluster
-from sandbox.lab import ssh
-from sandbox.lab.layout import Layout
-from sandbox.lab.site import Machine, plan
+from sandbox.nspawn import ssh
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 
 SERVER, CLIENT = "nfs01", "gpu01"

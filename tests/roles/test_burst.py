@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from landbridge.realise import wheel
-from sandbox.lab import cleanup, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.site import Machine, operator_address, plan
+from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.playing import Played, connection, play
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]

@@ -17,9 +17,9 @@ from jinja2 import StrictUndefined
 
 from landbridge import yaml_text
 from landbridge.environment import Environment
-from landbridge.plan.containers import SUBIDS, subid
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.containers import SUBIDS, subid
+from landbridge.plan.slurm.files import slurm_files
 from tests.roles.spank import plugin
 from tests.unit.core.samples import environment
 

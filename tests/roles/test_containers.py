@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from landbridge.catalog.containers import container_facts
+from landbridge.catalog.hardware.containers import container_facts
 from sandbox.demo.cluster import Cluster, ClusterError, wait_for
 from sandbox.hardware.packages import repository
-from sandbox.lab import cleanup
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.containers import DEVICES, NAME, Containers, give_plugin, know_nvidia, publish, site
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

@@ -11,9 +11,9 @@ import pytest
 
 from landbridge.environment import Environment
 from sandbox.demo.cluster import wait_for
-from sandbox.lab import cleanup, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles import pair
 from tests.roles.pair import Jobs
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.controller_pair import state_folder
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.realise import wheel
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from sandbox.demo.cluster import ClusterError, wait_for
-from sandbox.lab import cleanup, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
-from sandbox.lab.site import operator_address
+from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from sandbox.nspawn.site import operator_address
 from tests.roles import pair
 from tests.roles.pair import Jobs
 from tests.unit.burst.conftest import described

@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 import pytest
 
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 
 PATH = Path(__file__).parents[2] / "ansible/roles/slurm_database/library/slurm_database_elsewhere.py"
 #: A client that lets in who is named in a file, and keeps what it is told: what MariaDB's does, as far as the module can see.

@@ -8,9 +8,9 @@ import pytest
 
 from sandbox.demo.cluster import wait_for
 from sandbox.hardware import faults
-from sandbox.lab import cleanup, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.day2 import MUNGE, NODES, SITE, SLURM, TAGS, Site, home, project
 from tests.roles.playing import recap
 

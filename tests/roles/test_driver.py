@@ -7,9 +7,9 @@ import pytest
 from landbridge import yaml_text
 from landbridge.catalog import gpu_stack
 from sandbox.hardware.packages.repository import publish
-from sandbox.lab import cleanup
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.driver import NODES, SITE, SLURM, Fleet
 from tests.roles.playing import Played
 

@@ -9,11 +9,11 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.catalog import gpu_stack, platforms
-from landbridge.environment.driver import Driver
-from landbridge.plan.gpu_stack import software
+from landbridge.environment.onprem.driver import Driver
+from landbridge.plan.ansible.gpu_stack import software
 from sandbox.hardware.packages.repository import index
 from sandbox.hardware.packages.rows import suites
-from sandbox.lab.host_packages import find_program
+from sandbox.nspawn.host_packages import find_program
 
 ROOT = Path(__file__).parents[2]
 ROLE = ROOT / "ansible/roles/nvidia_driver"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.hardware.packages.repository import publish
-from sandbox.lab import cleanup, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.gpu_tools import DCGM, NAME, OPERATOR, RDMA, SITE, SLURM, TOOLKIT, TOOLS, Bench
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.plan.inventory import inventory
-from sandbox.lab import cleanup, netns, nodes, ssh
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.site import Machine, plan
+from landbridge.plan.ansible.inventory import inventory
+from sandbox.nspawn import cleanup, netns, nodes, ssh
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 

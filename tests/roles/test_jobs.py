@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.demo.cluster import Cluster, ClusterError, wait_for
-from sandbox.lab import cleanup
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.jobs import (
     GPUS,
     SITE,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm_keys import key_file, several_keys
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.keys import key_file, several_keys
 from tests.unit.core.samples import environment
 
 ROOT = Path(__file__).parents[2]

@@ -10,12 +10,12 @@ import pytest
 from landbridge import yaml_text
 from landbridge.environment import Environment, ImageBuild, ImageSource
 from landbridge.node_image import Bundle, bundle, steps
-from landbridge.plan.node_image import node_image_args
-from sandbox.lab import carrier, cleanup, cloud_node, from_environment, image, network, nodes, ssh
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.node import Node, load
-from sandbox.lab.site import ONPREM, operator_address
+from landbridge.plan.aws.node_image import node_image_args
+from sandbox.nspawn import carrier, cleanup, cloud_node, from_environment, image, network, nodes, ssh
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.node import Node, load
+from sandbox.nspawn.site import ONPREM, operator_address
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1500)]
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.pool import POOL_FILE, pool_args
+from landbridge.plan.aws.pool import POOL_FILE, pool_args
 from tests.unit.core.samples import environment
 
 ROLES = Path(__file__).parents[2] / "ansible/roles"

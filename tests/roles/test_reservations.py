@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.reservations import PREFIX
+from landbridge.plan.slurm.reservations import PREFIX
 
 PATH = Path(__file__).parents[2] / "ansible/roles/slurm_controller/library/slurm_reservations.py"
 NOW = 1_800_000_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from landbridge.plan.state_volume import CREDENTIALED, state_volume
+from landbridge.plan.ansible.state_volume import CREDENTIALED, state_volume
 from tests.unit.core.test_cloud_site import BUILT, cloud
 
 ROLES = Path(__file__).parents[2] / "ansible/roles"

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import StackOutputs
-from sandbox.lab import cleanup, image_builder, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.site import Machine, plan
+from sandbox.nspawn import cleanup, image_builder, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.site import Machine, plan
 from tests.roles.test_inventory import OUTPUTS
 from tests.unit.core.samples import environment
 

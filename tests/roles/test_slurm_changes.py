@@ -13,12 +13,12 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import wait_for
-from sandbox.lab import cleanup, image_builder, nodes
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import Layout, layout
-from sandbox.lab.site import Machine, plan
+from sandbox.nspawn import cleanup, image_builder, nodes
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.site import Machine, plan
 from tests.unit.core.samples import environment
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from landbridge import hostlist
-from landbridge.plan.partitions import seconds
+from landbridge.plan.slurm.partitions import seconds
 from sandbox.demo.cluster import wait_for
-from sandbox.lab import cleanup
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.keyed import PLAYBOOK, SITE, START, Site
 from tests.roles.playing import ROOT
 from tests.unit.slurm_files import conf

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sandbox.hardware.packages.repository import publish
-from sandbox.lab import cleanup
-from sandbox.lab import lab as whole
-from sandbox.lab.layout import layout
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
 from tests.roles.storage import (
     ADDRESSES,
     CLIENT,

@@ -73,7 +73,7 @@ def test_help_needs_neither_environment_nor_models() -> None:
     assert "landbridge.environment" not in loaded
 
 
-@pytest.mark.parametrize("module", ["landbridge.burst.shims", "landbridge.burst.prolog_wait"])
+@pytest.mark.parametrize("module", ["landbridge.burst.hooks.shims", "landbridge.burst.hooks.prolog_wait"])
 def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
@@ -81,7 +81,7 @@ def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
 
 
 def test_the_shims_load_little_of_the_product_and_of_python() -> None:
-    code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.shims; print(*sys.modules)"
+    code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.shims; print(*sys.modules)"
     command = [sys.executable, "-IS", "-c", code, str(ROOT)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
     own = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
@@ -100,7 +100,7 @@ def test_the_shims_load_little_of_the_product_and_of_python() -> None:
 
 def test_the_daemon_that_runs_all_day_is_small() -> None:
     """botocore alone: no models, no tables of resources, nothing that a person's commands need."""
-    code = "import sys, landbridge.burst.daemon; print(*sys.modules)"
+    code = "import sys, landbridge.burst.daemon.daemon; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     large = {
         "boto3",

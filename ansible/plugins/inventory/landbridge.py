@@ -15,7 +15,7 @@ short_description: Inventory from a Landbridge environment file
 description:
   - Takes an environment file (C(stacks/Pulumi.NAME.yaml)) as its source.
   - Variables that come from AWS are there once the stack has outputs, which C(landbridge up) writes.
-  - All deciding is done by C(landbridge.plan.inventory); this plugin only carries its result over, with how to connect.
+  - All deciding is done by C(landbridge.plan.ansible.inventory); this plugin only carries its result over, with how to connect.
 options:
   outputs:
     description: File with the stack's outputs (as of C(pulumi stack output --json)) instead of the one that C(landbridge up) wrote.
@@ -39,7 +39,7 @@ class InventoryModule(BaseInventoryPlugin):
         try:
             from landbridge import paths
             from landbridge.environment import load_environment
-            from landbridge.plan.inventory import inventory as planned
+            from landbridge.plan.ansible.inventory import inventory as planned
             from landbridge.plan.outputs import StackOutputs
         except ImportError as error:
             raise AnsibleParserError(
@@ -79,8 +79,8 @@ class InventoryModule(BaseInventoryPlugin):
 
     @staticmethod
     def _connection(environment, paths):
-        from landbridge.plan.hosts import service_hosts
-        from landbridge.plan.reach import proxy_command
+        from landbridge.plan.site.hosts import service_hosts
+        from landbridge.plan.site.reach import proxy_command
 
         access, proxy = service_hosts(environment).access, proxy_command(environment)
         known = (

@@ -12,7 +12,7 @@ from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
     from landbridge.burst.model import Job, Record
-    from landbridge.burst.status import PoolStatus, Row
+    from landbridge.burst.operator.status import PoolStatus, Row
 
 JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
 OfJob = Annotated[int | None, typer.Option("--job", help="Only what was decided for this job.")]
@@ -36,9 +36,9 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
     Ends with 1 where the two disagree. Example: landbridge burst status
     """
-    from landbridge.burst import slurm
-    from landbridge.burst import status as answer
-    from landbridge.burst.clouds import clouds
+    from landbridge.burst.aws.clouds import clouds
+    from landbridge.burst.operator import status as answer
+    from landbridge.burst.slurm import slurm
 
     with controller(config) as (found, store):
         ec2 = clouds(found).view()
@@ -71,7 +71,7 @@ def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> 
 
     Ends with 1 where nobody knows the job. Example: landbridge burst why 4711
     """
-    from landbridge.burst.why import why as answer
+    from landbridge.burst.operator.why import why as answer
 
     with controller(config) as (found, store):
         state, records, now = store.load(), store.records(job, 200), time.time()
@@ -99,7 +99,7 @@ def history(
     form: Form = Format.TEXT,
 ) -> None:
     """Show what the controller has decided, the oldest first. Example: landbridge burst history --pool p5 --since 6h"""
-    from landbridge.burst.rows import record_fields
+    from landbridge.burst.journal.rows import record_fields
 
     start = moment(since, datetime.now(UTC))
     with controller(config) as (_, store):
@@ -127,8 +127,8 @@ def moment(text: str | None, now: datetime) -> float:
 
 def _job(number: int) -> "Job | None":
     """What Slurm knows of it; jobs that ended a while ago it does not."""
-    from landbridge.burst.slurm import SlurmError, run_json
-    from landbridge.burst.slurm_json import job_of
+    from landbridge.burst.slurm.slurm import SlurmError, run_json
+    from landbridge.burst.slurm.slurm_json import job_of
 
     try:
         raw: list[dict[str, Any]] = run_json(["scontrol", "show", "job", str(number), "--json"]).get("jobs") or []
@@ -158,7 +158,7 @@ def _status(rows: "list[Row]", pools: "list[PoolStatus]") -> None:
 
 
 def _line(record: "Record") -> str:
-    from landbridge.burst.moments import iso
+    from landbridge.burst.model.timestamps import iso
     from landbridge.hostlist import compress
 
     jobs = f"job {','.join(map(str, record.jobs))}" if record.jobs else ""

@@ -11,8 +11,8 @@ import typer
 from landbridge.cli.common import Format
 
 if TYPE_CHECKING:
-    from landbridge.burst.config import Config
-    from landbridge.burst.store import Store
+    from landbridge.burst.config.config import Config
+    from landbridge.burst.journal.store import Store
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="Instead of /etc/landbridge/burst.json.")]
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
@@ -22,11 +22,11 @@ PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the env
 @contextmanager
 def controller(file: Path | None) -> Iterator[tuple["Config", "Store"]]:
     """The controller's settings and journal; what cannot be read or asked ends the program with status 2."""
-    from landbridge.burst.config import ConfigError, load
-    from landbridge.burst.edits import EditError
-    from landbridge.burst.errors import AwsError
-    from landbridge.burst.slurm import SlurmError
-    from landbridge.burst.store import Store
+    from landbridge.burst.config.config import ConfigError, load
+    from landbridge.burst.journal.store import Store
+    from landbridge.burst.model.errors import AwsError
+    from landbridge.burst.operator.edits import EditError
+    from landbridge.burst.slurm.slurm import SlurmError
 
     try:
         config = load(file)

@@ -16,7 +16,7 @@ def doctor(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
     Example: sudo landbridge burst doctor
     """
-    from landbridge.burst.doctor import diagnose
+    from landbridge.burst.operator.doctor import diagnose
     from landbridge.cli.common import print_findings
     from landbridge.findings import Severity
 

@@ -9,9 +9,9 @@ import typer
 from landbridge.cli.burst.common import ConfigFile, PoolName, controller
 
 if TYPE_CHECKING:
-    from landbridge.burst.config import Config
-    from landbridge.burst.edits import Change
-    from landbridge.burst.store import Store
+    from landbridge.burst.config.config import Config
+    from landbridge.burst.journal.store import Store
+    from landbridge.burst.operator.edits import Change
 
 Why = Annotated[str, typer.Option("--why", help="Told to the jobs that would start there.")]
 
@@ -28,7 +28,7 @@ def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None
 
     Example: landbridge burst drain p5 --why "image is being replaced"
     """
-    from landbridge.burst import edits
+    from landbridge.burst.operator import edits
 
     with controller(config) as (found, store):
         _write(found, store, edits.drain(found.policy, pool, why), "drain", pool, why)
@@ -37,7 +37,7 @@ def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None
 
 def undrain(pool: PoolName, config: ConfigFile = None) -> None:
     """Start nodes in a drained pool again. Example: landbridge burst undrain p5"""
-    from landbridge.burst import edits
+    from landbridge.burst.operator import edits
 
     with controller(config) as (found, store):
         _write(found, store, edits.undrain(pool), "undrain", pool, "")
@@ -49,7 +49,7 @@ def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
 
     Example: landbridge burst reset-breaker p5
     """
-    from landbridge.burst import edits
+    from landbridge.burst.operator import edits
 
     with controller(config) as (found, store):
         _write(found, store, edits.reset_breaker(found.policy, pool), "reset-breaker", pool, "")
@@ -57,8 +57,8 @@ def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
 
 
 def _write(config: "Config", store: "Store", change: "Change", event: str, pool: str, text: str) -> None:
-    from landbridge.burst.edits import edit
     from landbridge.burst.model import Record
+    from landbridge.burst.operator.edits import edit
 
     record = Record(time.time(), event, pool=pool, text=text, details={"by": getpass.getuser()})
     edit(store, config.socket, change, record)

@@ -12,9 +12,9 @@ from landbridge.cli.common import File, Format, Stack, print_json, require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from landbridge.burst.simulate.played import Played, Task
-    from landbridge.burst.simulate.report import Report
-    from landbridge.burst.simulate.setting import Setting
+    from landbridge.simulation.report import Report
+    from landbridge.simulation.result import Played, Task
+    from landbridge.simulation.scenario import Setting
 
 Queue = Annotated[
     Path,
@@ -53,10 +53,10 @@ def simulate(
     The environment's own budgets, data classes and capacity decide, as they do on the controller. Example:
     landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
     """
-    from landbridge.burst.simulate.mapping import Dealing, tasks_of
-    from landbridge.burst.simulate.report import report
-    from landbridge.burst.simulate.setting import setting_of
-    from landbridge.burst.simulate.trace import TraceError, read
+    from landbridge.simulation.mapping import Dealing, tasks_of
+    from landbridge.simulation.report import report
+    from landbridge.simulation.scenario import setting_of
+    from landbridge.simulation.trace import TraceError, read
 
     # Nothing here is thrown away that refers to itself, and looking for that would take a fifth of the time.
     gc.disable()
@@ -75,7 +75,7 @@ def simulate(
         raise typer.Exit(2)
     without, bursting = _played(setting, tasks)
     if picture is not None:
-        from landbridge.burst.simulate.picture import picture as drawn
+        from landbridge.simulation.chart import picture as drawn
 
         picture.write_text(drawn(setting, bursting, without), encoding="utf-8")
     found = report(setting, bursting, without)
@@ -87,8 +87,8 @@ def simulate(
 
 def _played(setting: "Setting", tasks: "Sequence[Task]") -> tuple["Played", "Played"]:
     """Both runs, at once; on a terminal with a bar for the longer one."""
-    from landbridge.burst.simulate.aside import alone_aside
-    from landbridge.burst.simulate.replay import replay
+    from landbridge.simulation.replay import replay
+    from landbridge.simulation.worker_process import alone_aside
 
     alone = alone_aside(setting, tasks)
     if not sys.stderr.isatty():
@@ -104,7 +104,7 @@ def _played(setting: "Setting", tasks: "Sequence[Task]") -> tuple["Played", "Pla
 
 
 def _text(found: "Report") -> None:
-    from landbridge.burst.simulate.report import ASSUMED
+    from landbridge.simulation.report import ASSUMED
 
     echo = typer.echo
     echo(f"{found.environment}: {found.jobs:,} jobs, {found.onprem_gpus} GPUs on-prem, up to {found.cloud_gpus} in AWS")

@@ -7,7 +7,7 @@ from landbridge.findings import Finding
 from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.subnets import used_zones
+from landbridge.plan.network.subnets import used_zones
 
 #: Where a partition's accounts can always ask. Source: IAM User Guide, "Regions and endpoints" (STS).
 _HOME = {"aws": "us-east-1", "aws-us-gov": "us-gov-west-1", "aws-cn": "cn-north-1"}

@@ -7,8 +7,8 @@ from landbridge.findings import Finding
 from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.hub import hub_args
-from landbridge.plan.identity import identity_args
+from landbridge.plan.aws.hub import hub_args
+from landbridge.plan.aws.identity import identity_args
 
 _FREE = ("404", "NoSuchBucket", "NotFound")
 _FOREIGN = ("403", "Forbidden", "AccessDenied", "301", "PermanentRedirect")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from landbridge.catalog import instances, limits
-from landbridge.catalog.limits import Quota
+from landbridge.catalog.aws.limits import Quota
 from landbridge.findings import Finding
 from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.registry import check

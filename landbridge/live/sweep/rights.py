@@ -7,8 +7,8 @@ nothing is asked. Source of the prices: AWS Budgets pricing (actions beyond an a
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from landbridge.catalog.guardrails import guardrails
-from landbridge.catalog.regions import regions
+from landbridge.catalog.aws.guardrails import guardrails
+from landbridge.catalog.aws.regions import regions
 from landbridge.live.aws import Aws
 
 Item = Mapping[str, Any]

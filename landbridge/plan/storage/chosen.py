@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from landbridge.catalog.storage import LustreRow, Ports
-from landbridge.catalog.storage import storage as facts
+from landbridge.catalog.aws.storage import LustreRow, Ports
+from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs, OpenZfsHome
 from landbridge.plan.zones import environment_zones, pool_zones, services_zones, storage_zone
 

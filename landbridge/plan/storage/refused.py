@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from landbridge.catalog import regions, services
-from landbridge.catalog.storage import storage as facts
+from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import FsxLustre, FsxOpenZfs
 from landbridge.plan.storage.chosen import Share, lustre_rows, resolve
 

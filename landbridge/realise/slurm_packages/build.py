@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from landbridge.catalog import slurm_sources
-from landbridge.plan.slurm_packages import built_release
+from landbridge.plan.slurm.packages import built_release
 from landbridge.realise.slurm_packages.archive import checked, fetch
 from landbridge.realise.slurm_packages.errors import PackagesError
 from landbridge.realise.slurm_packages.sign import sign

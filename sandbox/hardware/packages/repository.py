@@ -15,10 +15,10 @@ from pathlib import Path
 
 from sandbox.hardware.packages.deb import Package
 from sandbox.hardware.packages.rows import suites
-from sandbox.lab import shell, wheels
-from sandbox.lab.layout import Layout
-from sandbox.lab.locks import locked
-from sandbox.lab.relay import WHEELS_PORT
+from sandbox.nspawn import shell, wheels
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.locks import locked
+from sandbox.nspawn.relay import WHEELS_PORT
 
 KEY = "lab-packages.asc"
 #: What NVIDIA calls the key that is beside its packages: CUDA's for Debian 13 and for Ubuntu 24.04, DOCA's, the toolkit's.

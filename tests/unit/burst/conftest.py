@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.config import Config
-from landbridge.burst.ec2 import Ec2
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.config.config import Config
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Place, Policy, Pool
-from landbridge.burst.store import Store
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst import launches
 from tests.unit.cloud.conftest import ZONES, Stack, client_of, cloud, ec2, emulator, stack  # noqa: F401
 

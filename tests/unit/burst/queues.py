@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from landbridge.burst.model import Account, Place, Policy, Pool, Promotion
-from landbridge.burst.simulate.setting import CloudPool, Setting
+from landbridge.simulation.scenario import CloudPool, Setting
 
 TRACE = Path(__file__).parent / "data" / "trace.csv"
 #: 2017-10-30: a queue of four days goes over the turn of a month.

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Record
-from landbridge.burst.store import Store
 from landbridge.hostlist import expand
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from sandbox.embedded.slurm import Job, Node, SimulatedSlurm, socket_path
 
 #: A place without capacity is asked again after a second, so that the tests are soon over.

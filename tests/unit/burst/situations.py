@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from landbridge.burst.absorb import absorb
 from landbridge.burst.model import (
     Account,
     Action,
@@ -22,7 +21,8 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.reconcile import reconcile
+from landbridge.burst.reconcile.core import reconcile
+from landbridge.burst.reconcile.outcome_state import absorb
 
 NOW = 1_800_000_000.0  # 2027-01-15
 RISING = ("ALLOCATED", "CLOUD", "POWERING_UP", "NOT_RESPONDING")

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.absorb import absorb, jitter
 from landbridge.burst.model import (
     Backoff,
     Breaker,
@@ -17,6 +16,7 @@ from landbridge.burst.model import (
     Tell,
     Terminate,
 )
+from landbridge.burst.reconcile.outcome_state import absorb, jitter
 from tests.unit.burst.situations import NOW, decide, ec2, end, job, only_launch, site, slurm, success
 
 GANG = slurm(job(1, "g-1", "g-2"))

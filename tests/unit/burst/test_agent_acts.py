@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.cloud_node import LIMITS, agent, spot_instance
 from tests.unit.cloud.conftest import Stack
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.boots import BOOT, ENOUGH
-from landbridge.burst.edits import EditError, reset_breaker
 from landbridge.burst.model import Down, Instance, Launch, Node, Order, State, Tell
+from landbridge.burst.operator.edits import EditError, reset_breaker
+from landbridge.burst.reconcile.registration import BOOT, ENOUGH
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

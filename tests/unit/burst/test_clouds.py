@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.clouds import STALE, Clouds, clouds
-from landbridge.burst.config import Config
-from landbridge.burst.errors import AwsError
-from landbridge.burst.leftovers import Leftover
+from landbridge.burst.aws.clouds import STALE, Clouds, clouds
+from landbridge.burst.aws.unattached import Leftover
+from landbridge.burst.config.config import Config
 from landbridge.burst.model import (
     Attempt,
     Ec2View,
@@ -18,7 +17,8 @@ from landbridge.burst.model import (
     Policy,
     Pool,
 )
-from sandbox.cloud.process import Cloud
+from landbridge.burst.model.errors import AwsError
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst import launches
 from tests.unit.burst.situations import NOW, instance, place
 from tests.unit.cloud.conftest import IMAGE, Stack, client_of

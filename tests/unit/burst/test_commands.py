@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from landbridge.burst import edits
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import (
     Attempt,
     Backoff,
@@ -22,10 +22,10 @@ from landbridge.burst.model import (
     Record,
     State,
 )
-from landbridge.burst.moments import month_of
-from landbridge.burst.status import join, pools, spending
-from landbridge.burst.store import Store
-from landbridge.burst.why import ADVICE, why
+from landbridge.burst.model.timestamps import month_of
+from landbridge.burst.operator import edits
+from landbridge.burst.operator.status import join, pools, spending
+from landbridge.burst.operator.why import ADVICE, why
 from landbridge.cli.main import build
 from tests.unit.burst.situations import BUSY, NOW, OFF, PLACES, RISING, site
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
 
 DRAINED = "p5: no node is started any more; its running nodes stay as long as Slurm uses them\n"
@@ -129,8 +129,8 @@ def test_a_doctor_finds_what_is_broken(cloud: Cloud, slurm: SimulatedSlurm, land
     ],
 )  # fmt: skip
 def test_slurms_programs_are_ours(said: str, wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from landbridge.burst.config import Config
-    from landbridge.burst.doctor import programs
+    from landbridge.burst.config.config import Config
+    from landbridge.burst.operator.doctor import programs
     from tests.unit.burst.situations import site
 
     for name in ("landbridge-resume", "landbridge-suspend", "landbridge-resume-fail"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.config import Config, ConfigError, load, parse
+from landbridge.burst.config.config import Config, ConfigError, load, parse
 from landbridge.burst.model import Account, Interface, Promotion
 
 SAMPLE = Path(__file__).parent / "data" / "burst.json"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from landbridge.burst.store import Store
-from sandbox.cloud.process import Cloud
+from landbridge.burst.journal.store import Store
+from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
 from tests.unit.burst.service import emulator, gone, instances, place, records, start, submit  # noqa: F401
 from tests.unit.cloud.conftest import client_of

@@ -4,7 +4,7 @@ from email.utils import formatdate
 
 import pytest
 
-from landbridge.burst.doctor import _clock
+from landbridge.burst.operator.doctor import _clock
 from landbridge.findings import Severity
 from tests.unit.burst.situations import NOW
 

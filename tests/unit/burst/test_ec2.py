@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.config import Config
-from landbridge.burst.ec2 import Ec2
-from landbridge.burst.errors import AwsError, Kind
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.config.config import Config
 from landbridge.burst.model import Place, Policy
+from landbridge.burst.model.errors import AwsError, Kind
 from landbridge.hostlist import compress
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.launches import TAGS, attempt
 
 
@@ -23,7 +23,7 @@ from tests.unit.burst.launches import TAGS, attempt
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the shell would have waited before it tried again."""
     waits: list[float] = []
-    monkeypatch.setattr("landbridge.burst.ec2.time.sleep", waits.append)
+    monkeypatch.setattr("landbridge.burst.aws.ec2.time.sleep", waits.append)
     return waits
 
 
@@ -151,7 +151,7 @@ def test_the_view_has_all_pages_and_nothing_of_others(
     ec2: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from landbridge.burst.errors import facts
+    from landbridge.burst.model.errors import facts
 
     monkeypatch.setitem(facts()["calls"], "describe", 5)
     names = [f"p5-{number}" for number in range(1, 13)]
@@ -188,7 +188,7 @@ def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
 
 def test_two_clients_need_little_memory(cloud: Cloud) -> None:
     program = (
-        "from landbridge.burst.aws_client import clients\n"
+        "from landbridge.burst.aws.client import clients\n"
         f"clients('us-east-1', {cloud.endpoint!r}, {str(cloud.launch_credentials)!r}, ('default', 'terminate'))\n"
         "print(int(open('/proc/self/statm').read().split()[1]) * 4096 // 2**20)"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst import errors
-from landbridge.burst.errors import AwsError, Kind, classify
+from landbridge.burst.model import errors
+from landbridge.burst.model.errors import AwsError, Kind, classify
 
 FACTS = Path(errors.__file__).with_name("facts.json")
 

@@ -24,7 +24,7 @@ from landbridge.burst.model import (
     Tell,
     Terminate,
 )
-from landbridge.burst.reconcile import reconcile
+from landbridge.burst.reconcile.core import reconcile
 from tests.thorough import examples
 from tests.unit.burst.situations import (
     BUSY,

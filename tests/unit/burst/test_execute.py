@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst import slurm
-from landbridge.burst.config import Config, parse
-from landbridge.burst.ec2 import Ec2
-from landbridge.burst.execute import SLURM, perform, reason
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.config.config import Config, parse
+from landbridge.burst.daemon.execute import SLURM, perform, reason
+from landbridge.burst.daemon.outcomes import told
 from landbridge.burst.model import Attempt, Down, Gang, Launch, Outcome, Place, Renew, SetAddresses, Tell, Terminate
-from landbridge.burst.outcomes import told
-from sandbox.cloud.process import Cloud
+from landbridge.burst.slurm import slurm
+from sandbox.aws_emulator.process import Cloud
 
 TYPE = "p5.48xlarge/use1-az4"
 
@@ -22,7 +22,7 @@ def config(burst: dict[str, Any]) -> Config:
 
 @pytest.fixture
 def shell(config: Config, monkeypatch: pytest.MonkeyPatch) -> Ec2:
-    monkeypatch.setattr("landbridge.burst.ec2.time.sleep", lambda _: None)
+    monkeypatch.setattr("landbridge.burst.aws.ec2.time.sleep", lambda _: None)
     return Ec2(config)
 
 

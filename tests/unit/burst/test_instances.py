@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.aws_client import clients
-from landbridge.burst.ec2 import Ec2
-from landbridge.burst.instances import lease, lease_text, named
-from landbridge.burst.instances_xml import FIELDS, read
+from landbridge.burst.aws.client import clients
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.aws.instances import lease, lease_text, named
+from landbridge.burst.aws.instances_xml import FIELDS, read
 from landbridge.burst.model import Place
 from landbridge.hostlist import compress
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.launches import TAGS, attempt
 
 

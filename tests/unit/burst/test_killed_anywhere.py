@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.config import Config
-from landbridge.burst.ec2 import Ec2
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.config.config import Config
+from landbridge.burst.daemon.passes import one_pass
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Account, Interface, Job, Node, Place, Policy, Pool, Record, SlurmView, State
-from landbridge.burst.passes import one_pass
-from landbridge.burst.store import Store
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from tests.unit.cloud.conftest import Stack, build, client_of
 
 JOBS = count(7)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.launch_call import launch_call
+from landbridge.burst.aws.launch_call import launch_call
 from tests.unit.burst.launches import TAGS, attempt, place
 
 PLACE = place("subnet-1", "lt-1", "sg-1")

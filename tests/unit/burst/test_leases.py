@@ -2,8 +2,8 @@
 
 import pytest
 
-from landbridge.burst.leases import at_launch
 from landbridge.burst.model import Down, Renew, State
+from landbridge.burst.reconcile.leases import at_launch
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.ledger import Ledger, hold_usd
 from landbridge.burst.model import Down, Hold, Launch, Outcome, State
-from landbridge.burst.moments import month_of, month_start
+from landbridge.burst.model.timestamps import month_of, month_start
+from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.ec2 import Ec2
-from landbridge.burst.errors import AwsError
-from landbridge.burst.leftovers import EVERY, Kind, Leftover, Sweep
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.aws.unattached import EVERY, Kind, Leftover, Sweep
 from landbridge.burst.model import Place, Policy
+from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.launches import TAGS, attempt
 from tests.unit.cloud.conftest import Stack
 

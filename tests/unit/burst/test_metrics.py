@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.burst.decisions import DecisionLog
-from landbridge.burst.metrics import Metrics, serve
+from landbridge.burst.daemon.metrics import Metrics, serve
+from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.model import (
     Attempt,
     Breaker,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.cloud_node import identity, spot_instance
 from tests.unit.cloud.conftest import Stack
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.draft import BETWEEN
 from landbridge.burst.model import Attempt, Down, Launch, Node, Order, State, Terminate
-from landbridge.burst.orphans import keep
-from landbridge.burst.survey import survey
+from landbridge.burst.reconcile.changes import BETWEEN
+from landbridge.burst.reconcile.garbage_collection import keep
+from landbridge.burst.reconcile.observed import survey
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,

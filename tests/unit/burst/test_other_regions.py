@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.clouds import Clouds, clouds
-from landbridge.burst.config import parse
-from landbridge.burst.ec2 import Ec2
+from landbridge.burst.aws.clouds import Clouds, clouds
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.config.config import parse
+from landbridge.burst.hooks.prolog_wait import denied
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import (
     Account,
     Down,
@@ -19,9 +21,7 @@ from landbridge.burst.model import (
     State,
     Terminate,
 )
-from landbridge.burst.prolog_wait import denied
-from landbridge.burst.residency import refusal, regions
-from landbridge.burst.store import Store
+from landbridge.burst.reconcile.residency import refusal, regions
 from tests.unit.burst import launches
 from tests.unit.burst.situations import BUSY, NOW, decide, ec2, events, instance, job, of, place, site, slurm
 

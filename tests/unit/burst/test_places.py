@@ -2,9 +2,9 @@
 
 import pytest
 
-from landbridge.burst.ledger import Ledger
 from landbridge.burst.model import Down, Drought, Launch, State
-from landbridge.burst.places import choose
+from landbridge.burst.reconcile.budget import Ledger
+from landbridge.burst.reconcile.offerings import choose
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.burst import prolog_wait
-from landbridge.burst.config import load
-from landbridge.burst.prolog_wait import denied, pause, verdict
+from landbridge.burst.config.config import load
+from landbridge.burst.hooks import prolog_wait
+from landbridge.burst.hooks.prolog_wait import denied, pause, verdict
 
 #: Nodes p5-1 to p5-16 are in AWS; the data of account patients may not be there.
 SAMPLE = Path(__file__).parent / "data" / "burst.json"
@@ -60,7 +60,7 @@ def start(
         "SLURM_JOB_ACCOUNT": account,
         **({"SLURM_JOB_NODELIST": nodes} if nodes else {}),
     }
-    command = [sys.executable, "-m", "landbridge.burst.prolog_wait"]
+    command = [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
 

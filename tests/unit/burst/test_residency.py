@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.burst.model import Down, Launch, Terminate
-from landbridge.burst.residency import refusal
+from landbridge.burst.reconcile.residency import refusal
 from tests.unit.burst.situations import BUSY, decide, ec2, events, instance, job, of, site, slurm
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
-from landbridge.burst.store import Store
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
 from tests.unit.burst.service import emulator, instances, log, place, start, submit  # noqa: F401
@@ -25,7 +25,7 @@ from tests.unit.cloud.conftest import client_of
 def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "LANDBRIDGE_BURST_CONFIG": str(slurm.directory / "burst.json")}
     environment["PATH"] = f"{slurm.directory}/bin:{environment['PATH']}"
-    command = [sys.executable, "-m", "landbridge.burst.daemon", *words]
+    command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", *words]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 
 
@@ -56,7 +56,7 @@ def test_settings_are_read_again_and_bad_ones_refused(cloud: Cloud, start: Calla
 
 def test_settings_that_cannot_be_used_end_it(tmp_path: Path) -> None:
     (tmp_path / "burst.json").write_text("{}")
-    command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(tmp_path / "burst.json")]
+    command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", "--config", str(tmp_path / "burst.json")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "cluster: text is expected" in done.stderr and "Traceback" not in done.stderr
 
@@ -66,7 +66,7 @@ def test_without_slurm_it_stands_by_and_launches_nothing(cloud: Cloud, burst: di
     path.write_text(json.dumps({**burst, "state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}))
     Store(tmp_path / "burst.db").append("resume", ["p5-1"], {1: ("p5-1",)}, time.time())
     environment = {**os.environ, "PATH": "/nonexistent"}
-    command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(path), "--once"]
+    command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", "--config", str(path), "--once"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "scontrol" in done.stderr
     assert instances(cloud) == {} and len(Store(tmp_path / "burst.db").load().orders) == 1
@@ -99,7 +99,14 @@ def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
     def once() -> str:
-        command = [sys.executable, "-m", "landbridge.burst.daemon", "--config", str(tmp_path / "burst.json"), "--once"]
+        command = [
+            sys.executable,
+            "-m",
+            "landbridge.burst.daemon.daemon",
+            "--config",
+            str(tmp_path / "burst.json"),
+            "--once",
+        ]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stderr
@@ -147,7 +154,7 @@ def test_key_is_published_once(cloud: Cloud, burst: dict[str, Any], tmp_path: Pa
 
     def publish(key: bytes) -> str:
         environment = {**os.environ, "LANDBRIDGE_BURST_CONFIG": str(tmp_path / "burst.json")}
-        command = [sys.executable, "-m", "landbridge.burst.publish_key"]
+        command = [sys.executable, "-m", "landbridge.burst.aws.publish_key"]
         done = subprocess.run(command, input=key, env=environment, capture_output=True, timeout=30, check=False)
         return (done.stdout or done.stderr).decode().strip()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.burst import shims
-from landbridge.burst.store import Store
+from landbridge.burst.hooks import shims
+from landbridge.burst.journal.store import Store
 
 ROOT = Path(__file__).parents[3]
 NODES = tuple(f"p5-{number}" for number in range(1, 1001))
@@ -45,9 +45,7 @@ class Host:
         environment = {"LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json")}
         if resume is not None:
             environment["SLURM_RESUME_FILE"] = resume
-        code = (
-            f"import sys; sys.path.append({str(ROOT)!r}); from landbridge.burst.shims import {kind}; sys.exit({kind}())"
-        )
+        code = f"import sys; sys.path.append({str(ROOT)!r}); from landbridge.burst.hooks.shims import {kind}; sys.exit({kind}())"
         command = [sys.executable, "-IS", "-c", code, *words]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from landbridge.burst.moments import month_of
-from landbridge.burst.simulate.played import Played, Task
-from landbridge.burst.simulate.replay import replay
-from landbridge.burst.simulate.setting import Setting
-from landbridge.burst.simulate.shelf import Shelf, earliest
+from landbridge.burst.model.timestamps import month_of
+from landbridge.simulation.gpu_allocator import Shelf, earliest
+from landbridge.simulation.replay import replay
+from landbridge.simulation.result import Played, Task
+from landbridge.simulation.scenario import Setting
 from tests.unit.burst.queues import START, setting
 
 HOUR = 3600.0

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from landbridge.burst.simulate.mapping import Dealing, tasks_of
-from landbridge.burst.simulate.picture import picture
-from landbridge.burst.simulate.played import Task
-from landbridge.burst.simulate.replay import replay
-from landbridge.burst.simulate.report import report
-from landbridge.burst.simulate.setting import setting_of
-from landbridge.burst.simulate.trace import Asked, TraceError, read
 from landbridge.cli.main import build
+from landbridge.simulation.chart import picture
+from landbridge.simulation.mapping import Dealing, tasks_of
+from landbridge.simulation.replay import replay
+from landbridge.simulation.report import report
+from landbridge.simulation.result import Task
+from landbridge.simulation.scenario import setting_of
+from landbridge.simulation.trace import Asked, TraceError, read
 from tests.unit.burst.queues import JOBS, START, TRACE, made, setting
 from tests.unit.core.samples import ROOT, shipped
 

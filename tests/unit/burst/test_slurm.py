@@ -13,10 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst import slurm
 from landbridge.burst.model import Policy, Pool
-from landbridge.burst.slurm import SlurmError
-from landbridge.burst.slurm_json import JOB_KEYS, active_host, hosts, job_of, node_states_of, nodes_of, number, only
+from landbridge.burst.slurm import slurm
+from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.burst.slurm.slurm_json import (
+    JOB_KEYS,
+    active_host,
+    hosts,
+    job_of,
+    node_states_of,
+    nodes_of,
+    number,
+    only,
+)
 from landbridge.hostlist import expand
 
 DATA = Path(__file__).parent / "data"

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from landbridge.burst.passes import one_pass
+from landbridge.burst.daemon.passes import one_pass
 from tests.thorough import examples
 from tests.unit.burst.world.policies import policies
 from tests.unit.burst.world.sims import SimJob

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.journal import connect, write_order
+from landbridge.burst.journal.journal import connect, write_order
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Backoff, Breaker, Drought, Hold, Record, State
-from landbridge.burst.store import Store
 from tests.unit.burst.journals import FULL, NODES, attempt
 
 

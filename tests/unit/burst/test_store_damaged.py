@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
-from landbridge.burst.store import Store
 from tests.unit.burst.journals import FULL
 
 WRITER = """
@@ -21,7 +21,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from landbridge.burst.model import Hold, State
-from landbridge.burst.store import Store
+from landbridge.burst.journal.store import Store
 from tests.unit.burst.journals import attempt
 
 store = Store(Path(sys.argv[1]))

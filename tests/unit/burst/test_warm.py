@@ -19,8 +19,8 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.reconcile import reconcile
-from landbridge.burst.warm import AGAIN
+from landbridge.burst.reconcile.core import reconcile
+from landbridge.burst.reconcile.min_nodes import AGAIN
 
 NOW = 1_800_000_000.0
 OFF, UP, RISING = {"IDLE", "CLOUD", "POWERED_DOWN"}, {"IDLE", "CLOUD"}, {"IDLE", "CLOUD", "POWERING_UP"}

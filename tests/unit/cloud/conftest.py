@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 
 IMAGE = "ami-0a11ce5a9db0c5000"
 ZONES = ("use1-az4", "use1-az6")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import IMAGE, Stack, client_of
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.images import ami_id
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.images import ami_id
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import IMAGE, Stack
 

@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import ONCE, build, client_of
 

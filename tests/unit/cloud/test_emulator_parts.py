@@ -5,9 +5,9 @@ from ipaddress import IPv4Network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.cloud.addresses import AddressBook
-from sandbox.cloud.fleet import Candidate, fill
-from sandbox.cloud.throttle import Bucket
+from sandbox.aws_emulator.addresses import AddressBook
+from sandbox.aws_emulator.fleet import Candidate, fill
+from sandbox.aws_emulator.throttle import Bucket
 
 rooms = st.lists(
     st.builds(Candidate, st.sampled_from(["p5", "p4"]), st.sampled_from(["a", "b"]), st.integers(0, 9)), max_size=6

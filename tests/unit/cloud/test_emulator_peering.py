@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import client_of
 from tests.unit.cloud.test_emulator_transit import code_of
 

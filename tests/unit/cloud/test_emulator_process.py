@@ -11,14 +11,14 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 
 from .conftest import ONCE, build, client_of
 
 
 def test_port_in_use_is_said_clearly(cloud: Cloud, tmp_path: Path) -> None:
     taken = cloud.endpoint.removeprefix("http://")
-    command = [sys.executable, "-m", "sandbox.cloud", "--listen", taken, "--state", str(tmp_path)]
+    command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", taken, "--state", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2
     assert taken in done.stderr
@@ -28,7 +28,7 @@ def test_port_in_use_is_said_clearly(cloud: Cloud, tmp_path: Path) -> None:
 
 def test_missing_namespace_is_said_clearly(tmp_path: Path) -> None:
     options = ["--listen", "127.0.0.1:0", "--netns", "nobody-made-it", "--listen-netns", "10.60.0.254:4580"]
-    command = [sys.executable, "-m", "sandbox.cloud", *options, "--state", str(tmp_path)]
+    command = [sys.executable, "-m", "sandbox.aws_emulator", *options, "--state", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, "nobody-made-it" in done.stderr) == (2, True)
 
@@ -59,7 +59,7 @@ def test_control_names_what_it_does_not_know(cloud: Cloud) -> None:
 
 def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     text = (
-        "import sys, time\nfrom pathlib import Path\nfrom sandbox.cloud.process import running\n"
+        "import sys, time\nfrom pathlib import Path\nfrom sandbox.aws_emulator.process import running\n"
         "with running(Path(sys.argv[1]), '--with-parent') as cloud:\n    print(cloud.pid, flush=True)\n    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", text, tmp_path], stdout=subprocess.PIPE, text=True) as owner:

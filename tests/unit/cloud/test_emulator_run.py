@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import Stack
 from .test_emulator_launch import error_of, run

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import IMAGE, client_of
 
 ZONES = ("use1-az4", "use1-az6")

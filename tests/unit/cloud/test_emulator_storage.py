@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from landbridge.catalog.storage import storage as facts
-from sandbox.cloud.process import Cloud
+from landbridge.catalog.aws.storage import storage as facts
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import client_of
 
 P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.cloud.lines import connection_id
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.lines import connection_id
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import client_of
 
 

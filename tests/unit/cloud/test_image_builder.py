@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from sandbox.cloud import images
-from sandbox.cloud.errors import CloudError
-from sandbox.cloud.image_builder import answer
-from sandbox.cloud.lifecycle import Lifecycle
-from sandbox.cloud.world import World
+from sandbox.aws_emulator import images
+from sandbox.aws_emulator.errors import CloudError
+from sandbox.aws_emulator.image_builder import answer
+from sandbox.aws_emulator.lifecycle import Lifecycle
+from sandbox.aws_emulator.world import World
 
 REGION, ACCOUNT = "us-east-1", "123456789012"
 COMPONENT = {"name": "lab-node", "semanticVersion": "1.0.7", "platform": "Linux", "data": "x", "clientToken": "t"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment, Loaded, load_environment
-from landbridge.environment.load import load_text
+from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath, Finding
 from landbridge.rules import check
 

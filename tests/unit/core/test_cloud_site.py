@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from landbridge.environment import Environment
 from landbridge.environment.base import Site
 from landbridge.findings import DataPath, FindingsError
-from landbridge.plan.addresses import ip_budget
-from landbridge.plan.hosts import hosts, service_hosts
-from landbridge.plan.images import image_sources, services_image
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.aws.images import image_sources, services_image
+from landbridge.plan.aws.pool import pool_flows
+from landbridge.plan.network.addresses import ip_budget
+from landbridge.plan.network.subnets import subnets
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.pool import pool_flows
-from landbridge.plan.reach import proxy_command
-from landbridge.plan.slurm import slurm_files
-from landbridge.plan.subnets import subnets
+from landbridge.plan.site.hosts import hosts, service_hosts
+from landbridge.plan.site.reach import proxy_command
+from landbridge.plan.slurm.files import slurm_files
 from landbridge.realise.configure import configure
 from tests.unit.core.samples import ROOT, environment, shipped
 from tests.unit.core.test_inventory import OUTPUTS

@@ -6,9 +6,9 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.controller_pair import SHARED, SLURM_UID
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.controller_pair import SHARED, SLURM_UID
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 from tests.unit.rules.rows_controller_pair import FILER, ON_FILER, PAIR, STATE
 

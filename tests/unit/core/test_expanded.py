@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.environment import load_environment
-from landbridge.environment.expanded import expanded
-from landbridge.environment.load import load_text
+from landbridge.environment.file.expanded import expanded
+from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath
 from tests.unit.core.samples import SHIPPED, loaded
 

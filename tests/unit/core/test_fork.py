@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from landbridge import yaml_text
-from landbridge.environment.fork import Wanted, fork
-from landbridge.environment.load import load_text
+from landbridge.environment.file.fork import Wanted, fork
+from landbridge.environment.file.load import load_text
 from landbridge.findings import FindingsError, Severity
 from landbridge.rules import check
 from tests.unit.core.samples import ROOT

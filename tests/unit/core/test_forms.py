@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.environment.forms import FORMS
+from landbridge.environment.file.forms import FORMS
 from landbridge.findings import DataPath
 from tests.unit.core.samples import findings
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from landbridge.environment.load import load_text
+from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath, Finding, FindingsError, Severity, path_text
 from landbridge.rules import check
 from tests.thorough import LONG

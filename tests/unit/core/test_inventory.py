@@ -8,10 +8,10 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.findings import DataPath
-from landbridge.plan.hosts import GROUPS, hosts
-from landbridge.plan.inventory import inventory
-from landbridge.plan.nodes import cloud_nodes
+from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.hosts import GROUPS, hosts
+from landbridge.plan.slurm.nodes import cloud_nodes
 from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped
 
 ROLES = ROOT / "ansible" / "roles"

@@ -11,7 +11,7 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
 #: Debian's Slurm loads 5.1; others 5.3 or 5.4.

@@ -3,9 +3,9 @@
 import pytest
 
 from landbridge.catalog import slurm_releases
-from landbridge.plan.inventory import inventory
-from landbridge.plan.jobs import PROGRAM
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.files import slurm_files
+from landbridge.plan.slurm.jobs import PROGRAM
 from tests.unit.core.samples import GOOD, ROOT, environment
 
 ROLES = ROOT / "ansible/roles"

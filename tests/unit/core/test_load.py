@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from landbridge.environment import environment_from_config, find_environment, load_environment
-from landbridge.environment.load import load_text
+from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath, FindingsError
 from landbridge.rules import check
 from tests.unit.core.samples import GOOD, REMOVED, SHIPPED, changed, environment, findings, loaded

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.environment.load import load_text
-from landbridge.environment.members import Joining, node_addresses, with_nodes, without_nodes
+from landbridge.environment.file.load import load_text
+from landbridge.environment.file.members import Joining, node_addresses, with_nodes, without_nodes
 from landbridge.findings import FindingsError
 from tests.unit.core.samples import SHIPPED, changed
 

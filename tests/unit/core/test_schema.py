@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from landbridge import yaml_text
-from landbridge.environment.load import load_text
-from landbridge.environment.schema import FILE_NAME, MODELINE, json_schema
+from landbridge.environment.file.load import load_text
+from landbridge.environment.file.schema import FILE_NAME, MODELINE, json_schema
 from tests.unit.core.samples import SHIPPED
 from tests.unit.core.test_fuzz import mutate, paths
 

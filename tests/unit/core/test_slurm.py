@@ -8,8 +8,8 @@ import pytest
 from landbridge import hostlist, yaml_text
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.partitions import seconds
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.slurm.files import slurm_files
+from landbridge.plan.slurm.partitions import seconds
 from tests.unit.core.samples import REMOVED, environment, shipped
 
 CONF: DataPath = ("scheduler", "overrides", "slurm_conf")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.plan.partitions import seconds
-from landbridge.plan.slurm_accounts import accounts, duration, qualities
+from landbridge.plan.slurm.accounts import accounts, duration, qualities
+from landbridge.plan.slurm.partitions import seconds
 from tests.unit.core.samples import environment
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from landbridge.catalog import slurm_sources
-from landbridge.plan.slurm_packages import slurm_packages
+from landbridge.plan.slurm.packages import slurm_packages
 from tests.unit.core.samples import environment
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from landbridge.findings import DataPath
-from landbridge.plan.hosts import GROUPS
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.hosts import GROUPS
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
 REST: dict[DataPath, Any] = {

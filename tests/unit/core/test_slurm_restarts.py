@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.slurm_keys import slurm_keys
-from landbridge.catalog.slurm_restarts import slurm_restarts
+from landbridge.catalog.slurm.keys import slurm_keys
+from landbridge.catalog.slurm.restarts import slurm_restarts
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm_restarts import start_settings
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.restarts import start_settings
 from tests.unit.core.samples import environment
 
 CONF: DataPath = ("scheduler", "overrides", "slurm_conf")

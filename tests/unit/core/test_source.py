@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.environment.source import MAX_VALUES, read
+from landbridge.environment.file.source import MAX_VALUES, read
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)

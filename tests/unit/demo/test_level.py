@@ -9,7 +9,7 @@ import pytest
 
 from landbridge.environment import load_environment
 from landbridge.ops.doctor import Diagnosis
-from sandbox.cloud.process import running
+from sandbox.aws_emulator.process import running
 from sandbox.demo import machine
 from sandbox.embedded.stack import Stack
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from landbridge.guard import package, reaper
 from landbridge.guard.reaper import CLUSTER, LEASE, POOL, Instance, Limits, WrongClock, decide
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 LIMITS = Limits(grace=timedelta(minutes=5), unleased=timedelta(hours=24))
@@ -247,8 +247,8 @@ def _as_lambda(file: Path, cloud: Cloud, folder: Path, **variables: str) -> "sub
 
 
 def test_the_tags_are_those_of_the_burst_controller() -> None:
-    from landbridge.burst import instances
-    from landbridge.burst.instances import lease_text
+    from landbridge.burst.aws import instances
+    from landbridge.burst.aws.instances import lease_text
 
     assert (instances.CLUSTER, instances.POOL, instances.LEASE, instances.NODES) == (CLUSTER, POOL, LEASE, reaper.NODES)
     assert reaper.lease(lease_text(NOW.timestamp())) == NOW

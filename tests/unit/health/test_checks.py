@@ -9,8 +9,8 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.catalog import platforms
-from landbridge.catalog.xids import xids
-from landbridge.plan.health import expected
+from landbridge.catalog.hardware.xids import xids
+from landbridge.plan.site.health import expected
 from tests.unit.core.samples import environment
 from tests.unit.health.standins import ROOT, Standins, machine
 

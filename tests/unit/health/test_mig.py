@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from landbridge.catalog import platforms
-from landbridge.plan.health import expected
+from landbridge.plan.site.health import expected
 from tests.unit.core.samples import environment
 from tests.unit.health.standins import Standins, machine
 

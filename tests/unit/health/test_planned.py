@@ -3,10 +3,10 @@
 import json
 
 from landbridge.catalog import platforms
-from landbridge.catalog.xids import DRAINING, xids
-from landbridge.plan.health import INTERVAL, PROGRAM, expected_of, health_settings
-from landbridge.plan.inventory import inventory
-from landbridge.plan.slurm import slurm_files
+from landbridge.catalog.hardware.xids import DRAINING, xids
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.health import INTERVAL, PROGRAM, expected_of, health_settings
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import REMOVED, environment
 
 

@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 from landbridge import yaml_text
-from landbridge.environment.load import load_text
+from landbridge.environment.file.load import load_text
 from landbridge.findings import Severity
 from landbridge.rules import check
 from tests.unit.core.samples import ROOT, shipped

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import lock_path
-from landbridge.environment.lock import read_lock
-from sandbox.cloud.process import Cloud, running
+from landbridge.environment.file.lock import read_lock
+from sandbox.aws_emulator.process import Cloud, running
 from tests.unit.how_to.pages import ROOT, run, steps
 
 LOCK, PREFLIGHT = ROOT / "docs/how-to/pin-images.md", ROOT / "docs/how-to/preflight.md"

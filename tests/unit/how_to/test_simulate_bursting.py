@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.burst.simulate.trace import Asked, read
+from landbridge.simulation.trace import Asked, read
 from tests.unit.burst.queues import START
 from tests.unit.how_to.pages import ROOT, run, steps
 

@@ -3,8 +3,8 @@
 import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
-from landbridge.plan.node_image_roles import Parts, builder_policy, prune_policy
-from landbridge.plan.policies import Place
+from landbridge.plan.aws.node_image_roles import Parts, builder_policy, prune_policy
+from landbridge.plan.aws.policies import Place
 
 PLACE = Place("lab", "aws", "us-east-1", "123456789012")
 ARCHIVE = "arn:aws:s3:::lab-node-image-123456789012/roles/abc.tar"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lab.apt_sources import Archives, archives, choose, parse_deb822, parse_one_line
-from sandbox.lab.errors import LabError
-from sandbox.lab.image import sources
-from sandbox.lab.packages import configuration
+from sandbox.nspawn.apt_sources import Archives, archives, choose, parse_deb822, parse_one_line
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.image import sources
+from sandbox.nspawn.packages import configuration
 
 ONE_LINE = """
 # deb http://mirror.test/old bookworm main
@@ -74,7 +74,7 @@ def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_machine_that_names_none_gets_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DEBIAN_MIRROR", raising=False)
-    monkeypatch.setattr("sandbox.lab.apt_sources._builder_default", lambda: None)
+    monkeypatch.setattr("sandbox.nspawn.apt_sources._builder_default", lambda: None)
     root = machine(tmp_path, 'ID=ubuntu\nVERSION_CODENAME=noble\nPRETTY_NAME="Ubuntu 24.04"\n', "")
     with pytest.raises(LabError, match="DEBIAN_MIRROR"):
         archives(root)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sandbox.lab.capture import Capture, classify, read
+from sandbox.nspawn.capture import Capture, classify, read
 
 
 def frame(

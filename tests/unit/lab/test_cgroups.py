@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.lab import cgroups
-from sandbox.lab.errors import LabError
+from sandbox.nspawn import cgroups
+from sandbox.nspawn.errors import LabError
 
 
 def v1(root: Path) -> Path:

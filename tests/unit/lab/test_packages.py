@@ -11,7 +11,7 @@ import pytest
 from sandbox.hardware.packages.deb import Package
 from sandbox.hardware.packages.repository import index, release
 from sandbox.hardware.packages.rows import suites
-from sandbox.lab.host_packages import find_program
+from sandbox.nspawn.host_packages import find_program
 
 SUITES = suites()
 

@@ -2,10 +2,10 @@
 
 from ipaddress import IPv4Network
 
-from sandbox.lab import from_environment, hardware
-from sandbox.lab.network import interface, mac
-from sandbox.lab.node import Node
-from sandbox.lab.site import CLOUD, INTERNET, ONPREM, Machine, instance, plan
+from sandbox.nspawn import from_environment, hardware
+from sandbox.nspawn.network import interface, mac
+from sandbox.nspawn.node import Node
+from sandbox.nspawn.site import CLOUD, INTERNET, ONPREM, Machine, instance, plan
 
 
 def test_the_sandbox_environment() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from landbridge.environment import Loaded, load_environment
 from landbridge.findings import DataPath
-from sandbox.cloud.process import Cloud, running
+from sandbox.aws_emulator.process import Cloud, running
 from tests.unit.cloud.conftest import client_of
 from tests.unit.core.samples import GOOD, REMOVED, changed
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from landbridge.findings import DataPath
-from sandbox.cloud.lines import connection_id
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.lines import connection_id
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import client_of
 
 from .estate import Estate

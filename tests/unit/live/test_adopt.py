@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.adopt import KINDS, REPEATABLE, find
 from landbridge.live.aws import Aws
+from landbridge.live.recovery import KINDS, REPEATABLE, find
 from landbridge.plan.change import Change
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import KINDS as PROVIDED
-from sandbox.engine.aws import Cloud as Connection
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import KINDS as PROVIDED
+from sandbox.pulumi_provider.aws import Cloud as Connection
 from tests.graph.rights import authority
 
 TAGS = {"landbridge:cluster": "test", "landbridge:owner": "somebody@example.org"}

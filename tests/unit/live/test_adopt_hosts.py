@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.adopt import KINDS
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
-from sandbox.cloud.process import Cloud
+from landbridge.live.recovery import KINDS
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.test_emulator_services import Site
 
 MINE = {"landbridge:cluster": "test", "Name": "it"}

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.environment import ImageLock, LockedImage, load_environment, lock_path
-from landbridge.environment.lock import read_lock
+from landbridge.environment.file.lock import read_lock
 from landbridge.live.images import versions
-from landbridge.plan.pool import pool_args
-from sandbox.cloud.process import Cloud
+from landbridge.plan.aws.pool import pool_args
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import Build, as_json, run
 

@@ -9,14 +9,14 @@ from typing import Any
 import boto3
 import pytest
 
-from landbridge.cli.preflight_display import PreflightDisplay
+from landbridge.cli.display.preflight import PreflightDisplay
 from landbridge.environment import load_environment
 from landbridge.findings import Finding, Severity
 from landbridge.live.answers import Kind
 from landbridge.live.aws import Aws
 from landbridge.live.preflight import CHECKS, Report, policy, preflight
 from landbridge.rules import check
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 
 from . import estate as made
 from .conftest import Build, as_json, run

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import landbridge.catalog
-from landbridge.catalog.instances import Instances
-from sandbox.cloud.process import Cloud
+from landbridge.catalog.aws.instances import Instances
+from sandbox.aws_emulator.process import Cloud
 
 from .conftest import run
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
-from sandbox.cloud.process import Cloud
+from sandbox.aws_emulator.process import Cloud
 from tests.unit.cloud.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
-from sandbox.cloud.process import Cloud
-from sandbox.engine.aws import KINDS
-from sandbox.engine.aws import Cloud as Connection
+from sandbox.aws_emulator.process import Cloud
+from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import Cloud as Connection
 from tests.graph.rights import authority
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

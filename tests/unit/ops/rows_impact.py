@@ -1,6 +1,6 @@
 """Changes as the engine tells them in a preview, and what each means."""
 
-from landbridge.catalog.impact import Effect
+from landbridge.catalog.aws.impact import Effect
 from tests.unit.ops.steps_impact import (
     BUCKET,
     DATABASE,

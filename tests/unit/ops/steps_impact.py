@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.catalog.impact import Effect
+from landbridge.catalog.aws.impact import Effect
 
 Step = dict[str, Any]
 

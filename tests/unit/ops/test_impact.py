@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from pulumi.automation import StepEventMetadata
 from rich.console import Console
 
-from landbridge.catalog.impact import Effect, impact_facts
-from landbridge.cli.impact_display import print_report
+from landbridge.catalog.aws.impact import Effect, impact_facts
+from landbridge.cli.display.impact import print_report
 from landbridge.ops.impact import Report, impacts, report
 from landbridge.plan.change import Change
 from landbridge.realise.steps import change_of
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
 from tests.unit.ops.rows_impact import LOST, ROWS
 from tests.unit.ops.steps_impact import Row, Step
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from landbridge.acceptance import outputs
+from landbridge.acceptance.climb import Ladder, Ran, climb
+from landbridge.acceptance.result import EXIT_CODES, Report
+from landbridge.acceptance.rungs import RUNGS, Rung, Settings, command, groups, job
+from landbridge.acceptance.runners import packed
 from landbridge.catalog import platforms
-from landbridge.catalog.acceptance import acceptance
+from landbridge.catalog.hardware.acceptance import acceptance
 from landbridge.cli.main import build
-from landbridge.ops.ladder import outputs
-from landbridge.ops.ladder.climb import Ladder, Ran, climb
-from landbridge.ops.ladder.result import EXIT_CODES, Report
-from landbridge.ops.ladder.rungs import RUNGS, Rung, Settings, command, groups, job
-from landbridge.ops.ladder.runners import packed
-from landbridge.plan.acceptance import bandwidth_thresholds, collective_thresholds
+from landbridge.plan.ansible.acceptance import bandwidth_thresholds, collective_thresholds
 from tests.unit.core.samples import ROOT
 from tests.unit.ops.ladder_outputs import dcgmi, fio, nccl, nvbandwidth, smi, training
 

@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from landbridge.findings import DataPath
-from landbridge.plan.addresses import SubnetBudget, ip_budget, outside, overlaps
-from landbridge.plan.network import network_args
-from landbridge.plan.subnets import subnets, zone_number
+from landbridge.plan.network.addresses import SubnetBudget, ip_budget, outside, overlaps
+from landbridge.plan.network.network import network_args
+from landbridge.plan.network.subnets import subnets, zone_number
 from tests.unit.core.samples import environment
 from tests.unit.plan.estates import ZONES, bodies, built, with_pools
 

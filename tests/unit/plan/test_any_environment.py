@@ -5,12 +5,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.plan.addresses import ip_budget, outside, overlaps
-from landbridge.plan.capacity import fallbacks
-from landbridge.plan.endpoints import endpoint_services, unreachable
-from landbridge.plan.images import pool_image
-from landbridge.plan.nics import pool_interfaces
-from landbridge.plan.spend import spend
+from landbridge.plan.aws.capacity import fallbacks
+from landbridge.plan.aws.images import pool_image
+from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.cost import spend
+from landbridge.plan.network.addresses import ip_budget, outside, overlaps
+from landbridge.plan.network.endpoints import endpoint_services, unreachable
 from landbridge.plan.storage import faults, pools_elsewhere, ports, resolve, zones
 from landbridge.plan.zones import meeting, pool_zones, storage_zone
 from tests.unit.core.samples import GOOD

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.tuning import tuning_profiles
-from landbridge.plan.inventory import inventory
-from landbridge.plan.nodes import onprem_nodes
+from landbridge.catalog.hardware.tuning import tuning_profiles
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.nodes import onprem_nodes
 from tests.unit.core.samples import environment
 
 HOSTS = ("hosts",)

@@ -5,12 +5,12 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from landbridge.burst.config import Config, parse
+from landbridge.burst.config.config import Config, parse
 from landbridge.burst.model import Place
 from landbridge.environment import Environment
-from landbridge.plan.burst import burst_config
+from landbridge.plan.ansible.burst import burst_config
+from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.pool import pool_args
 from tests.unit.core.samples import environment
 from tests.unit.plan.estates import pools
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.plan.spend import spend
+from landbridge.plan.cost import spend
 from tests.unit.core.samples import changed, shipped
 from tests.unit.core.test_cli import run
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from landbridge.environment import Dns
 from landbridge.findings import DataPath
-from landbridge.plan import dns
-from landbridge.plan.addresses import ip_budget
-from landbridge.plan.hosts import service_hosts
-from landbridge.plan.name_servers import server_hosts
-from landbridge.plan.spend import spend
-from landbridge.plan.spend.names import names_spend
+from landbridge.plan.cost import spend
+from landbridge.plan.cost.names import names_spend
+from landbridge.plan.network import dns
+from landbridge.plan.network.addresses import ip_budget
+from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.site.hosts import service_hosts
 from tests.unit.core.samples import environment, findings, shipped
 
 TWO = {("aws", "pools", 0, "capacity"): [{"kind": "on_demand", "zones": ["use1-az6", "use1-az4", "use1-az2"]}]}

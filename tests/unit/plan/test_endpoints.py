@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 
 from landbridge.catalog import endpoint_features
-from landbridge.catalog.endpoints import endpoint_name
+from landbridge.catalog.aws.endpoints import endpoint_name
 from landbridge.findings import DataPath
-from landbridge.plan.endpoints import endpoint_services, features, mode, needed, unreachable
-from landbridge.plan.network import network_args
+from landbridge.plan.network.endpoints import endpoint_services, features, mode, needed, unreachable
+from landbridge.plan.network.network import network_args
 from tests.unit.core.samples import environment, shipped
 from tests.unit.plan.estates import bodies, built
 

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.environment import Environment
-from landbridge.plan.capacity import fallbacks
-from landbridge.plan.gpu_minutes import EVERYWHERE, minute_caps
-from landbridge.plan.nodes import cloud_nodes, onprem_nodes
-from landbridge.plan.partitions import partition_lines
-from landbridge.plan.rates import worst_rate
-from landbridge.plan.slurm_accounts import capped, limited, qualities
+from landbridge.plan.aws.capacity import fallbacks
+from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.slurm.accounts import capped, limited, qualities
+from landbridge.plan.slurm.gpu_minutes import EVERYWHERE, minute_caps
+from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
+from landbridge.plan.slurm.partitions import partition_lines
 from tests.unit.core.samples import environment
 
 POOL = ("aws", "pools", 0)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from landbridge.catalog import generation, gpu_stack, platforms
-from landbridge.environment.driver import Driver
-from landbridge.plan.gpu_stack import driver_variables, software
-from landbridge.plan.inventory import inventory
+from landbridge.environment.onprem.driver import Driver
+from landbridge.plan.ansible.gpu_stack import driver_variables, software
+from landbridge.plan.ansible.inventory import inventory
 from tests.unit.core.samples import environment
 
 DEBIAN, NOBLE = gpu_stack().systems["Debian-13"]["nvidia"], gpu_stack().systems["Ubuntu-24.04"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.gpu_tools import STATISTICS, gpu_tools_variables
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.gpu_tools import STATISTICS, gpu_tools_variables
+from landbridge.plan.ansible.inventory import inventory
 from tests.unit.core.samples import environment
 
 

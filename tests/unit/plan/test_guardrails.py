@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.plan.guardrails import subscribers
+from landbridge.plan.aws.guardrails import subscribers
 from tests.unit.core.samples import environment
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.environment import Environment
-from landbridge.plan.inventory import inventory
-from landbridge.plan.link import KERNEL_CIPHER, OWN, USERSPACE_CIPHER, connections, link_args
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.link import KERNEL_CIPHER, OWN, USERSPACE_CIPHER, connections, link_args
 from tests.unit.core.samples import environment
 from tests.unit.rules.rows_link import line
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.spend import spend
+from landbridge.plan.cost import spend
 from tests.unit.core.samples import environment
 from tests.unit.rules.rows_link import SECOND, line
 

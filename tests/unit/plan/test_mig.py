@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.catalog import gpus, platforms
-from landbridge.catalog.mig import mig_profiles
+from landbridge.catalog.hardware.mig import mig_profiles
 from landbridge.environment import Environment
-from landbridge.plan.inventory import inventory
-from landbridge.plan.mig import gpu_numbers, place
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.mig import gpu_numbers, place
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
 H100 = mig_profiles("h100-sxm5")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from landbridge.catalog import instances
 from landbridge.environment import NicPolicy, Pool
-from landbridge.plan.nics import Nic, addresses_per_node, layout_faults, nic_layout, pool_interfaces, unused_efa
+from landbridge.plan.aws.nics import Nic, addresses_per_node, layout_faults, nic_layout, pool_interfaces, unused_efa
 
 POLICIES = get_args(NicPolicy)
 TYPES = tuple(instances())

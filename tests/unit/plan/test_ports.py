@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.plan.hosts import hosts
-from landbridge.plan.inventory import inventory
-from landbridge.plan.ports import MOUNTD_PORT, firewall_variables, node_ranges, port_lines, port_matrix
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.ports import MOUNTD_PORT, firewall_variables, node_ranges, port_lines, port_matrix
+from landbridge.plan.site.hosts import hosts
 from tests.unit.core.samples import REMOVED, environment
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.plan.reservations import closed, reservations
+from landbridge.plan.slurm.reservations import closed, reservations
 from tests.unit.core.samples import environment
 
 POOL = ("aws", "pools", 0)

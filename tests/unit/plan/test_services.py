@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError
-from landbridge.plan.accounting import database_args
 from landbridge.plan.alone import alone
-from landbridge.plan.controller import controller_args
-from landbridge.plan.inventory import inventory
-from landbridge.plan.login import login_args
-from landbridge.plan.machine import MachinePlan, way_out
-from landbridge.plan.pool import Flow, pool_flows
-from landbridge.plan.state_volume import state_volume
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.ansible.state_volume import state_volume
+from landbridge.plan.aws.accounting import database_args
+from landbridge.plan.aws.controller import controller_args
+from landbridge.plan.aws.login import login_args
+from landbridge.plan.aws.machine import MachinePlan, way_out
+from landbridge.plan.aws.pool import Flow, pool_flows
 from tests.unit.core.test_cloud_site import BUILT
 
 IMAGE = "ami-0123456789abcdef0"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.inventory import inventory
-from landbridge.plan.ports import port_matrix
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.ports import port_matrix
 from landbridge.plan.storage import cloud_mounts
 from tests.unit.core.samples import environment
 from tests.unit.core.test_cloud_site import BUILT

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from landbridge.catalog import price_of, prices
 from landbridge.findings import DataPath
-from landbridge.plan.spend import HOURS_A_MONTH, Spend, SpendLine, spend
+from landbridge.plan.cost import HOURS_A_MONTH, Spend, SpendLine, spend
 from tests.unit.core.samples import environment, shipped
 from tests.unit.plan.estates import bodies, built, with_pools
 

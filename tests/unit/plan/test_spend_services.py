@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.spend import HOURS_A_MONTH, Spend, spend
+from landbridge.plan.cost import HOURS_A_MONTH, Spend, spend
 from tests.unit.core.samples import environment
 from tests.unit.rules.rows_cloud_services import with_services
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.environment import environment_from_config
-from landbridge.environment.fork import begun
+from landbridge.environment.file.fork import begun
 from landbridge.environment.stacks import LAYERS
 from landbridge.findings import FindingsError
 from landbridge.plan.stacks import environment_name, planned_stacks, stack_called, stack_name, stacks_of_another_shape

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.catalog.impact import impact_facts
-from landbridge.catalog.policy import policy_facts
+from landbridge.catalog.aws.impact import impact_facts
+from landbridge.catalog.aws.policy import policy_facts
 from landbridge.policy import POLICIES, Resource, judge, judge_one
-from sandbox.engine import bags
-from sandbox.engine.aws import KINDS
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS
 from tests.unit.policy.rows import ROWS, Row
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Literal
 
 from landbridge.environment import Loaded
-from landbridge.environment.lock import ImageLock
+from landbridge.environment.file.lock import ImageLock
 from landbridge.findings import DataPath
 from landbridge.rules import Report, judge
 from tests.unit.core.samples import loaded

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from landbridge.environment.lock import ImageLock, LockedImage
+from landbridge.environment.file.lock import ImageLock, LockedImage
 from tests.unit.rules.parts import POOL
 from tests.unit.rules.row import Row
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from landbridge.environment.lock import ImageLock, LockedImage
+from landbridge.environment.file.lock import ImageLock, LockedImage
 from tests.unit.rules.parts import CAPACITY, ON_DEMAND, POOL
 from tests.unit.rules.row import Row
 

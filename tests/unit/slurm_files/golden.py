@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from landbridge.environment import Environment, load_text
-from landbridge.plan.slurm import slurm_files
+from landbridge.plan.slurm.files import slurm_files
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from landbridge import hostlist
-from landbridge.catalog.slurm_keys import slurm_keys
-from landbridge.plan.slurm import slurm_files
+from landbridge.catalog.slurm.keys import slurm_keys
+from landbridge.plan.slurm.files import slurm_files
 from tests.unit.slurm_files import conf
 from tests.unit.slurm_files.golden import CASES, GOLDEN, HERE, OLDEST, environment, folder
 
@@ -114,7 +114,7 @@ def test_deepops_1295_deepops_1214_nothing_asks_for_nvidias_library() -> None:
 SHOW = """
 import json, sys
 from tests.unit.slurm_files.golden import environment
-from landbridge.plan.inventory import inventory
+from landbridge.plan.ansible.inventory import inventory
 print(json.dumps(inventory(environment(*sys.argv[1:]))["slurm_controller"]["vars"]["slurm_controller_files"], sort_keys=True))
 """
 

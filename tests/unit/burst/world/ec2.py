@@ -1,10 +1,10 @@
-"""EC2 at the level of landbridge.burst.ec2: what it launches, shows, ends, and how it refuses."""
+"""EC2 at the level of landbridge.burst.aws.ec2: what it launches, shows, ends, and how it refuses."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.burst.errors import AwsError
 from landbridge.burst.model import Attempt, Ec2View, Instance, Outcome, Place, Policy
+from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
 
@@ -80,7 +80,7 @@ class Ec2World:
     started: Callable[[Machine], None] = lambda machine: None
     ending: Callable[[Machine, str], None] = lambda machine, why: None
 
-    # The interface of landbridge.burst.ec2.
+    # The interface of landbridge.burst.aws.ec2.
 
     def view(self) -> Ec2View:
         with self.faults.call("ec2.view", "ec2", _refuse):

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Order, OrderKind, Record, State
-from landbridge.burst.store import Store
 from tests.unit.burst.world.faults import Faults
 
 

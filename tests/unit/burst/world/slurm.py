@@ -1,9 +1,9 @@
-"""Slurm as the controller and people meet it: the interface of landbridge.burst.slurm over the simulated slurmctld."""
+"""Slurm as the controller and people meet it: the interface of landbridge.burst.slurm.slurm over the simulated slurmctld."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from landbridge.burst.model import Job, Node, Policy, SlurmView
-from landbridge.burst.slurm import LOST, SlurmError
+from landbridge.burst.slurm.slurm import LOST, SlurmError
 from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
 
@@ -11,7 +11,7 @@ from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
 class SlurmWorld(Slurmctld):
     """What can be asked of it and told."""
 
-    # The interface of landbridge.burst.slurm.
+    # The interface of landbridge.burst.slurm.slurm.
 
     def active(self) -> bool:
         return True

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 
+from landbridge.catalog.aws.iam import iam, iam_actions
 from landbridge.catalog.files import names, package
-from landbridge.catalog.iam import iam, iam_actions
 from tests.unit.catalog.peers.compared import Compared
 
 

@@ -1,0 +1,91 @@
+"""Climbing: each rung on every node that passed the ones below it, so that one bad node does not hide the others."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from landbridge.acceptance.judge import judge
+from landbridge.acceptance.outputs import Unreadable
+from landbridge.acceptance.result import Check, Outcome, Report
+from landbridge.acceptance.rungs import RUNGS, Rung, Settings, groups
+from landbridge.catalog import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a program printed, how it ended, and how many seconds it took. `code` is None when it was never started."""
+
+    code: int | None
+    text: str
+    said: str = ""
+    seconds: float = 0.0
+
+
+#: Runs a rung on some nodes at once, or knows what it printed there.
+Runner = Callable[[Rung, Sequence[str]], Ran]
+
+
+@dataclass(slots=True)
+class Ladder:
+    """What is climbed: `platforms` are the nodes' own, `given` a site's thresholds; each outcome is told as it is known."""
+
+    environment: str
+    platforms: Mapping[str, Platform]
+    run: Runner
+    settings: Settings = field(default_factory=Settings)
+    given: Mapping[str, float] = field(default_factory=dict)
+    tell: Callable[[Outcome], None] = lambda outcome: None
+    at_once: int = 8
+    rungs: Sequence[Rung] = RUNGS
+
+
+def climb(ladder: Ladder) -> Report:
+    """Run the rungs. A node that fails one, or could not be judged, is on none of those above; of a pair, neither is."""
+    outcomes: list[Outcome] = []
+    left = list(ladder.platforms)
+    drivers: list[str] = []
+    for rung in ladder.rungs:
+        together = groups(rung, left)
+        with ThreadPoolExecutor(max_workers=max(1, min(ladder.at_once, len(together)))) as pool:
+            ran = list(pool.map(lambda nodes, rung=rung: ladder.run(rung, nodes), together))
+        for nodes, found in zip(together, ran, strict=True):
+            outcome = judged(ladder, rung, nodes, found, drivers[0] if drivers else "")
+            if rung.name == "driver" and not outcome.message and not drivers:
+                drivers += [str(check.measured) for check in outcome.checks if check.what == "driver" and check.passed]
+            outcomes.append(outcome)
+            ladder.tell(outcome)
+            if outcome.status != "passed":
+                left = [node for node in left if node not in nodes]
+    return Report(ladder.environment, tuple(ladder.platforms), tuple(outcomes))
+
+
+def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: str = "") -> Outcome:
+    """The outcome of what ran. A program that was started and ended badly failed; one that was not started says nothing."""
+    platforms = [ladder.platforms[node] for node in nodes]
+    missing = why(rung, ran)
+    if missing:
+        return Outcome(rung.name, tuple(nodes), message=missing, seconds=ran.seconds)
+    try:
+        checks = judge(rung, platforms, ran.text, ladder.given, driver)
+    except Unreadable as error:
+        if ran.code == 0:
+            return Outcome(rung.name, tuple(nodes), message=str(error), seconds=ran.seconds)
+        checks = (Check(rung.program, f"ended with {ran.code}: {error}", False),)
+    # dcgmi ends with an error of its own when a test fails, which its result says better.
+    if ran.code != 0 and not any(check.passed is False for check in checks):
+        said = " ".join(ran.said.split())[-300:]
+        checks = (*checks, Check(rung.program, f"ended with {ran.code}: {said}", False))
+    return Outcome(rung.name, tuple(nodes), checks, "", ran.seconds)
+
+
+def why(rung: Rung, ran: Ran) -> str:
+    """Why a rung was not run, in a sentence; empty where its program was started."""
+    said = " ".join(ran.said.split())
+    if re.search(r"execve\(\).*No such file|command not found|: not found", said) or ran.code == 127:
+        return f"{rung.program} is not on the node"
+    if ran.code is None or ran.code == 255:
+        return said[-300:] or "it could not be started"
+    if re.search(r"Unable to allocate|allocation failure|Requested node|Invalid (partition|node|account|qos)", said):
+        return f"Slurm did not run it: {said[-300:]}"
+    return ""

@@ -1,0 +1,99 @@
+"""Holding what a program printed against what the nodes have to reach. Pure."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from landbridge.acceptance import outputs
+from landbridge.acceptance.result import Check, compare
+from landbridge.acceptance.rungs import Rung
+from landbridge.catalog import Platform
+from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, collective_thresholds
+
+
+def judge(
+    rung: Rung, platforms: Sequence[Platform], text: str, given: Mapping[str, float], driver: str = ""
+) -> tuple[Check, ...]:
+    """The checks of one rung on machines of these platforms. Raises Unreadable.
+
+    `given` are a site's own thresholds by `<rung>.<what>`, which come before the catalogue's; `driver` is the version that
+    the other nodes have.
+    """
+    own = tuple(
+        Threshold(name.removeprefix(f"{rung.name}."), value, "GB/s", "given", "given")
+        for name, value in given.items()
+        if name.startswith(f"{rung.name}.")
+    )
+    match rung.name:
+        case "driver":
+            return _driver(platforms[0], outputs.gpus(text), driver)
+        case "dcgm":
+            found = outputs.diagnosis(text)
+            return tuple(Check(test, _told(*said), _passed(said[0])) for test, said in found.items())
+        case "bandwidth":
+            wanted = (*own, *bandwidth_thresholds(platforms[0]))
+            values = outputs.bandwidths(text).items()
+            return tuple(
+                replace(compare(name, value, wanted, "GB/s"), what=f"{name}, {where}")
+                for name, (value, where) in values
+            )
+        case "storage":
+            return (
+                Check("fio", "without an error", True),
+                *(compare(way, round(value, 3), own, "GB/s") for way, value in outputs.disks(text).items()),
+            )
+        case "training":
+            return _training(outputs.losses(text), text)
+        case _:
+            return _collective(platforms, outputs.collective(text), (*own, *collective_thresholds(platforms)))
+
+
+def _driver(platform: Platform, found: Sequence[outputs.Gpu], driver: str) -> tuple[Check, ...]:
+    count, gpu = platform.gpus.count, platform.gpu
+    names, versions = sorted({one.name for one in found}), sorted({one.driver for one in found})
+    least = min(one.memory_mib for one in found)
+    same = "" if not driver or versions == [driver] else f", {driver} on the other nodes"
+    return (
+        Check("GPUs", float(len(found)), len(found) == count, float(count), "", "platforms/", "known"),
+        Check("model", ", ".join(names), names == [gpu.name], source=f"gpus.yaml: {gpu.name}"),
+        Check("memory", float(least), least >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"),
+        Check("driver", ", ".join(versions) + same, len(versions) == 1 and not same),
+    )
+
+
+def _collective(
+    platforms: Sequence[Platform], found: outputs.Collective, thresholds: Sequence[Threshold]
+) -> tuple[Check, ...]:
+    ranks = sum(platform.gpus.count for platform in platforms)
+    checks = [
+        # A program that was built without MPI runs once for each process, each alone.
+        Check("ranks", float(found.ranks), found.ranks == ranks, float(ranks), "", "GPUs of these nodes", "known"),
+        Check("hosts", ", ".join(found.hosts), len(found.hosts) == len(platforms)),
+        Check("wrong values", float(found.wrong), found.wrong == 0),
+    ]
+    judged = {one.what for one in thresholds}
+    for size, busbw in sorted(found.busbw.items()):
+        what = f"busbw@{size}"
+        if what in judged or size == max(found.busbw):
+            checks.append(compare(what, busbw, thresholds, "GB/s"))
+    return tuple(checks)
+
+
+def _training(losses: Sequence[float], text: str) -> tuple[Check, ...]:
+    told = next((line for line in text.splitlines() if " devices, site " in line), "")
+    devices = told.partition(", ")[2].partition(" devices")[0].rpartition(", ")[2]
+    good = all(math.isfinite(one) for one in losses) and (len(losses) < 2 or losses[-1] < losses[0])
+    return (
+        Check("loss", " -> ".join(f"{one:g}" for one in losses), good),
+        # On CPUs it says nothing about the GPUs, and nothing against them.
+        Check("devices", devices or "not told", True if "gpu" in devices or "cuda" in devices else None),
+    )
+
+
+def _passed(status: str) -> bool | None:
+    """A warning is a reason not to accept a machine; what was skipped is nothing."""
+    return None if status.lower() == "skip" else status.lower() == "pass"
+
+
+def _told(status: str, said: str) -> str:
+    return f"{status}: {said}" if said else status

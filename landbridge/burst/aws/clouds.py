@@ -1,0 +1,138 @@
+"""EC2 of every region that nodes may be in, as one: an instance's region is remembered, and each call goes there.
+
+The policy's own region has to answer, or nothing is known. Another one that does not is taken to be as it was seen last,
+for as long as `STALE` seconds: its outage must not stop what starts at home, and a node there must not seem gone.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.aws.unattached import Leftover
+from landbridge.burst.model import Attempt, Ec2View, Instance, Outcome, Place
+from landbridge.burst.model.errors import AwsError
+from landbridge.burst.model.ports import Cloud
+
+if TYPE_CHECKING:
+    from landbridge.burst.config.config import Config
+
+#: How long another region may be silent before nothing is decided without it: less than a lease, which nobody renews there.
+STALE = 900.0
+
+
+class Region(Cloud, Protocol):
+    """EC2 in one region, with what is left over there."""
+
+    def leftovers(self) -> list[Leftover]: ...
+
+    def delete(self, leftover: Leftover) -> None: ...
+
+
+def clouds(config: "Config") -> "Ec2 | Clouds":
+    """EC2 in the policy's regions: one client where there is one."""
+    others = config.policy.regions[1:]
+    return Clouds(Ec2(config), {name: Ec2(config, name) for name in others}) if others else Ec2(config)
+
+
+@dataclass
+class Clouds:
+    """The policy's own region and the others, by name."""
+
+    home: Region
+    others: Mapping[str, Region]
+    clock: Callable[[], float] = time.monotonic
+    _where: dict[str, str] = field(default_factory=dict)  # regions of instances and leftovers, empty for home
+    _fresh: dict[str, tuple[str, float]] = field(
+        default_factory=dict
+    )  # of launches that may not be in sight yet, and when
+    _last: dict[str, tuple[float, tuple[Instance, ...]]] = field(default_factory=dict)
+
+    def view(self) -> Ec2View:
+        """Every instance in every region, asked for at once."""
+        with ThreadPoolExecutor(len(self.others), thread_name_prefix="region") as pool:
+            asked = {name: pool.submit(self._there, name) for name in self.others}
+            own = self.home.view()
+            found = {name: one.result() for name, one in asked.items()}
+        now = self.clock()
+        self._fresh = {id_: (name, at) for id_, (name, at) in self._fresh.items() if now - at < STALE}
+        self._where = {id_: name for id_, (name, _) in self._fresh.items()}
+        self._where |= {one.id: "" for one in own.instances}
+        self._where |= {one.id: name for name, instances in found.items() for one in instances}
+        return Ec2View(own.at, (*own.instances, *(one for instances in found.values() for one in instances)))
+
+    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
+        """Launch where the place is."""
+        region = place.region if place.region in self.others else ""
+        outcome = self._at(region).run(attempt, place, tags, whole)
+        now = self.clock()
+        for one in outcome.instances.values():
+            self._where[one], self._fresh[one] = region, (region, now)
+        return outcome
+
+    def terminate(self, ids: Iterable[str]) -> None:
+        """End instances, each where it is."""
+        self._each(ids, lambda region, some: region.terminate(some))
+
+    def renew(self, ids: Iterable[str], until: float) -> None:
+        """Move leases, each where its instance is."""
+        self._each(ids, lambda region, some: region.renew(some, until))
+
+    def leftovers(self) -> list[Leftover]:
+        """Those of every region; one that does not answer has its turn at the next look."""
+        found = self.home.leftovers()
+        for name, region in self.others.items():
+            try:
+                there = region.leftovers()
+            except AwsError:
+                continue
+            self._where |= {one.id: name for one in there}
+            found += there
+        return found
+
+    def delete(self, leftover: Leftover) -> None:
+        """Delete it where it is."""
+        self._at(self._where.get(leftover.id, "")).delete(leftover)
+
+    def _at(self, region: str) -> Region:
+        return self.others.get(region, self.home)
+
+    def _there(self, name: str) -> tuple[Instance, ...]:
+        try:
+            found = self.others[name].view().instances
+        except AwsError:
+            at, seen = self._last.get(name, (float("-inf"), ()))
+            if self.clock() - at > STALE:
+                raise
+            return seen
+        self._last[name] = (self.clock(), found)
+        return found
+
+    def _each(self, ids: Iterable[str], call: Callable[[Region, list[str]], None]) -> None:
+        """One call for each region; all are made, and the first failure is raised after that.
+
+        Nobody has told where an instance is that an earlier process launched and EC2 does not show yet: it is asked for
+        everywhere, and where it is not, EC2 says so, or that nobody may; only where every region says so, that is a failure.
+        """
+        by_region: dict[str, list[str]] = {}
+        unknown: list[str] = []
+        for one in ids:
+            if one in self._where:
+                by_region.setdefault(self._where[one], []).append(one)
+            else:
+                unknown.append(one)
+        failed = [error for region, some in by_region.items() if (error := self._tried(region, some, call))]
+        if unknown:
+            refused = [self._tried(region, unknown, call) for region in ("", *self.others)]
+            failed += [error for error in refused if error is not None] if all(refused) else []
+        if failed:
+            raise failed[0]
+
+    def _tried(self, region: str, ids: list[str], call: Callable[[Region, list[str]], None]) -> AwsError | None:
+        try:
+            call(self._at(region), ids)
+        except AwsError as error:
+            return error
+        return None

@@ -1,0 +1,80 @@
+"""A launch call's parameters: a function of the journalled attempt, its place and its tags alone. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from landbridge.burst.aws.instances import ACCOUNT, LEASE, NODES, POOL, TOKEN, lease_text
+from landbridge.burst.model import Attempt, Place
+from landbridge.burst.model.errors import facts
+from landbridge.hostlist import compress
+
+#: What a launch makes that can be tagged, so that nothing of it is nobody's.
+TAGGED = ("instance", "volume", "network-interface")
+
+
+def launch_call(attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> dict[str, Any]:
+    """RunInstances for one attempt."""
+    count = len(attempt.nodes)
+    pairs = [{"Key": key, "Value": value} for key, value in sorted(launch_tags(attempt, tags).items())]
+    call: dict[str, Any] = {
+        "ClientToken": attempt.token,
+        "LaunchTemplate": {"LaunchTemplateId": place.launch_template_id, "Version": place.launch_template_version},
+        "InstanceType": place.instance_type,
+        "MinCount": count if whole else 1,
+        "MaxCount": count,
+        # An instance that its own system shuts down is gone, and not stopped with its disk paid for.
+        "InstanceInitiatedShutdownBehavior": "terminate",
+        "TagSpecifications": [{"ResourceType": kind, "Tags": pairs} for kind in TAGGED],
+        **_network(place),
+    }
+    if place.placement_group:
+        call["Placement"] = {"GroupName": place.placement_group}
+    if place.market != "on-demand":
+        call["InstanceMarketOptions"] = _market(place)
+    target = {
+        "CapacityReservationId": place.reservation,
+        "CapacityReservationResourceGroupArn": place.reservation_group,
+    }
+    if chosen := {key: value for key, value in target.items() if value}:
+        call["CapacityReservationSpecification"] = {"CapacityReservationTarget": chosen}
+    return call
+
+
+def launch_tags(attempt: Attempt, tags: Mapping[str, str]) -> dict[str, str]:
+    """Tags of one call: the gang's, and what names its instances and finds them again."""
+    most = int(facts()["calls"]["tag_value"])
+    known = {POOL: attempt.pool, ACCOUNT: attempt.account, LEASE: lease_text(attempt.lease)}
+    own = {NODES: compress(attempt.nodes), TOKEN: attempt.token}
+    if len(own[NODES]) > most:
+        raise ValueError(f"{len(attempt.nodes)} nodes of {attempt.gang} do not fit into a tag: {own[NODES]}")
+    return {key: value[:most] for key, value in {**known, **tags, **own}.items() if value}
+
+
+def _network(place: Place) -> dict[str, Any]:
+    """Interfaces with their subnet; EC2 takes no subnet of the instance beside interfaces, not even a template's."""
+    if not place.interfaces:
+        return {"SubnetId": place.subnet}
+    interfaces: list[dict[str, Any]] = []
+    for one in place.interfaces:
+        interface: dict[str, Any] = {
+            "NetworkCardIndex": one.card,
+            "DeviceIndex": one.device,
+            "InterfaceType": one.kind,
+            "SubnetId": place.subnet,
+            "DeleteOnTermination": True,
+        }
+        if place.security_groups:
+            interface["Groups"] = list(place.security_groups)
+        interfaces.append(interface)
+    if place.public_ip:
+        interfaces[0]["AssociatePublicIpAddress"] = True
+    return {"NetworkInterfaces": interfaces}
+
+
+def _market(place: Place) -> dict[str, Any]:
+    if place.market != "spot":
+        return {"MarketType": place.market}
+    spot: dict[str, Any] = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}
+    if place.max_price_usd is not None:
+        spot["MaxPrice"] = f"{place.max_price_usd:.4f}"
+    return {"MarketType": "spot", "SpotOptions": spot}

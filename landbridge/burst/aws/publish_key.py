@@ -1,0 +1,54 @@
+"""Put the cluster's Slurm or munge key into Secrets Manager, where cloud nodes fetch it.
+
+    python -m landbridge.burst.aws.publish_key < /etc/munge/munge.key
+
+The key is read from stdin, never from an argument. Prints `changed` or `unchanged`. The secret itself belongs to the
+stack: one that does not exist is an error.
+"""
+
+import os
+import sys
+
+import boto3
+from botocore.config import Config as Settings
+from botocore.exceptions import BotoCoreError, ClientError
+
+from landbridge.burst.config.config import Config, ConfigError, load
+
+SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
+
+
+def publish(config: Config, key: bytes) -> bool:
+    """Store `key` unless it is stored already; True when something was written."""
+    if config.credentials_file:
+        os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)
+    session = boto3.session.Session(region_name=config.policy.region)
+    client = session.client("secretsmanager", endpoint_url=config.endpoint, config=SETTINGS)
+    try:
+        stored = client.get_secret_value(SecretId=config.slurm_key_secret)
+        if stored.get("SecretString", "").encode() == key or stored.get("SecretBinary") == key:
+            return False
+    except client.exceptions.ResourceNotFoundException:
+        pass  # the secret has no value yet, or does not exist: the next call tells the two apart
+    if key.isascii():  # a generated key is text; one of `mungekey` is not
+        client.put_secret_value(SecretId=config.slurm_key_secret, SecretString=key.decode("ascii"))
+    else:
+        client.put_secret_value(SecretId=config.slurm_key_secret, SecretBinary=key)
+    return True
+
+
+def main() -> int:
+    key = sys.stdin.buffer.read()
+    if len(key) < 32:
+        print("landbridge-publish-key: a key of at least 32 bytes is expected on stdin", file=sys.stderr)
+        return 2
+    try:
+        print("changed" if publish(load(), key) else "unchanged")
+    except (ConfigError, ClientError, BotoCoreError) as error:
+        print(f"landbridge-publish-key: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

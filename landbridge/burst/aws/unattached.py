@@ -1,0 +1,74 @@
+"""Volumes and network interfaces of nodes that outlived their instance: they cost, and hold addresses of a subnet.
+
+EC2 deletes both with the instance, but for a call that was cut off half-way or an instance that AWS lost. Only what a launch of
+this cluster made is looked at, by its tags: a volume that holds anything to be kept has none of a launch. Bound:
+`orphan_seconds` and two looks, from the first look that saw it unattached; a restarted daemon counts anew.
+Placement groups are the stack's, and stay.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from landbridge.burst.model import Policy, Record
+from landbridge.burst.model.errors import AwsError
+
+#: Seconds between two looks: what is looked for is rare, and cheap by the hour.
+EVERY = 300.0
+Kind = Literal["volume", "network-interface"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Something that no instance has. `launch`: the token of the launch that made it."""
+
+    kind: Kind
+    id: str
+    pool: str
+    launch: str
+
+
+class Source(Protocol):
+    """EC2; every method raises AwsError when it could not do it."""
+
+    def leftovers(self) -> list[Leftover]: ...
+
+    def delete(self, leftover: Leftover) -> None: ...
+
+
+@dataclass(slots=True)
+class Sweep:
+    """What was seen without an instance, and since when; in memory alone."""
+
+    looked: float = float("-inf")
+    since: dict[str, float] = field(default_factory=dict)
+
+    def due(self, now: float) -> bool:
+        """Whether to look again; also where the clock has gone back."""
+        return not 0 <= now - self.looked < EVERY
+
+    def ripe(self, found: Iterable[Leftover], bound: float, now: float) -> list[Leftover]:
+        """What has been without an instance for `bound` seconds at least; the rest is remembered."""
+        known = list(found)
+        self.since = {one.id: min(now, self.since.get(one.id, now)) for one in known}
+        return [one for one in known if now - self.since[one.id] >= bound]
+
+    def sweep(self, source: Source, policy: Policy, now: float) -> tuple[list[Record], list[AwsError]]:
+        """Look, and delete what is ripe: what was deleted, and what EC2 refused."""
+        self.looked = now
+        records: list[Record] = []
+        failures: list[AwsError] = []
+        try:
+            found = source.leftovers()
+        except AwsError as error:
+            return records, [error]
+        for one in self.ripe(found, policy.orphan_seconds, now):
+            try:
+                source.delete(one)
+            except AwsError as error:
+                failures.append(error)
+                continue
+            text = f"{one.kind} {one.id} had no instance for {now - self.since[one.id]:.0f} s"
+            details = {"kind": one.kind, "id": one.id, "launch": one.launch}
+            records.append(Record(now, "sweep", (), (), one.pool, "ORPHANED", text, None, details=details))
+        return records, failures

@@ -1,0 +1,1 @@
+"""Configuration file of the burst controller: its typed model and its reader."""

@@ -1,0 +1,1 @@
+"""Daemon of the burst controller: reconcile passes, their execution, metrics and systemd notification."""

@@ -1,0 +1,281 @@
+"""The burst controller's service: a pass every 15 seconds, when a program of Slurm's wrote an order, or when one is due.
+
+    python -m landbridge.burst.daemon.daemon [--config FILE] [--once]
+
+Of a pair of controllers the one acts whose slurmctld does. SIGTERM and SIGINT end it between two actions, SIGHUP reads
+the configuration again. It may be killed at any point.
+"""
+
+import argparse
+import fcntl
+import os
+import select
+import signal
+import socket
+import sqlite3
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TextIO
+
+from botocore.exceptions import BotoCoreError
+
+from landbridge.burst.aws.clouds import clouds
+from landbridge.burst.aws.unattached import Sweep
+from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.daemon.metrics import Metrics, serve
+from landbridge.burst.daemon.passes import one_pass
+from landbridge.burst.daemon.systemd import notify
+from landbridge.burst.journal.decisions import DecisionLog
+from landbridge.burst.journal.files import LOCK
+from landbridge.burst.journal.store import Store
+from landbridge.burst.model import Action, Ec2View, Outcome, Record, SlurmView, State
+from landbridge.burst.slurm import slurm
+from landbridge.burst.slurm.slurm import SlurmError
+
+if TYPE_CHECKING:
+    from http.server import ThreadingHTTPServer
+
+INTERVAL = 15.0
+#: Between two passes, however soon the next one is due: what Slurm and EC2 are asked has to have had time to change.
+SHORTEST = 0.5
+#: How long nobody else may act after this one's last pass.
+LEASE_SECONDS = 60.0
+#: How old the copy for the other controller may be where nothing is new but that this one still acts.
+COPY_SECONDS = 30.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until a signal ends it; 1 where it cannot start."""
+    parser = argparse.ArgumentParser(prog="landbridge.burst.daemon.daemon")
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("--once", action="store_true", help="make one pass and end")
+    options = parser.parse_args(argv)
+    try:
+        config = load(options.config)
+        lock = _alone(config.state_dir / LOCK)
+        daemon = Daemon(config, lambda: load(options.config))
+    except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
+        say(f"cannot start: {error}")
+        return 1
+    with lock:
+        if options.once:
+            daemon.turn()
+            return 0
+        return daemon.run()
+
+
+class Daemon:
+    """One controller on one host. It is told of everything that happens in a pass, and tells metrics, log and the other host."""
+
+    config: Config
+    _copied: tuple[int, float]  # saves of the journal that the last copy had, and when it was made
+
+    def __init__(self, config: Config, reload: Callable[[], Config]) -> None:
+        self._reload = reload
+        self._stopping = self._reloading = False
+        self._acting = False
+        self._socket: socket.socket | None = None
+        self.metrics = Metrics()
+        self._sweep = Sweep(time.time())  # not before the first nodes are served
+        self.holder = socket.gethostname()
+        self._use(config)
+
+    def run(self) -> int:
+        """The loop."""
+        out, self._signals = socket.socketpair()
+        out.setblocking(False)
+        signal.set_wakeup_fd(out.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._signal)
+        self._listen()
+        server = self._serve()
+        notify("READY=1")
+        say(f"started for {self.config.policy.cluster}: {', '.join(self.config.policy.pools) or 'no pool'}")
+        while not self._stopping:
+            if self._reloading:
+                self._read_again()
+            due = self.turn()
+            notify("WATCHDOG=1")
+            if not self._stopping:
+                self._wait(due)
+        notify("STOPPING=1")
+        if server is not None:
+            server.server_close()
+        self._store.close()
+        say("stopped")
+        return 0
+
+    def turn(self) -> float | None:
+        """One pass, where this host is the one that acts; when the next is due. Nothing that goes wrong in it ends the service."""
+        began = time.monotonic()
+        due: float | None = None
+        try:
+            if self._may_act():
+                policy = self.config.policy
+                due = one_pass(self._store, self._ec2, slurm, policy, time.time(), notice=self, clock=time.time)
+                if self._sweep.due(time.time()) and self.go_on():
+                    self._delete_leftovers()
+        except (SlurmError, sqlite3.Error, OSError) as error:
+            self.metrics.failed("journal" if isinstance(error, sqlite3.Error) else "host", type(error).__name__)
+            say(f"pass not finished: {error}")
+        except Exception as error:  # noqa: BLE001 - nodes of other pools wait: the next pass begins from what is true then
+            self.metrics.failed("fault", type(error).__name__)
+            say(traceback.format_exc())
+        self.metrics.passed(time.monotonic() - began, time.time(), self._acting)
+        return due
+
+    def _delete_leftovers(self) -> None:
+        records, failures = self._sweep.sweep(self._ec2, self.config.policy, time.time())
+        for error in failures:
+            self.failed("ec2", error.code)
+        if records:
+            self._store.record(records)
+            self.recorded(tuple(records))
+
+    # What a pass tells.
+
+    def failed(self, side: str, code: str) -> None:
+        self.metrics.failed(side, code)
+        say(f"{side}: {code}")
+
+    def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
+        self.metrics.seen(slurm, ec2, state)
+
+    def recorded(self, records: tuple[Record, ...]) -> None:
+        self._log.write(records)
+
+    def performed(self, action: Action, outcome: Outcome, now: float) -> None:
+        self.metrics.performed(action, outcome, now)
+        if outcome.code:
+            say(f"{type(action).__name__}: {outcome.code}: {outcome.message}")
+
+    def written(self) -> None:
+        folder, (saves, at) = self.config.snapshot_dir, self._copied
+        if folder is None or (self._store.saves == saves and time.monotonic() < at + COPY_SECONDS):
+            return
+        try:
+            self._store.snapshot(folder)
+            self._copied = (self._store.saves, time.monotonic())
+        except OSError as error:
+            self.failed("snapshot", str(error))
+
+    def go_on(self) -> bool:
+        notify("WATCHDOG=1")
+        return not self._stopping
+
+    # Who acts.
+
+    def _may_act(self) -> bool:
+        """Whether slurmctld of this host acts, and no other controller has acted within the lease."""
+        try:
+            acting = slurm.active()
+        except SlurmError as error:
+            self.failed("slurm", "ping")
+            say(str(error))
+            acting = False
+        folder = self.config.snapshot_dir
+        if acting and not self._acting and folder is not None and self._store.restore(folder):
+            say(f"went on from the other controller's journal in {folder}")
+        if acting:
+            acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
+        if acting != self._acting:
+            say("acting" if acting else "standing by")
+        self._acting = acting
+        return acting
+
+    # Settings, signals, waiting.
+
+    def _use(self, config: Config) -> None:
+        self._ec2 = clouds(config)
+        self._store = Store(config.database)
+        self._copied = (-1, 0.0)
+        self._log = DecisionLog(config.decisions)
+        self.config = config
+
+    def _read_again(self) -> None:
+        self._reloading = False
+        before = self.config
+        try:
+            config = self._reload()
+            self._store.close()
+            self._use(config)
+        except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
+            say(f"the settings stay as they are: {error}")
+            return
+        if config.socket != before.socket:
+            self._listen()
+        say(
+            "settings read again"
+            + ("" if config.metrics == before.metrics else "; metrics keep their address until a restart")
+        )
+
+    def _signal(self, number: int, _: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            self._reloading = True
+        else:
+            self._stopping = True
+
+    def _listen(self) -> None:
+        """The socket on which the programs say that they wrote something. Without it the daemon looks every interval."""
+        path = self.config.socket
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            self._socket.bind(str(path))
+            os.chmod(path, 0o600)
+        except OSError as error:
+            say(f"{path}: {error.strerror}: orders are seen every {INTERVAL:.0f} s only")
+        self._socket.setblocking(False)
+
+    def _serve(self) -> "ThreadingHTTPServer | None":
+        if self.config.metrics is None:
+            return None
+        try:
+            return serve(self.metrics, self.config.metrics)
+        except OSError as error:
+            say(f"no metrics on {self.config.metrics}: {error.strerror}")
+            return None
+
+    def _wait(self, due: float | None) -> None:
+        seconds = INTERVAL if due is None else min(INTERVAL, max(SHORTEST, due - time.time()))
+        sources = [one for one in (self._socket, self._signals) if one is not None]
+        ready, _, _ = select.select(sources, [], [], seconds)
+        for one in ready:
+            _drain(one)
+
+
+def _drain(one: socket.socket) -> None:
+    one.setblocking(False)
+    try:
+        while one.recv(4096):
+            pass
+    except OSError:
+        return
+
+
+def _alone(path: Path) -> TextIO:
+    """Hold the file that says that a daemon runs on this host; OSError where another does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise OSError(f"{path}: another daemon runs") from None
+    return file
+
+
+def say(text: str) -> None:
+    """A line for the service's log."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Programs that Slurm calls: ResumeProgram, SuspendProgram, ResumeFailProgram and PrologSlurmctld."""

@@ -1,0 +1,95 @@
+"""The programs Slurm runs: ResumeProgram, SuspendProgram and ResumeFailProgram.
+
+Each writes one order into the journal and ends; the daemon does what it says. They need no daemon: an order waits for it.
+Slurm keeps the resume file only while the program runs, so its text is copied before anything else. Standard library
+only, and little of it: slurmctld may start one for every few nodes.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import Sequence
+
+from landbridge.burst.journal.files import CONFIG, CONFIG_VARIABLE, DATABASE, SOCKET, STATE_DIR
+from landbridge.burst.journal.journal import connect, write_order
+
+RESUME_FILE = "SLURM_RESUME_FILE"
+PATIENCE = 2.0  # seconds for a busy journal
+
+
+def resume(argv: Sequence[str] | None = None) -> int:
+    """ResumeProgram: the nodes in the last argument are to be started."""
+    return main("resume", argv)
+
+
+def suspend(argv: Sequence[str] | None = None) -> int:
+    """SuspendProgram: the nodes in the last argument are to be ended."""
+    return main("suspend", argv)
+
+
+def resume_fail(argv: Sequence[str] | None = None) -> int:
+    """ResumeFailProgram: the nodes in the last argument did not come up in time; Slurm has put them down already."""
+    return main("resume-fail", argv)
+
+
+def main(kind: str, argv: Sequence[str] | None = None) -> int:
+    """0 once the order is on disk; else 1, and Slurm's own time-outs and the daemon's next look at the nodes remain."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments:
+        print(f"landbridge-{kind}: the node list is missing", file=sys.stderr)
+        return 2
+    text = _resume_file() if kind == "resume" else None
+    database, daemon = _files()
+    try:
+        connection = connect(database, PATIENCE)
+        try:
+            # A PowerAction puts its own options before the node list.
+            write_order(connection, kind, arguments[-1], text, time.time())
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        print(f"landbridge-{kind}: {database}: {error}; not written down: {arguments[-1]}", file=sys.stderr)
+        return 1
+    wake(daemon)
+    return 0
+
+
+def _resume_file() -> str | None:
+    path = os.environ.get(RESUME_FILE)
+    if not path:
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        print(f"landbridge-resume: {path}: {error.strerror}; going by the node list alone", file=sys.stderr)
+        return None
+
+
+def _files() -> tuple[str, str]:
+    """The journal and the daemon's socket. A file that cannot be read does not keep an order from being written."""
+    try:
+        with open(os.environ.get(CONFIG_VARIABLE) or CONFIG, "rb") as file:
+            raw = json.load(file)
+    except (OSError, ValueError):
+        raw = {}
+    found = raw if isinstance(raw, dict) else {}
+    return os.path.join(str(found.get("state_dir") or STATE_DIR), DATABASE), str(found.get("socket") or SOCKET)
+
+
+def wake(path: str) -> None:
+    """Say that there is something to do; nobody there is no harm."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.setblocking(False)
+        with contextlib.suppress(OSError):
+            out.sendto(b"1", path)
+
+
+PROGRAMS = {"resume": resume, "suspend": suspend, "resume-fail": resume_fail}
+
+if __name__ == "__main__":
+    sys.exit(PROGRAMS[sys.argv[1]](sys.argv[2:]))

@@ -1,0 +1,1 @@
+"""SQLite journal of the burst controller: orders, attempts, leases, budget holds and decisions."""

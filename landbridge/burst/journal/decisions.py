@@ -1,0 +1,45 @@
+"""The decision log: one line of JSON for everything considered, rejected, done, and what it cost. For people and log shippers."""
+
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from landbridge.burst.journal.rows import record_fields, text_of
+from landbridge.burst.model import Record
+
+LIMIT = 50 * 1024 * 1024
+KEPT = 3
+
+
+class DecisionLog:
+    """Appends to a file; at `limit` bytes it becomes `.1`, that one `.2`, and so on. A log that cannot be written stops nothing."""
+
+    def __init__(self, path: Path, limit: int = LIMIT, kept: int = KEPT) -> None:
+        self._path, self._limit, self._kept = path, limit, kept
+
+    def write(self, records: Iterable[Record]) -> None:
+        lines = "".join(f"{line(record)}\n" for record in records)
+        if not lines:
+            return
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(lines)
+                size = file.tell()
+            if size > self._limit:
+                self._rotate()
+        except OSError as error:
+            print(f"{self._path}: {error.strerror}: {lines}", file=sys.stderr, end="")
+
+    def _rotate(self) -> None:
+        for number in range(self._kept - 1, 0, -1):
+            old = self._path.with_name(f"{self._path.name}.{number}")
+            if old.exists():
+                old.replace(self._path.with_name(f"{self._path.name}.{number + 1}"))
+        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+
+
+def line(record: Record) -> str:
+    """A record as people read it: its moment first, in ISO 8601."""
+    time = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return text_of({"time": time, **{key: value for key, value in record_fields(record).items() if key != "at"}})

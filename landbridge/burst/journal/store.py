@@ -1,0 +1,224 @@
+"""The journal, typed: orders of the programs, the controller's State, its lease, its records of decisions."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from landbridge.burst.journal.files import SNAPSHOT
+from landbridge.burst.journal.journal import VERSION, connect, version, write_order
+from landbridge.burst.journal.rows import Reader, Rows, differences, read_record, record_fields, text_of
+from landbridge.burst.model import Order, OrderKind, Record, State
+from landbridge.burst.slurm.resume_file import read_jobs, read_nodes, write_jobs
+from landbridge.hostlist import compress
+
+T = TypeVar("T")
+PATIENCE = 10.0
+KEPT_RECORDS = 100_000
+
+
+class Store:
+    """The journal in one file. A file that is missing, damaged or of another version starts empty; the old one is kept aside.
+
+    Several processes may have it open: programs and commands write rows, and `save` touches only what it changes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.saves = 0  # how often something was saved that was new
+        self._reader = Reader()
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
+        """An order, as the programs write it."""
+        names = compress(nodes)
+        self._do(lambda connection: write_order(connection, kind, names, write_jobs(jobs), at))
+
+    def load(self) -> State:
+        return self._do(self._load)
+
+    def save(self, before: State, after: State) -> None:
+        """Make the journal, which had `before`, have `after`: on disk when this returns, all of it or nothing."""
+        write, delete = differences(before, after)
+        kept = {order.seq for order in after.orders}
+        done = [(order.seq,) for order in before.orders if order.seq not in kept]
+        if not (write or delete or done):
+            return
+
+        def act(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM facts WHERE kind = ? AND key = ?", delete)
+            rows = [(kind, key, value) for (kind, key), value in write.items()]
+            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
+            connection.executemany("DELETE FROM orders WHERE seq = ?", done)
+
+        self._do(lambda connection: _transaction(connection, act))
+        self.saves += 1
+
+    def take_lease(self, holder: str, now: float, seconds: float) -> bool:
+        """Whether `holder` alone may act until `now + seconds`. One that lies further ahead is a clock that went back."""
+
+        def act(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT holder, until FROM lease").fetchone()
+            if row is not None and row[0] != holder and now < row[1] <= now + seconds:
+                return False
+            connection.execute("INSERT OR REPLACE INTO lease VALUES (1, ?, ?)", (holder, now + seconds))
+            return True
+
+        return self._do(lambda connection: _transaction(connection, act))
+
+    def lease(self) -> tuple[str, float] | None:
+        """Who acts, and until when nobody else may; None where nobody has yet."""
+        row = self._do(lambda connection: connection.execute("SELECT holder, until FROM lease").fetchone())
+        return (str(row[0]), float(row[1])) if row is not None else None
+
+    def record(self, records: Iterable[Record]) -> None:
+        """Keep what was decided and why, for `records`."""
+        kept = tuple(records)
+        if not kept:
+            return
+
+        def act(connection: sqlite3.Connection) -> None:
+            last = 0
+            for record in kept:
+                row = connection.execute(
+                    "INSERT INTO records (at, body) VALUES (?, ?)", (record.at, text_of(record_fields(record)))
+                )
+                last = row.lastrowid or 0
+                rows = [(job, last) for job in set(record.jobs)]
+                connection.executemany("INSERT OR IGNORE INTO record_jobs VALUES (?, ?)", rows)
+            connection.execute("DELETE FROM records WHERE id <= ?", (last - KEPT_RECORDS,))
+            if last % 1000 < len(kept):
+                connection.execute("DELETE FROM record_jobs WHERE record <= ?", (last - KEPT_RECORDS,))
+
+        self._do(lambda connection: _transaction(connection, act))
+
+    def records(self, job: int | None = None, limit: int = 100) -> tuple[Record, ...]:
+        """The last `limit` records, of one job where it is given; the oldest first."""
+        query, values = "SELECT body FROM records ORDER BY id DESC LIMIT ?", (limit,)
+        if job is not None:
+            query = "SELECT body FROM records JOIN record_jobs ON record = id WHERE job = ? ORDER BY id DESC LIMIT ?"
+            values = (job, limit)  # type: ignore[assignment]
+        rows = self._do(lambda connection: connection.execute(query, values).fetchall())
+        return tuple(found for (body,) in reversed(rows) if (found := read_record(body)) is not None)
+
+    def snapshot(self, folder: Path) -> None:
+        """Copy what the controller knows to `folder`, for the other controller of a pair. No database: that may be on NFS."""
+        orders, rows, lease = self._do(_everything)
+        text = json.dumps({"orders": orders, "facts": rows, "lease": lease})
+        # By who runs this: root may be nobody on that storage, and so no role could have made the folder.
+        folder.mkdir(mode=0o750, exist_ok=True)
+        new = folder / f".{SNAPSHOT}.{os.getpid()}"
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(folder / SNAPSHOT)
+
+    def restore(self, folder: Path) -> bool:
+        """Start from the other controller's snapshot where that has acted later: what it knows replaces what this journal
+        knew, its lease has to run out first, and orders of both stay."""
+        try:
+            raw = json.loads((folder / SNAPSHOT).read_text())
+            orders = [(str(k), str(n), r, float(at)) for k, n, r, at in raw["orders"]]
+            rows = [(str(kind), str(key), str(value)) for kind, key, value in raw["facts"]]
+            lease = [(str(holder), float(until)) for holder, until in raw["lease"]][:1]
+        except (OSError, KeyError, TypeError, ValueError):
+            return False
+
+        def act(connection: sqlite3.Connection) -> bool:
+            last = connection.execute("SELECT until FROM lease").fetchone()
+            if last is not None and (not lease or last[0] >= lease[0][1]):
+                return False
+            own = {tuple(row) for row in connection.execute("SELECT kind, nodes, resume, at FROM orders")}
+            for order in orders:
+                if order not in own:
+                    write_order(connection, *order)
+            connection.execute("DELETE FROM facts")
+            connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO lease VALUES (1, ?, ?)", lease)
+            return True
+
+        return self._do(lambda connection: _transaction(connection, act))
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _load(self, connection: sqlite3.Connection) -> State:
+        def act(connection: sqlite3.Connection) -> State:
+            rows: Rows = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
+            orders = tuple(
+                Order(seq, kind, read_nodes(nodes), at, read_jobs(resume))
+                for seq, kind, nodes, resume, at in connection.execute("SELECT * FROM orders ORDER BY seq")
+            )
+            return self._reader.state(rows, orders)
+
+        return _transaction(connection, act, "DEFERRED")
+
+    def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        """`act` on the journal; a damaged one is put aside, and `act` is done on a new one."""
+        try:
+            return act(self._open())
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise  # its subclasses: busy, full, not ours to read. That is no damage
+            self._set_aside()
+            return act(self._open())
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and self._file != _identity(self.path):
+            self.close()  # somebody took the file away: what we have open, nobody else writes to
+        if self._connection is None:
+            self._connection = connect(str(self.path), PATIENCE)
+            self._file = _identity(self.path)
+            if version(self._connection) != VERSION:
+                raise sqlite3.DatabaseError(f"{self.path} is of another version")
+        return self._connection
+
+    def _set_aside(self) -> None:
+        self.close()
+        aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+        with contextlib.suppress(FileNotFoundError):
+            self.path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                self.path.with_name(self.path.name + suffix).rename(aside.with_name(aside.name + suffix))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _transaction(connection: sqlite3.Connection, act: Callable[[sqlite3.Connection], T], kind: str = "IMMEDIATE") -> T:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        result = act(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _everything(connection: sqlite3.Connection) -> tuple[list[object], list[object], list[object]]:
+    def act(connection: sqlite3.Connection) -> tuple[list[object], list[object], list[object]]:
+        queries = (
+            "SELECT kind, nodes, resume, at FROM orders ORDER BY seq",
+            "SELECT * FROM facts",
+            "SELECT holder, until FROM lease",
+        )
+        orders, facts, lease = ([tuple(row) for row in connection.execute(query)] for query in queries)
+        return orders, facts, lease  # type: ignore[return-value]
+
+    return _transaction(connection, act, "DEFERRED")

@@ -1,0 +1,202 @@
+"""What keeps the controller of this host from doing its work, found by trying each thing once. Nothing is changed by it."""
+
+import contextlib
+import os
+import re
+import socket
+import sqlite3
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from landbridge.burst.aws.client import clients
+from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.journal.journal import connect
+from landbridge.burst.journal.store import Store
+from landbridge.burst.model.errors import Kind, classify, facts
+from landbridge.burst.model.timestamps import iso
+from landbridge.burst.slurm import slurm
+from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.findings import Finding, Severity
+
+SERVICE = "landbridge-burst.service"
+#: How long ago the last pass of a daemon that lives can have ended: two intervals, and a long pass.
+LAST_PASS = 60.0
+_PROGRAMS = {
+    "ResumeProgram": "landbridge-resume",
+    "SuspendProgram": "landbridge-suspend",
+    "ResumeFailProgram": "landbridge-resume-fail",
+}
+_WHAT_TO_DO = {
+    Kind.CONFIGURATION: "look at the credentials file and at the launch role's rights; `landbridge up` makes them anew",
+    Kind.NETWORK: "look at the link and at the endpoint in burst.json",
+}
+
+
+def diagnose(file: Path | None = None) -> list[Finding]:
+    """Everything that is wrong, in the order in which it is worth mending."""
+    try:
+        config = load(file)
+    except ConfigError as error:
+        fix = "`landbridge configure` writes it; run this on the controller"
+        return [Finding("burst-config", str(error), fix=fix)]
+    now = time.time()
+    checks: tuple[Callable[[Config, float], Iterator[Finding]], ...] = (
+        journal,
+        daemon,
+        wake_socket,
+        metrics,
+        aws,
+        commands,
+        programs,
+    )
+    return [finding for check in checks for finding in check(config, now)]
+
+
+def journal(config: Config, now: float) -> Iterator[Finding]:
+    """It can be written, within the time that the programs wait for it."""
+    if not config.database.exists():
+        fix = f"systemctl start {SERVICE}; its first start makes it"
+        yield Finding("burst-journal", f"{config.database} is not there", fix=fix)
+        return
+    try:
+        with contextlib.closing(connect(str(config.database), 2.0)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        fix = f"run this as root or as Slurm's user; else look at the rights and the free room of {config.state_dir}"
+        yield Finding("burst-journal", f"{config.database}: {error}", fix=fix)
+    for aside in sorted(config.state_dir.glob(f"{config.database.name}.damaged-*")):
+        text = f"{aside} was damaged and put aside; the controller went on from Slurm and EC2"
+        fix = "look at the disk; the file may be deleted"
+        yield Finding("burst-journal-damaged", text, fix=fix, severity=Severity.WARNING)
+
+
+def daemon(config: Config, now: float) -> Iterator[Finding]:
+    """Somebody acts."""
+    fix = f"systemctl status {SERVICE}; journalctl -u {SERVICE}"
+    if not config.database.exists():
+        return
+    try:
+        with contextlib.closing(Store(config.database)) as store:
+            lease = store.lease()
+    except sqlite3.Error:
+        return
+    if lease is None:
+        yield Finding("burst-daemon", "no controller has acted yet", fix=fix)
+    elif lease[1] < now:
+        yield Finding("burst-daemon", f"nobody acts: {lease[0]} did until {iso(lease[1])}", fix=fix)
+    elif lease[0] != socket.gethostname():
+        text = f"{lease[0]} acts; this host stands by"
+        yield Finding("burst-standby", text, fix=f"ask there: ssh {lease[0]}", severity=Severity.INFO)
+
+
+def wake_socket(config: Config, now: float) -> Iterator[Finding]:
+    """The daemon hears of orders at once."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.setblocking(False)
+        try:
+            out.sendto(b"1", str(config.socket))
+        except BlockingIOError:
+            return  # full: somebody will read it
+        except OSError as error:
+            text = f"{config.socket}: {error.strerror}; orders are seen at the next interval only"
+            fix = f"systemctl restart {SERVICE}"
+            yield Finding("burst-socket", text, fix=fix, severity=Severity.WARNING)
+
+
+def metrics(config: Config, now: float) -> Iterator[Finding]:
+    """They are there, and they are of now."""
+    if config.metrics is None:
+        return
+    address = f"http://{config.metrics}/metrics"
+    fix = f"journalctl -u {SERVICE}; another program may have the port (burst.metrics_port)"
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            text = answer.read().decode()
+    except (OSError, urllib.error.URLError, ValueError) as error:
+        yield Finding("burst-metrics", f"{address}: {error}", fix=fix, severity=Severity.WARNING)
+        return
+    last = re.search(r"^landbridge_burst_last_pass_timestamp_seconds (\S+)$", text, re.MULTILINE)
+    if last is None or now - float(last[1]) > LAST_PASS:
+        when = iso(float(last[1])) if last is not None else "none has ended yet"
+        yield Finding("burst-pass", f"no pass has ended for {LAST_PASS:.0f} s: {when}", fix=fix)
+
+
+def aws(config: Config, now: float) -> Iterator[Finding]:
+    """The credentials are somebody's, they may look at instances in every region, and the clocks agree."""
+    for region in config.policy.regions:
+        yield from _region(config, region)
+
+
+def _region(config: Config, region: str) -> Iterator[Finding]:
+    try:
+        client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
+        own = {"Name": "tag:landbridge:cluster", "Values": [config.policy.cluster]}
+        began = time.time()
+        answer = client.describe_instances(Filters=[own], MaxResults=5)  # type: ignore[list-item]
+        took = time.time() - began
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code", "Unknown"))
+        yield Finding("burst-credentials", f"EC2: {error}", fix=_WHAT_TO_DO.get(classify(code), "try again later"))
+        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        yield from _clock(str(headers.get("date", "")), time.time(), 0.0)
+        return
+    except BotoCoreError as error:
+        kind = classify(type(error).__name__)
+        yield Finding("burst-credentials", f"EC2: {error}", fix=_WHAT_TO_DO.get(kind, "try again later"))
+        return
+    yield from _clock(answer["ResponseMetadata"]["HTTPHeaders"].get("date", ""), began + took / 2, took)
+
+
+def _clock(date: str, here: float, took: float) -> Iterator[Finding]:
+    try:
+        there = parsedate_to_datetime(date).timestamp()
+    except (TypeError, ValueError):
+        return
+    # The header has whole seconds.
+    off = max(0.0, abs(here - there) - 1.0 - took / 2)
+    bound, near = facts()["clock"]["refused_seconds"], facts()["clock"]["near_seconds"]
+    if off > near:
+        text = f"this host's clock is {off:.0f} s away from AWS's; AWS refuses calls from {bound} s on"
+        severity = Severity.ERROR if off >= bound else Severity.WARNING
+        yield Finding(
+            "burst-clock", text, fix="chronyc tracking; leases and signatures need the time", severity=severity
+        )
+
+
+def commands(config: Config, now: float) -> Iterator[Finding]:
+    """Slurm answers, and knows every pool's nodes."""
+    fix = "scontrol ping; systemctl status slurmctld"
+    try:
+        slurm.active()
+        view = slurm.view(config.policy, need_pending=False)
+    except SlurmError as error:
+        yield Finding("burst-slurm", str(error), fix=fix)
+        return
+    for name, pool in sorted(config.policy.pools.items()):
+        missing = pool.max_nodes - sum(pool.owns(node) for node in view.nodes)
+        if missing:
+            text = f"Slurm does not know {missing} of {pool.max_nodes} nodes of pool {name}"
+            yield Finding("burst-nodes", text, fix="`landbridge configure`: slurm.conf and burst.json are of two times")
+
+
+def programs(config: Config, now: float) -> Iterator[Finding]:
+    """slurm.conf names our programs, and they can be run."""
+    try:
+        text = slurm.run(["scontrol", "show", "config"])
+    except SlurmError:
+        return  # said already
+    for key, name in _PROGRAMS.items():
+        found = re.search(rf"^{key}\s*=\s*(\S+)$", text, re.MULTILINE)
+        path = Path(found[1]) if found is not None else None
+        if path is None or path.name != name:
+            text_ = f"Slurm's {key} is {path or 'not set'}, not {name}"
+            yield Finding("burst-programs", text_, fix="`landbridge configure` sets it; then scontrol reconfigure")
+        elif not os.access(path, os.X_OK):
+            yield Finding("burst-programs", f"{path} cannot be run", fix="`landbridge configure` lays it down")

@@ -1,0 +1,122 @@
+"""What runs in AWS beside what Slurm believes, and how each pool stands: for a person to read. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from landbridge.burst.model import Ec2View, Instance, Node, Policy, Pool, State
+from landbridge.burst.model.timestamps import iso, month_of
+from landbridge.burst.reconcile.node_states import is_down, leaving
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A node, an instance, or both. `remark` is empty where the two agree."""
+
+    node: str
+    slurm: str
+    instance: str
+    state: str
+    address: str
+    jobs: tuple[int, ...]
+    lease_expires: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dry:
+    """A place that is not asked before `until`."""
+
+    place: str
+    code: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """How a pool stands. Money is this month's: spent, and held for what runs. `breaker`: why nothing is launched in it."""
+
+    name: str
+    instances: int
+    max_nodes: int
+    spent_usd: float
+    held_usd: float
+    drained: str | None = None
+    breaker: str | None = None
+    breaker_until: str | None = None
+    dry: tuple[Dry, ...] = ()
+
+
+def join(instances: tuple[Instance, ...], nodes: Mapping[str, Node]) -> list[Row]:
+    """Rows for every instance, and for every powered-up node without one."""
+    named = [instance.node for instance in instances]
+    rows = [
+        _row(one, nodes.get(one.node), named.count(one.node) > 1)
+        for one in sorted(instances, key=lambda one: (one.node, one.id))
+    ]
+    for name, node in sorted(nodes.items()):
+        if name not in named and not leaving(node):
+            remark = "node boots without an instance" if "POWERING_UP" in node.states else "node without instance"
+            rows.append(Row(name, _words(node), "", "", "", (), "", remark))
+    return rows
+
+
+def pools(policy: Policy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
+    """Every pool, in the order of their names."""
+    return [_pool(pool, state, ec2, now) for _, pool in sorted(policy.pools.items())]
+
+
+def spending(state: State, now: float) -> dict[str, tuple[float, float]]:
+    """By account, this month: spent, and held for what runs. The empty account is of nodes without a job."""
+    month, found = month_of(now), dict[str, tuple[float, float]]()
+    for (of, account, _), usd in state.spent.items():
+        if of == month:
+            spent, held = found.get(account, (0.0, 0.0))
+            found[account] = spent + usd, held
+    for hold in state.holds.values():
+        spent, held = found.get(hold.account, (0.0, 0.0))
+        found[hold.account] = spent, held + hold.usd
+    return dict(sorted(found.items()))
+
+
+def _row(instance: Instance, node: Node | None, twice: bool) -> Row:
+    remark = ""
+    if not instance.node:
+        remark = "instance without name"
+    elif twice:
+        remark = "several instances of this node"
+    elif node is None:
+        remark = "no such node in Slurm"
+    elif leaving(node):
+        remark = "instance of a node that is powered down"
+    elif is_down(node):
+        remark = f"node is down: {node.reason}" if node.reason else "node is down"
+    return Row(
+        instance.node,
+        _words(node) if node is not None else "",
+        instance.id,
+        instance.state,
+        instance.address,
+        instance.jobs,
+        iso(instance.lease) if instance.lease is not None else "",
+        remark,
+    )
+
+
+def _words(node: Node) -> str:
+    return "+".join(sorted(node.states))
+
+
+def _pool(pool: Pool, state: State, ec2: Ec2View | None, now: float) -> PoolStatus:
+    month, breaker = month_of(now), state.breakers.get(pool.name)
+    droughts = [(place.key, state.droughts[place.key]) for place in pool.places if place.key in state.droughts]
+    return PoolStatus(
+        name=pool.name,
+        instances=sum(one.pool == pool.name for one in ec2.instances) if ec2 is not None else 0,
+        max_nodes=pool.max_nodes,
+        spent_usd=sum(usd for (of, _, name), usd in state.spent.items() if name == pool.name and of == month),
+        held_usd=sum(hold.usd for hold in state.holds.values() if hold.pool == pool.name),
+        drained=state.drained.get(pool.name),
+        breaker=f"{breaker.code}: {breaker.message}".removesuffix(": ") if breaker is not None else None,
+        breaker_until=iso(breaker.until) if breaker is not None else None,
+        dry=tuple(Dry(key, found.code, iso(found.until)) for key, found in droughts if found.until > now),
+    )

@@ -1,0 +1,122 @@
+"""Money: what is held for what may yet be spent, what was spent, and what a cap refuses. By account, pool and month.
+
+A hold covers a launch until the leases of its instances end; it shrinks as they end, and what they really cost is spent.
+Prices are of instances, so everything is charged to the account whose launch it was, as the invoice's tags do.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from landbridge.burst.model import Attempt, Hold, Policy, State
+from landbridge.burst.model.timestamps import month_of, month_start
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What is committed in the current month: spent and held. Grows with what a pass decides."""
+
+    policy: Policy
+    month: str
+    total: float = 0.0
+    accounts: Counter[str] = field(default_factory=Counter)
+    pools: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, state: State, policy: Policy, now: float) -> "Ledger":
+        ledger = cls(policy, month_of(now))
+        for (month, account, pool), usd in state.spent.items():
+            if month == ledger.month:
+                ledger.add(account, pool, usd)
+        for hold in state.holds.values():
+            ledger.add(hold.account, hold.pool, hold.usd)
+        return ledger
+
+    def copy(self) -> "Ledger":
+        return Ledger(self.policy, self.month, self.total, self.accounts.copy(), self.pools.copy())
+
+    def add(self, account: str, pool: str, usd: float) -> None:
+        self.total += usd
+        self.accounts[account] += usd  # type: ignore[assignment]
+        self.pools[pool] += usd  # type: ignore[assignment]
+
+    def capped(self, account: str, pool: str) -> bool:
+        """Whether a hard cap holds for the account, the pool or the whole cluster."""
+        return any(hard for _, _, _, hard in self._caps(account, pool))
+
+    def refusal(self, account: str, pool: str, usd: float) -> str | None:
+        """Which hard cap `usd` more would break."""
+        return self._over(account, pool, usd, hard=True)
+
+    def warning(self, account: str, pool: str, usd: float) -> str | None:
+        """Which soft cap `usd` more goes over: it is said, and not refused."""
+        return self._over(account, pool, usd, hard=False)
+
+    def _over(self, account: str, pool: str, usd: float, *, hard: bool) -> str | None:
+        if usd <= 0:
+            return None
+        for what, cap, committed, is_hard in self._caps(account, pool):
+            if is_hard is hard and committed + usd > cap:
+                return f"{what} has {committed:.2f} of {cap:.2f} USD committed in {self.month}; {usd:.2f} more is over"
+        return None
+
+    def _caps(self, account: str, pool: str) -> Iterable[tuple[str, float, float, bool]]:
+        known = self.policy.accounts.get(account)
+        if known is not None and known.monthly_usd is not None:
+            yield f"account {account}", known.monthly_usd, float(self.accounts[account]), known.hard
+        if pool in self.policy.pool_monthly_usd:
+            yield f"pool {pool}", self.policy.pool_monthly_usd[pool], float(self.pools[pool]), self.policy.hard
+        if self.policy.monthly_usd is not None:
+            yield "the cluster", self.policy.monthly_usd, self.total, self.policy.hard
+
+
+def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
+    """The most that `nodes` can cost until their lease ends."""
+    return nodes * usd_hour * max(0.0, lease - now) / 3600
+
+
+def hold_of(attempt: Attempt, now: float) -> Hold:
+    return Hold(attempt.account, attempt.pool, month_of(now), attempt.hold_usd, attempt.usd_hour, now)
+
+
+def settle(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> State:
+    """Spend what the instances of `gone` (token -> nodes) have cost, and hold that much less.
+
+    One that is seen ending (True) has cost until now. One that is not to be seen at all ended nobody knows when, at the
+    latest with its lease: what was held for it is the most that it has cost.
+    """
+    attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
+    for token, nodes in gone.items():
+        attempt = attempts[token]
+        left = {node: id for node, id in attempt.instances.items() if node not in nodes}
+        hold, count = holds.get(token), len(attempt.instances)
+        if hold is not None and count:
+            cost, share = hold.usd_hour * max(0.0, now - hold.made) / 3600, hold.usd / count
+            _spend(spent, hold, sum(cost if seen else min(cost, share) for seen in nodes.values()))
+            holds[token] = replace(hold, usd=hold.usd * len(left) / count)
+            if not left:
+                del holds[token]
+        attempts[token] = replace(attempt, instances=left)
+    return replace(state, attempts=attempts, holds=holds, spent=spent)
+
+
+def roll_over(state: State, now: float) -> State:
+    """At the turn of the month: what was used of older holds is that month's, the rest is this one's."""
+    month = month_of(now)
+    old = {token: hold for token, hold in state.holds.items() if hold.month < month}
+    if not old:
+        return state
+    holds, spent, start = dict(state.holds), dict(state.spent), month_start(month)
+    for token, hold in old.items():
+        attempt = state.attempts.get(token)
+        nodes = len(attempt.instances) if attempt else 0
+        used = min(hold.usd, nodes * hold.usd_hour * max(0.0, start - hold.made) / 3600)
+        _spend(spent, hold, used)
+        holds[token] = replace(hold, month=month, usd=hold.usd - used, made=max(hold.made, start))
+    return replace(state, holds=holds, spent=spent)
+
+
+def _spend(spent: dict[tuple[str, str, str], float], hold: Hold, usd: float) -> None:
+    if usd:
+        key = (hold.month, hold.account, hold.pool)
+        spent[key] = spent.get(key, 0.0) + usd

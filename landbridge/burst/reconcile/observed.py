@@ -1,0 +1,207 @@
+"""The three truths of a pass side by side: every node with its jobs, its instances and its attempts. Built once, in one go."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from landbridge.burst.model import Attempt, Ec2View, Instance, Job, Place, Policy, Pool, SlurmView, State
+from landbridge.burst.reconcile.clock_skew import SKEW
+from landbridge.burst.reconcile.node_states import rising
+
+ALIVE = frozenset({"pending", "running"})
+ON_NODES = frozenset({"CONFIGURING", "RUNNING", "SUSPENDED"})
+#: A token that an earlier journal used: what it launched then, nobody has refused.
+USED = "IdempotentParameterMismatch"
+FORGOTTEN = "FORGOTTEN"  # an attempt whose end nobody will learn any more
+ADOPTED = ""  # the gang of an attempt that was put together again from instances
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known at `now`. `living` and `stale` hold the pending and running instances of a node; stale ones are of an
+    earlier power-up, doubtful ones may be. `unseen`: launched, and EC2 may not show it yet. `open`: nobody knows yet whether it is launched.
+    `resumed_for`: the job that ResumeProgram was last called for, by node; `held`: nodes that any job is on; `started`: nodes
+    that a job runs on, or is suspended on."""
+
+    now: float
+    policy: Policy
+    slurm: SlurmView
+    ec2: Ec2View | None
+    state: State
+    pools: Mapping[str, Pool]
+    jobs: Mapping[str, tuple[Job, ...]]
+    held: frozenset[str]
+    started: frozenset[str]
+    living: Mapping[str, tuple[Instance, ...]]
+    stale: tuple[Instance, ...]
+    doubtful: tuple[Instance, ...]
+    unseen: Mapping[str, Attempt]
+    open: Mapping[str, Attempt]
+    places: Mapping[str, Place]
+    resumed_for: Mapping[str, int]
+
+    def has(self, node: str) -> bool:
+        """An instance is there for the node, or surely comes into sight."""
+        return node in self.living or node in self.unseen
+
+    def region_of(self, node: str) -> str:
+        """Where the node's instance is, or comes into sight; empty for the policy's own region, and where nobody knows."""
+        for instance in self.living.get(node, ()):
+            if instance.region:
+                return instance.region
+        place = self.places.get(self.unseen[node].place) if node in self.unseen else None
+        return place.region if place is not None else ""
+
+    def rising(self, node: str) -> bool:
+        """Slurm powers it up, and it is not there yet. Jobs are read after nodes: where one runs, the node has come up since."""
+        found = self.slurm.nodes.get(node)
+        return found is not None and node in self.pools and rising(found) and node not in self.started
+
+
+def survey(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Policy, now: float) -> Survey:
+    """Everything a pass asks of a node, by dictionaries."""
+    pools = pools_of(slurm.nodes, policy)
+    jobs: dict[str, list[Job]] = {}
+    held: set[str] = set()
+    started: set[str] = set()
+    for job in sorted(slurm.jobs.values(), key=lambda job: job.id):
+        for name in job.nodes:
+            if name in pools and job.state != "PENDING":
+                held.add(name)
+                if job.state in ON_NODES:
+                    jobs.setdefault(name, []).append(job)
+                    if job.state != "CONFIGURING":
+                        started.add(name)
+    left = left_at(state)
+    living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, left)
+    seen = {instance.id for instance in ec2.instances} if ec2 else set()
+    return Survey(
+        now=now,
+        policy=policy,
+        slurm=slurm,
+        ec2=ec2,
+        state=state,
+        pools=pools,
+        jobs={name: tuple(found) for name, found in jobs.items()},
+        held=frozenset(held),
+        started=frozenset(started),
+        living=living,
+        stale=stale,
+        doubtful=doubtful,
+        unseen=_unseen(state, seen, left, ec2 is None, policy, now),
+        open={node: attempt for attempt in state.attempts.values() if attempt.ended is None for node in attempt.nodes},
+        places={place.key: place for pool in policy.pools.values() for place in pool.places},
+        resumed_for=_resumed_for(state),
+    )
+
+
+def pools_of(nodes: Iterable[str], policy: Policy) -> dict[str, Pool]:
+    """The pool of every node that has one; by prefix, not by asking every pool."""
+    prefixes: dict[str, list[Pool]] = {}
+    for pool in policy.pools.values():
+        prefixes.setdefault(pool.node_prefix, []).append(pool)
+    lengths = sorted({len(prefix) for prefix in prefixes})
+    found: dict[str, Pool] = {}
+    for node in nodes:
+        for length in lengths:
+            owner = next((pool for pool in prefixes.get(node[:length], ()) if pool.owns(node)), None)
+            if owner is not None:
+                found[node] = owner
+                break
+    return found
+
+
+def left_at(state: State) -> dict[str, float]:
+    """When each node was last given up, as far as orders that are kept tell."""
+    left: dict[str, float] = {}
+    for order in state.orders:
+        if order.kind in ("suspend", "resume-fail"):
+            for node in order.nodes:
+                left[node] = max(order.at, left.get(node, 0.0))
+    return left
+
+
+def _resumed_for(state: State) -> dict[str, int]:
+    last: dict[str, int] = {}
+    for order in sorted(state.orders, key=lambda order: order.seq):
+        if order.kind == "resume":
+            for node in order.nodes:
+                last.pop(node, None)
+            last.update((node, job) for job, nodes in order.jobs.items() for node in nodes)
+    return last
+
+
+def _instances(
+    slurm: SlurmView,
+    ec2: Ec2View | None,
+    state: State,
+    pools: Mapping[str, Pool],
+    jobs: Mapping[str, list[Job]],
+    started: set[str],
+    left: Mapping[str, float],
+) -> tuple[dict[str, tuple[Instance, ...]], tuple[Instance, ...], tuple[Instance, ...]]:
+    living: dict[str, list[Instance]] = {}
+    stale: list[Instance] = []
+    doubtful: list[Instance] = []
+    for instance in ec2.instances if ec2 else ():
+        node = slurm.nodes.get(instance.node)
+        if instance.state not in ALIVE or ended(state, instance.id) is not None or instance.node not in pools:
+            continue
+        if node is None or not rising(node) or instance.node in started:
+            living.setdefault(instance.node, []).append(instance)
+        elif _left_behind(instance, state, left):
+            stale.append(instance)
+        elif _older_than_its_jobs(instance, state, jobs.get(instance.node, ())):
+            doubtful.append(instance)
+        else:
+            living.setdefault(instance.node, []).append(instance)
+    return {node: tuple(found) for node, found in living.items()}, tuple(stale), tuple(doubtful)
+
+
+def _left_behind(instance: Instance, state: State, left: Mapping[str, float]) -> bool:
+    """Slurm has given it up since, or it is what was left of a gang that failed. Slurm does not say when a power-up began."""
+    attempt = state.attempts.get(instance.token)
+    return born(instance, state) <= left.get(instance.node, -1.0) or (attempt is not None and failed_gang(attempt))
+
+
+def _older_than_its_jobs(instance: Instance, state: State, jobs: Sequence[Job]) -> bool:
+    """Nothing says that it was launched for the jobs that its node starts for, and it was there before them."""
+    attempt = state.attempts.get(instance.token)
+    if (attempt is not None and attempt.gang != ADOPTED) or any(job.id in instance.jobs for job in jobs):
+        return False
+    starts = [job.started for job in jobs if job.started is not None]
+    return bool(starts) and instance.launched < min(starts) - SKEW
+
+
+def born(instance: Instance, state: State) -> float:
+    """When it was launched, by this host's clock where the journal knows: orders are dated by that too."""
+    attempt = state.attempts.get(instance.token)
+    return attempt.made if attempt is not None and attempt.gang != ADOPTED else instance.launched
+
+
+def _unseen(
+    state: State, seen: set[str], left: Mapping[str, float], blind: bool, policy: Policy, now: float
+) -> dict[str, Attempt]:
+    found: dict[str, Attempt] = {}
+    for attempt in state.attempts.values():
+        if attempt.ended is None or not (blind or now - attempt.ended <= policy.settle_seconds):
+            continue
+        for node, instance in () if failed_gang(attempt) else attempt.instances.items():
+            fresh = instance not in seen and ended(state, instance) is None and attempt.made > left.get(node, -1.0)
+            if fresh and (node not in found or found[node].made < attempt.made):
+                found[node] = attempt
+    return found
+
+
+def failed_gang(attempt: Attempt) -> bool:
+    """What it launched is of no use: the rest of its gang was refused."""
+    return attempt.whole and attempt.code not in ("", FORGOTTEN, USED)
+
+
+def ended(state: State, instance: str) -> float | None:
+    """When this controller had the instance terminated: EC2 may show it running for a while yet."""
+    return state.suspects.get(f"ended:{instance}")
+
+
+def token_of(instance: Instance) -> str:
+    """The attempt that an instance belongs to; one that nobody tagged is its own."""
+    return instance.token or f"untagged:{instance.id}"

@@ -1,0 +1,139 @@
+"""Talking to Slurm: JSON from its own commands, found on PATH. Asked narrowly, told in groups."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from landbridge.burst.model import Node, Policy, SlurmView
+from landbridge.burst.slurm.slurm_json import JOB_KEYS, active_host, job_of, node_states_of, nodes_of, only, words
+from landbridge.hostlist import compress
+
+# slurmctld starts its programs with a bare environment.
+FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: Jobs that hold nodes.
+HOLDING = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
+#: Names in one `scontrol update`: Linux takes 128 KiB in one argument, and slurmctld holds its locks for all of them.
+NAMES = 500
+#: Nodes whose reason and address are worth asking for.
+LOST = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
+
+
+class SlurmError(Exception):
+    """A Slurm command failed, timed out or said something that is not JSON."""
+
+
+def run(command: Sequence[str], timeout: float = 15) -> str:
+    """Run a Slurm command and return what it printed."""
+    environment = {**os.environ, "PATH": os.environ.get("PATH") or FALLBACK_PATH}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SlurmError(f"{command[0]}: {str(error)[:500]}") from error
+    if done.returncode != 0:
+        raise SlurmError(f"{' '.join(command)[:200]}: {(done.stderr or done.stdout).strip()[:500]}")
+    return done.stdout
+
+
+def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] | None = None) -> dict[str, Any]:
+    """Run a Slurm command that speaks JSON; of every object in it only the keys in `keep`, where that is given."""
+    text = run(command, timeout)
+    try:
+        return dict(json.loads(text, object_hook=None if keep is None else only(keep)))
+    except ValueError as error:
+        raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
+
+
+def view(policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+    """The pools' nodes and the jobs on them. `suspects`: nodes whose address is needed, such as one with two instances."""
+    at = time.time()
+    nodes = _nodes(policy, frozenset(suspects))
+    up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
+    raw = _jobs(f"--states={HOLDING}", f"--nodelist={compress(up)}") if up else []
+    if need_pending:
+        raw += _jobs("--states=PENDING")
+    return SlurmView(at, {job.id: job for job in map(job_of, raw)}, nodes)
+
+
+def _nodes(policy: Policy, suspects: frozenset[str]) -> dict[str, Node]:
+    named = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
+    if not named:
+        return {}
+    raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
+    states = {name: found for name, found in node_states_of(raw).items() if policy.pool_of(name)}
+    closer = [name for name, found in states.items() if found & LOST or name in suspects]
+    known: dict[str, Node] = {}
+    for part in _parts(sorted(closer)):
+        known |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
+    return {name: known.get(name) or Node(name, found) for name, found in states.items()}
+
+
+def _jobs(*which: str) -> list[dict[str, Any]]:
+    return list(run_json(["squeue", "--json", "--all", *which], timeout=30, keep=JOB_KEYS).get("jobs", []))
+
+
+def node_states(nodes: Iterable[str]) -> dict[str, frozenset[str]]:
+    """State and flags of nodes, such as IDLE, CLOUD, POWERED_DOWN."""
+    raw = run_json(["scontrol", "show", "node", compress(nodes), "--json"])
+    return {name: node.states for name, node in nodes_of(raw).items()}
+
+
+def active() -> bool:
+    """Whether this host's slurmctld is the one that controls the cluster."""
+    return active_host(run_json(["scontrol", "ping", "--json"])) == socket.gethostname().partition(".")[0]
+
+
+def down(nodes: Sequence[str], reason: str) -> None:
+    """Put nodes down, which requeues their jobs at once, then power them down, so that they can be tried again."""
+    for part in _parts(nodes):
+        group = compress(part)
+        run(["scontrol", "update", f"nodename={group}", "state=down", f"reason={reason}"])
+        run(["scontrol", "update", f"nodename={group}", "state=power_down_force", f"reason={reason}"])
+
+
+def set_addresses(addresses: Mapping[str, str]) -> None:
+    """Tell Slurm where nodes will be, so that nobody has to look a name up that no name service knows."""
+    for part in _parts(sorted(addresses)):
+        # Slurm pairs the two lists; a hostlist would be sorted, plain lists keep their order.
+        values = ",".join(addresses[name] for name in part)
+        run(["scontrol", "update", f"nodename={','.join(part)}", f"nodeaddr={values}"])
+
+
+def tell(job: int, text: str, until: float | None) -> None:
+    """Write into a pending job's comment why it waits, and keep it from starting before `until`."""
+    comment = " ".join(text.split())[:500].replace('"', "'")
+    start = "now" if until is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(until))
+    run(["scontrol", "update", f"jobid={job}", f"comment={comment}", f"starttime={start}"])
+
+
+def promote(job: int, partitions: Sequence[str]) -> None:
+    """Let a pending job use further partitions beside its own."""
+    raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
+    if not raw or "PENDING" not in words(raw[0].get("job_state")):
+        return
+    own = [one for one in str(raw[0].get("partition") or "").split(",") if one]
+    wanted = list(dict.fromkeys([*own, *partitions]))
+    if wanted != own:
+        run(["scontrol", "update", f"jobid={job}", f"partition={','.join(wanted)}"])
+
+
+def start(nodes: Sequence[str]) -> None:
+    """Start nodes without a job, as a person does by hand: Slurm then calls ResumeProgram for them."""
+    for part in _parts(nodes):
+        run(["scontrol", "update", f"nodename={compress(part)}", "state=power_up"])
+
+
+def _parts(names: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(names), NAMES):
+        yield list(names[start : start + NAMES])

@@ -1,0 +1,89 @@
+"""Which VPC endpoints a feature needs (endpoints.yaml)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from landbridge.catalog.aws.regions import regions
+from landbridge.catalog.files import Facts, read
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointFact:
+    """One endpoint: `service` as in `com.amazonaws.<region>.<service>`."""
+
+    service: str
+    kind: Literal["gateway", "interface"]
+    feature: str
+    why: str
+
+
+class EndpointFeature(Facts):
+    """What one feature needs: services, and other features. `interface`: an interface even where a gateway could be."""
+
+    services: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    interface: bool = False
+    why: str
+
+
+class _Renamed(Facts):
+    prefix: str
+    services: frozenset[str]
+
+
+class _Endpoints(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    gateways: tuple[str, ...]
+    china: _Renamed
+    features: Mapping[str, EndpointFeature]
+
+    @model_validator(mode="after")
+    def _needs_are_features(self) -> "_Endpoints":
+        strangers = {need for one in self.features.values() for need in one.needs} - set(self.features)
+        if strangers:
+            raise ValueError(f"no such features: {', '.join(sorted(strangers))}")
+        return self
+
+
+@cache
+def _read() -> _Endpoints:
+    return read("endpoints", _Endpoints)
+
+
+def endpoint_features() -> tuple[str, ...]:
+    """The features that endpoints are recorded for."""
+    return tuple(_read().features)
+
+
+def endpoint_name(service: str, kind: Literal["gateway", "interface"], region: str) -> str:
+    """The full name of an endpoint's service in a region: `com.amazonaws.us-east-1.ec2`."""
+    facts, known = _read(), regions().get(region)
+    china = (
+        known is not None and known.partition == "aws-cn" and kind == "interface" and service in facts.china.services
+    )
+    return f"{facts.china.prefix if china else 'com.amazonaws'}.{region}.{service}"
+
+
+def endpoints_of(features: Iterable[str]) -> tuple[EndpointFact, ...]:
+    """The endpoints that these features, and what they need, take: each once, gateways first.
+
+    A gateway and an interface of one service are two. Raises KeyError for a feature that is not recorded.
+    """
+    facts, found = _read(), dict[tuple[str, str], EndpointFact]()
+    waiting = list(dict.fromkeys(features))
+    seen = set(waiting)
+    for name in waiting:
+        feature = facts.features[name]
+        waiting += [need for need in feature.needs if need not in seen]
+        seen.update(feature.needs)
+        for service in feature.services:
+            gateway = service in facts.gateways and not feature.interface
+            kind: Literal["gateway", "interface"] = "gateway" if gateway else "interface"
+            found.setdefault((service, kind), EndpointFact(service, kind, name, feature.why))
+    return tuple(sorted(found.values(), key=lambda one: (one.kind != "gateway", one.service)))

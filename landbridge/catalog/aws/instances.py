@@ -1,0 +1,187 @@
+"""EC2 instance types: a file a family, read when one of its types is asked for."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from landbridge import hostlist
+from landbridge.catalog import files
+from landbridge.catalog.files import CatalogueError, Facts, Folder, Ids
+from landbridge.catalog.hardware.hardware import Accelerators, Cpus
+
+Purchase = Literal["on_demand", "spot", "capacity_block"]
+Placement = Literal["cluster", "partition", "spread"]
+Driver = Literal["open", "proprietary", "neuron"]
+InterfaceType = Literal["interface", "efa", "efa-only"]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9-]+")
+_ROW = {"cards", "interfaces", "gbps", "types"}
+#: Which cards should carry EFA, where not all that can should, and which an address.
+_CHOICES = ("efa_cards", "ip_cards")
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkCard:
+    """One network card: how many interfaces it takes, of which types, and its greatest bandwidth.
+
+    `types` is what EC2 accepts on the card. `efa` and `ip`: whether the card should carry EFA, and an address where bandwidth
+    outside EFA matters; a card that shares its hardware with another may be able to and yet should not.
+    """
+
+    index: int
+    interfaces: int
+    gbps: float
+    types: frozenset[InterfaceType]
+    efa: bool
+    ip: bool
+
+    @property
+    def efa_only(self) -> bool:
+        """Whether the card takes an EFA interface without an address."""
+        return "efa-only" in self.types
+
+
+class Ebs(Facts):
+    """What the type can carry to EBS volumes. `baseline_*` where the most is a burst of at least 30 minutes a day."""
+
+    gbps: float
+    iops: int
+    baseline_gbps: float | None = None
+    baseline_iops: int | None = None
+
+
+class InstanceType(Facts):
+    """One EC2 instance type. What is None or empty is not known, unless its line says otherwise."""
+
+    name: str
+    source: str
+    date: date
+    notes: str | None = None
+    #: None: a type without accelerators.
+    accelerators: Accelerators | None = None
+    cpus: Cpus
+    memory_mib: int
+    #: Local disks together; 0: none.
+    nvme_gb: int
+    network_gbps: float
+    network_baseline_gbps: float | None = None
+    ebs: Ebs | None = None
+    #: One for each card, by index.
+    cards: tuple[NetworkCard, ...]
+    nvlink_domain: int | None = None
+    purchase: tuple[Purchase, ...]
+    placement: tuple[Placement, ...]
+    #: Flavours of the accelerator's kernel modules that work, best first; none: no accelerator.
+    driver: tuple[Driver, ...]
+    #: The UltraServer it is sold in; None: it is sold alone.
+    ultraserver: str | None = None
+    #: Zones that offer it, by id.
+    zones: Ids = ()
+    #: Regions that offer it in zones not recorded.
+    regions: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cards(cls, row: Any) -> Any:
+        if not isinstance(row, dict) or not isinstance(row.get("cards"), list):
+            return row
+        ip = _indices(str(row.get("ip_cards", "")))
+        efa = _indices(str(row["efa_cards"])) if "efa_cards" in row else None
+        cards = sorted(
+            (card for written in row["cards"] for card in _cards(written, efa, ip)), key=lambda card: card.index
+        )
+        if [card.index for card in cards] != list(range(len(cards))):
+            raise ValueError("cards must name every card from 0 once")
+        able = frozenset(card.index for card in cards if card.types - {"interface"})
+        if not (efa or frozenset()) <= able or not ip <= frozenset(
+            card.index for card in cards if card.types - {"efa-only"}
+        ):
+            raise ValueError("efa_cards and ip_cards name cards that can carry EFA and an address")
+        return {key: value for key, value in row.items() if key not in _CHOICES} | {"cards": tuple(cards)}
+
+    @property
+    def family(self) -> str:
+        """`p5` of p5.48xlarge."""
+        return self.name.partition(".")[0]
+
+    @property
+    def efa_cards(self) -> frozenset[int]:
+        """The indices of the cards that should carry EFA."""
+        return frozenset(card.index for card in self.cards if card.efa)
+
+    def zones_in(self, region_zones: tuple[str, ...]) -> tuple[str, ...]:
+        """The zones of a region that are known to offer the type."""
+        return tuple(zone for zone in region_zones if zone in self.zones)
+
+
+class Instances(Mapping[str, InstanceType]):
+    """Instance types by name. Looking one up reads its family's file alone; iterating reads all."""
+
+    def __init__(self, folder: Folder | None = None) -> None:
+        self._folder = folder or files.package()
+        self._read: dict[str, dict[str, InstanceType]] = {}
+        self._families: frozenset[str] | None = None
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families there are files of, sorted."""
+        if self._families is None:
+            self._families = frozenset(files.names(self._folder, "instances"))
+        return tuple(sorted(self._families))
+
+    def family(self, name: str) -> Mapping[str, InstanceType]:
+        """The types of one family; none for a family without a file. Raises CatalogueError for a wrong file."""
+        if name not in self._read:
+            self._read[name] = _family(self._folder, name) if name in self.families else {}
+        return self._read[name]
+
+    def __getitem__(self, name: str) -> InstanceType:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise KeyError(name)
+        return self.family(name.partition(".")[0])[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for family in self.families for name in self.family(family))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@cache
+def instances() -> Instances:
+    """The instance types of the catalogue that comes with Landbridge."""
+    return Instances()
+
+
+def _family(folder: Folder, family: str) -> dict[str, InstanceType]:
+    file = f"instances/{family}"
+    data = files.load(folder, file)
+    if not isinstance(data, dict) or not isinstance(data.get("types"), dict):
+        raise CatalogueError(f"{file}.yaml: needs source, date and types")
+    unknown = set(data) - {"source", "date", "defaults", "types"}
+    strangers = [name for name in data["types"] if not str(name).startswith(f"{family}.")]
+    if unknown or strangers:
+        raise CatalogueError(f"{file}.yaml: {', '.join(sorted(unknown) or strangers)} does not belong here")
+    shared = {"source": data.get("source"), "date": data.get("date"), **(data.get("defaults") or {})}
+    rows = {name: {**shared, **(row or {}), "name": name} for name, row in data["types"].items()}
+    return {name: files.validate(file, InstanceType, row) for name, row in rows.items()}
+
+
+def _cards(row: Any, efa: frozenset[int] | None, ip: frozenset[int]) -> Iterator[NetworkCard]:
+    if not isinstance(row, dict) or set(row) != _ROW:
+        raise ValueError(f"a row of cards has {', '.join(sorted(_ROW))}")
+    types = frozenset(row["types"])
+    if types - {"interface", "efa", "efa-only"} or int(row["interfaces"]) < 1:
+        raise ValueError("a card takes one interface or more, of the types interface, efa and efa-only")
+    for index in sorted(_indices(str(row["cards"]))):
+        carries = bool(types - {"interface"}) if efa is None else index in efa
+        yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, carries, index in ip)
+
+
+def _indices(text: str) -> frozenset[int]:
+    return frozenset(int(item) for item in hostlist.expand(f"[{text}]")) if text else frozenset()

@@ -1,0 +1,88 @@
+"""AWS's regions: zones, partition, and which services are there (regions.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from landbridge.catalog.aws.instances import InstanceType
+from landbridge.catalog.files import Facts, Ids, read
+
+Partition = Literal["aws", "aws-us-gov", "aws-cn"]
+
+
+class Region(Facts):
+    """One region. `geography`: whose law holds there (`us`, `eu`, `uk`, ...). `services`: words of regions.yaml.
+
+    `offerings`: how finely it is recorded which instance types there are; None: it is not. `openzfs`: its deployments; None:
+    not recorded.
+    """
+
+    name: str
+    zones: Ids
+    partition: Partition = "aws"
+    geography: str
+    services: frozenset[str] = frozenset()
+    offerings: Literal["zones", "types"] | None = None
+    openzfs: frozenset[str] | None = None
+
+
+class _Service(Facts):
+    source: str
+    as_of: date | None = Field(default=None, alias="date")
+    regions: tuple[str, ...]
+
+
+class _Regions(Facts):
+    source: str
+    as_of: date = Field(alias="date")
+    regions: Mapping[str, Region]
+    services: Mapping[str, _Service]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _services_of_each(cls, data: Any) -> Any:
+        services = data["services"]
+        strangers = {name for row in services.values() for name in row["regions"]} - set(data["regions"])
+        if strangers:
+            raise ValueError(f"services in regions that are not listed: {', '.join(sorted(strangers))}")
+        found = {
+            name: {
+                **row,
+                "services": [word for word, one in services.items() if name in one["regions"]]
+                + [f"fsx_openzfs_{deployment}" for deployment in row.get("openzfs", ())],
+            }
+            for name, row in data["regions"].items()
+        }
+        return {**data, "regions": found}
+
+
+@cache
+def _read() -> _Regions:
+    return read("regions", _Regions)
+
+
+def regions() -> Mapping[str, Region]:
+    """Regions by name."""
+    return _read().regions
+
+
+def services() -> frozenset[str]:
+    """Every word for a service that the catalogue has; of any other it does not know where it is."""
+    return frozenset(_read().services)
+
+
+def zones(region: str) -> tuple[str, ...]:
+    """Availability zone ids of a region; none for a region that is not known."""
+    found = regions().get(region)
+    return found.zones if found else ()
+
+
+def offered(kind: InstanceType, region: str) -> bool | None:
+    """Whether the region offers the type; None where that is not recorded. Its zones are a finer question."""
+    if kind.zones_in(zones(region)) or region in kind.regions:
+        return True
+    found = regions().get(region)
+    return None if found is None or found.offerings is None else False

@@ -1,0 +1,64 @@
+"""NVIDIA's driver: its branches, and its packages by system and repository (gpu_stack.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+from landbridge.catalog.hardware.gpus import Flavour
+
+#: Where a driver comes from: NVIDIA's own repository, or the distribution's archive. Never both.
+Source = Literal["nvidia", "distribution"]
+
+
+class Branch(Facts):
+    """A driver branch. `release` is the one we name where nobody else does; `without` are generations it does not drive."""
+
+    kind: Literal["lts", "production", "new_feature"]
+    until: date
+    without: tuple[str, ...] = ()
+    release: str | None = None
+
+
+class Refused(Facts):
+    """Packages that are not to come from an archive, as apt's preferences name both."""
+
+    origin: str
+    packages: tuple[str, ...]
+
+
+class Packages(Facts):
+    """The driver's packages in one repository for one system; `{branch}` stands for the branch (see gpu_stack.yaml)."""
+
+    uris: str | None = None
+    key: str | None = None
+    pinned: tuple[str, ...]
+    refused: Refused
+    owner_key: str | None = None
+    strangers: str
+    driver: Mapping[str, Mapping[Flavour, tuple[str, ...]]]
+    locked: Mapping[str, tuple[str, ...]]
+    beside: Mapping[str, tuple[str, ...]]
+    kernel: tuple[str, ...]
+    headers: tuple[str, ...]
+    signed: bool = False
+    unversioned: str | None = None
+
+
+class GpuStack(Facts):
+    """The file. `branch` is the one that is taken where nobody names one."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    branch: str
+    branches: Mapping[str, Branch]
+    systems: Mapping[str, Mapping[Source, Packages]]
+
+
+@cache
+def gpu_stack() -> GpuStack:
+    """What is known of the driver."""
+    return read("gpu_stack", GpuStack)

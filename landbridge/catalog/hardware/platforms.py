@@ -1,0 +1,124 @@
+"""Kinds of on-prem machines (platforms/*.yaml, one file a kind of chassis)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from landbridge.catalog.files import Facts, names, package, read
+from landbridge.catalog.hardware.gpus import Gpu, gpus
+from landbridge.catalog.hardware.hardware import Accelerators, Cpus
+
+
+class NvSwitch(Facts):
+    """The switches between a machine's GPUs; `pci`: their device id at vendor 10de, where they are devices of the host."""
+
+    generation: int
+    count: int
+    pci: str | None = None
+
+
+class Adapters(Facts):
+    """Equal network adapters; `count` is of ports, `gbps` of each."""
+
+    count: int
+    gbps: int
+    kind: Literal["infiniband", "ethernet"]
+    use: Literal["fabric", "storage", "management"]
+
+
+class Disks(Facts):
+    """Equal NVMe disks; `gb` of each."""
+
+    count: int
+    gb: int
+    use: Literal["system", "scratch"]
+
+
+class Domain(Facts):
+    """An NVLink domain that is wider than one machine."""
+
+    nodes: int
+    gpus: int
+
+
+class Platform(Facts):
+    """One kind of on-prem machine. Empty or None: not known, or there is none."""
+
+    source: str
+    date: date
+    gpus: Accelerators
+    #: The key of its GPUs in gpus.yaml.
+    gpu_model: str
+    cpus: Cpus
+    memory_mib: int
+    numa_nodes: int | None = None
+    nvswitch: NvSwitch | None = None
+    adapters: tuple[Adapters, ...] = ()
+    nvme: tuple[Disks, ...] = ()
+    #: How many GPUs hang on each socket, in the order of their device files.
+    gpus_by_socket: tuple[int, ...] = ()
+    domain: Domain | None = None
+    power_kw: float | None
+    price_usd: float | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _composed(cls, row: Any) -> Any:
+        """A row names its GPUs' form; count, type and memory of the accelerators follow from it."""
+        found = row.get("gpus") if isinstance(row, dict) else None
+        if not isinstance(found, dict) or "model" not in found:
+            return row
+        if found["model"] not in gpus():
+            raise ValueError(f"gpus.yaml has no {found['model']}")
+        gpu = gpus()[found["model"]]
+        made = {"count": found["count"], "type": gpu.type, "memory_mib": gpu.memory_mib}
+        return {**row, "gpus": made, "gpu_model": found["model"]}
+
+    @property
+    def gpu(self) -> Gpu:
+        """The form its GPUs have."""
+        return gpus()[self.gpu_model]
+
+    @property
+    def fabric_manager(self) -> bool:
+        """Whether nvidia-fabricmanager must run: NVSwitches that this host's own driver sees.
+
+        Source: NVIDIA Fabric Manager user guide, 2.1 (systems with NVSwitches); without it CUDA fails with error 802.
+        """
+        return self.nvswitch is not None and self.nvswitch.count > 0
+
+    @property
+    def subnet_manager(self) -> bool:
+        """Whether the NVLink subnet manager (nvlsm) must run beside it: switches of the fourth generation (NVLink 5).
+
+        Source: NVIDIA Fabric Manager user guide, 1.5.
+        """
+        return self.nvswitch is not None and self.nvswitch.generation >= 4 and self.nvswitch.count > 0
+
+    @property
+    def imex(self) -> bool:
+        """Whether nvidia-imex must run: an NVLink domain that is wider than one machine (NVIDIA IMEX guide)."""
+        return self.domain is not None
+
+
+class _Platforms(Facts):
+    source: str
+    date: date
+    platforms: Mapping[str, dict[str, Any]]
+
+
+@cache
+def platforms() -> Mapping[str, Platform]:
+    """On-prem platforms by name."""
+    found: dict[str, Platform] = {}
+    for name in sorted(names(package(), "platforms")):
+        file = read(f"platforms/{name}", _Platforms)
+        for key, row in file.platforms.items():
+            # `like` names another row of the file, whose fields hold where this row is silent.
+            whole = {**file.platforms[row["like"]], **row} if "like" in row else row
+            said = {field: value for field, value in whole.items() if field != "like"}
+            found[key] = Platform.model_validate({"source": file.source, "date": file.date, **said})
+    return found

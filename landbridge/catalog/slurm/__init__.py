@@ -1,0 +1,1 @@
+"""Readers of Slurm facts: versions, configuration keys, restarts and sources."""

@@ -1,0 +1,1 @@
+"""Output of commands on a terminal: progress, excerpts and tables."""

@@ -1,0 +1,37 @@
+"""How the impact of a change is printed: a section for each rung, the worst first, and what to do under each line."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from landbridge.ops.impact import Report
+
+_STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "drain": "yellow", "in_place": "cyan"}
+#: Rungs on which the single steps interest nobody.
+_COUNTED = ("none",)
+
+
+def print_report(found: "Report", console: Console | None = None) -> None:
+    """Print it on standard error, where progress and questions are too."""
+    from landbridge.catalog.aws.impact import impact_facts
+    from landbridge.ops.impact import by_effect
+
+    console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+    titles = impact_facts().effects
+    if not found.impacts:
+        console.print("impact: nothing changes")
+    for effect, impacts in by_effect(found.impacts):
+        style = _STYLES.get(effect.value, "dim")
+        console.print(Text(f"{titles[effect].title}: {len(impacts)}", style=style))
+        if effect.value in _COUNTED:
+            continue
+        said = ""
+        for one in impacts:
+            guarded = " (protected: Pulumi refuses)" if one.protected else ""
+            console.print(Text(f"  {one.operation:8} {one.name:28} {one.why}{guarded}"))
+            # One advice for many equal steps is enough.
+            if one.first != said:
+                console.print(Text(f"           {one.first}", style="green"))
+            said = one.first

@@ -1,0 +1,1 @@
+"""Environment keys of the AWS half."""

@@ -1,0 +1,1 @@
+"""Environment files: load, validate, edit, fork, lock and expand them."""

@@ -1,0 +1,47 @@
+"""Single values of an environment file's text, replaced where they stand, so that comments and layout stay."""
+
+import json
+import re
+from typing import Any
+
+from landbridge import yaml_text
+from landbridge.environment.file.source import Source
+from landbridge.findings import DataPath, Finding, FindingsError
+
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""")
+_NUMBER = re.compile(r"[\w.+-]+")
+
+
+def replaced(source: Source, line: str, start: int, old: Any, new: Any, path: DataPath) -> str:
+    """The line with the value `old`, which begins at the offset `start`, replaced. Raises FindingsError (edit-value)."""
+    rest = line[start:]
+    quoted_text = _QUOTED.match(rest)
+    if quoted_text:
+        return line[:start] + quoted(str(new)) + rest[quoted_text.end() :]
+    if isinstance(old, str) and rest.startswith(old):
+        return line[:start] + plain(new) + rest[len(old) :]
+    number = _NUMBER.match(rest)
+    if number and not isinstance(old, str):
+        return line[:start] + plain(new) + rest[number.end() :]
+    what = "this value is written in a way that cannot be replaced"
+    raise refused(source, "edit-value", what, path, "change it by hand")
+
+
+def plain(value: Any) -> str:
+    """A value as YAML, quoted only where it must be, wherever it stands."""
+    text = str(value)
+    try:
+        same = yaml_text.load(f"[{text}]") == [value]
+    except yaml_text.BadYaml:
+        same = False
+    return text if same else quoted(text)
+
+
+def quoted(text: str) -> str:
+    """A text in quotes; what does not print is escaped, for YAML holds no such character."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def refused(source: Source, rule: str, message: str, path: DataPath, fix: str) -> FindingsError:
+    """What to raise when the text cannot be changed as wanted, with the place."""
+    return FindingsError([Finding(rule, message, path, fix).at(source.file, *source.locate(path))])

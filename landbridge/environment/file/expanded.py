@@ -1,0 +1,102 @@
+"""An environment written out with every default, as a stack's file that loads to the same environment."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from landbridge.environment.file.load import KEY, Loaded
+from landbridge.environment.model import Environment
+
+# Text that every YAML reader, whatever its version, takes for text without quotes.
+_PLAIN = re.compile(r"[A-Za-z~/][A-Za-z0-9_./@~%+-]*(:[A-Za-z0-9_./-]+)*|\d+\.\d+\.\d+\.\d+(/\d+)?")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "~"})
+# What YAML does not let stand as it is, or takes for the end of a line.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_WIDTH = 100
+
+
+def expanded(loaded: Loaded) -> str:
+    """The whole file with every default in its place, each marked with what it is for or why it was chosen.
+
+    Everything beside the environment (region, encrypted keys) is kept. Raises ValueError for a file with errors.
+    """
+    if loaded.environment is None:
+        raise ValueError(f"{loaded.path} has errors")
+    whole: dict[str, Any] = dict(loaded.source.data)
+    whole["config"] = {**whole["config"], KEY: loaded.environment}
+    return "".join(f"{line}\n" for line in _mapping(whole, "", inherited=False))
+
+
+def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: bool) -> Iterator[str]:
+    """`inherited`: the part as a whole is a default, so nobody wrote anything in it."""
+    for key, value, default, why in _items(data, inherited=inherited):
+        comment = f"  # default{f': {why}' if why else ''}" if default and not isinstance(value, BaseModel) else ""
+        flow = _flow(value)
+        if flow is not None and len(flow) <= _WIDTH:
+            yield f"{indent}{_scalar(key)}: {flow}{comment}"
+            continue
+        yield f"{indent}{_scalar(key)}:{comment}"
+        if isinstance(value, (tuple, list)):
+            yield from _sequence(value, indent + "  ", inherited=default)
+        else:
+            yield from _mapping(value, indent + "  ", inherited=default)
+
+
+def _sequence(items: tuple[Any, ...] | list[Any], indent: str, *, inherited: bool) -> Iterator[str]:
+    for item in items:
+        flow = _flow(item)
+        if flow is not None:
+            yield f"{indent}- {flow}"
+        elif isinstance(item, (tuple, list)):
+            yield f"{indent}-"
+            yield from _sequence(item, indent + "  ", inherited=inherited)
+        else:
+            lines = _mapping(item, indent + "  ", inherited=inherited)
+            yield f"{indent}- {next(lines).lstrip()}"
+            yield from lines
+
+
+def _items(data: Mapping[str, Any] | BaseModel, *, inherited: bool) -> Iterator[tuple[str, Any, bool, str | None]]:
+    """Key, value, whether nobody wrote it, and why it is so."""
+    if isinstance(data, BaseModel):
+        for name, field in type(data).model_fields.items():
+            # An environment's name is its file's, and its region has a key of its own. A kind is never a default.
+            if not (isinstance(data, Environment) and name in ("name", "region")):
+                default = name != "kind" and (inherited or name not in data.model_fields_set)
+                yield name, getattr(data, name), default, field.description
+    else:
+        for key, value in data.items():
+            yield key, value, inherited, None
+
+
+def _flow(value: Any) -> str | None:
+    """A value that fits on its key's line: a scalar, or a list or mapping of scalars."""
+    if isinstance(value, BaseModel) or (isinstance(value, Mapping) and len(value) > 1):
+        return None
+    if isinstance(value, Mapping):
+        pairs = [(_scalar(key), _flow(item)) for key, item in value.items()]
+        return None if any(item is None for _, item in pairs) else f"{{{', '.join(f'{k}: {v}' for k, v in pairs)}}}"
+    if isinstance(value, (tuple, list)):
+        items = [_flow(item) for item in value]
+        return None if any(item is None for item in items) else f"[{', '.join(str(item) for item in items)}]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
+    # JSON's text is YAML's double-quoted text.
+    return (
+        text
+        if plain
+        else _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    )

@@ -1,0 +1,185 @@
+"""One environment file out of another: the values that differ replaced where they stand, so that comments stay."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from typing import Any
+
+from landbridge import yaml_text
+from landbridge.catalog import instances, regions, zones
+from landbridge.environment.file.edit import plain, refused, replaced
+from landbridge.environment.file.load import ROOT
+from landbridge.environment.file.source import Source, read
+from landbridge.findings import DataPath, FindingsError
+
+_REGION: DataPath = ("config", "aws:region")
+_OWN_CIDR, _AWS_CIDR = (*ROOT, "onprem", "cidr"), (*ROOT, "aws", "cidr")
+_ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
+_ZONE = re.compile(r"[a-z]{3,5}\d-az\d+")
+# Belongs to the stack whose file it was: another stack gets its own.
+_STACK_KEYS = re.compile(r"^(?:encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
+_INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the new environment has otherwise; None stays as it is."""
+
+    owner: str | None = None
+    cost_center: str | None = None
+    region: str | None = None
+    onprem_cidr: IPv4Network | None = None
+    aws_cidr: IPv4Network | None = None
+    gateway_address: IPv4Address | None = None
+    onprem_asn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a stack's file holds that `pulumi new` or `pulumi stack init` has written: no environment yet."""
+
+    region: str | None
+    keys: str
+
+    def ends(self, text: str) -> str:
+        """The text of an environment file, with the stack's own keys of before."""
+        return f"{text.rstrip()}\n{self.keys}" if self.keys else text
+
+
+def begun(text: str) -> Begun | None:
+    """What a file of a stack without an environment holds; None for any other file."""
+    data = yaml_text.load(text)
+    config = data.get("config") or {} if isinstance(data, dict) else None
+    if not isinstance(config, dict) or set(config) - {"aws:region"}:
+        return None
+    return Begun(config.get("aws:region"), "".join(f"{line.group().rstrip()}\n" for line in _STACK_KEYS.finditer(text)))
+
+
+def fork(text: str, wanted: Wanted, origin: str) -> str:
+    """The text of a new environment file. `origin` is the name of the one whose text is given.
+
+    Addresses and ranges inside a range that moves move with it. Zones of another region are chosen among those that offer
+    every type that was to run in the old ones. Raises FindingsError where something does not fit, or holds secrets.
+    """
+    text = _STACK_KEYS.sub("", text)
+    source = read(text, f"Pulumi.{origin}.yaml")
+    if source.data is None:
+        raise FindingsError(source.findings)
+    values = dict(_scalars(source.data, ()))
+    secret = next((path for path in values if path[-1] == "secure"), None)
+    if secret is not None:
+        fix = "fork an environment without secure keys, then set the new one's with pulumi config set --secret"
+        raise refused(source, "fork-secrets", f"{secret[-2]} is encrypted for {origin} alone", secret, fix)
+    edits = {**_moved(source, values, wanted), **_zones(source, values, wanted), **_named(wanted)}
+    return _INVITATION.sub(f"# Forked from {origin}.", _written(source, text, values, edits))
+
+
+def _named(wanted: Wanted) -> dict[DataPath, Any]:
+    """What is replaced by itself."""
+    found: dict[DataPath, Any] = {
+        (*ROOT, "owner"): wanted.owner,
+        (*ROOT, "cost_center"): wanted.cost_center,
+        _REGION: wanted.region,
+        _OWN_CIDR: wanted.onprem_cidr and str(wanted.onprem_cidr),
+        _AWS_CIDR: wanted.aws_cidr and str(wanted.aws_cidr),
+        (*ROOT, "link", "gateway_address"): wanted.gateway_address and str(wanted.gateway_address),
+        (*ROOT, "link", "onprem_asn"): wanted.onprem_asn,
+    }
+    return {path: value for path, value in found.items() if value is not None}
+
+
+def _moved(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> dict[DataPath, Any]:
+    """Every text with an address of a range that moves, with the address at its place in the new range."""
+    ranges: list[tuple[IPv4Network, IPv4Network]] = []
+    for path, new in ((_OWN_CIDR, wanted.onprem_cidr), (_AWS_CIDR, wanted.aws_cidr)):
+        if new is not None and isinstance(values.get(path), str):
+            ranges.append((IPv4Network(values[path]), new))
+    found: dict[DataPath, Any] = {}
+    for path, value in values.items():
+        if isinstance(value, str) and ranges and path not in (_OWN_CIDR, _AWS_CIDR):
+            moved = _ADDRESS.sub(lambda match, path=path: _shift(source, match[0], ranges, path), value)  # type: ignore[misc]
+            if moved != value:
+                found[path] = moved
+    return found
+
+
+def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Network]], path: DataPath) -> str:
+    try:
+        address = IPv4Address(text)
+    except AddressValueError:
+        return text
+    for old, new in ranges:
+        if address in old:
+            offset = int(address) - int(old.network_address)
+            if offset >= new.num_addresses:
+                fix = f"give a range of at least /{old.prefixlen}, as the old one"
+                raise refused(source, "fork-range", f"{address} of {old} has no place in {new}", path, fix)
+            return str(new.network_address + offset)
+    return text
+
+
+def _zones(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> dict[DataPath, Any]:
+    """A zone of the new region for each zone that the file names."""
+    if wanted.region is None or wanted.region == values.get(_REGION):
+        return {}
+    if wanted.region not in regions():
+        raise refused(source, "fork-region", f"no region {wanted.region} is known", _REGION, ", ".join(regions()))
+    named = {path: value for path, value in values.items() if isinstance(value, str) and _ZONE.fullmatch(value)}
+    chosen: dict[str, str] = {}
+    for zone in dict.fromkeys(named.values()):
+        types = {kind for path, other in named.items() if other == zone and (kind := _type_at(values, path))}
+        offered = zones(wanted.region)
+        for kind in sorted(types):
+            offered = instances()[kind].zones_in(offered) if kind in instances() else offered
+        free = [one for one in offered if one not in chosen.values()] or list(offered)
+        if not free:
+            path = next(path for path, other in named.items() if other == zone)
+            what = f"no zone of {wanted.region} is known to offer {', '.join(sorted(types))}"
+            raise refused(
+                source, "fork-region", what, path, "fork in another region, and change types and zones by hand"
+            )
+        chosen[zone] = free[0]
+    return {path: chosen[zone] for path, zone in named.items()}
+
+
+def _type_at(values: Mapping[DataPath, Any], path: DataPath) -> str | None:
+    """The instance type that a zone is named for: the capacity's own, else the pool's; None outside pools."""
+    for end in range(len(path), 0, -1):
+        kind = values.get((*path[:end], "instance"))
+        if kind is not None:
+            return str(kind)
+    return None
+
+
+def _written(source: Source, text: str, values: Mapping[DataPath, Any], edits: Mapping[DataPath, Any]) -> str:
+    lines = text.splitlines(keepends=True)
+    places: dict[tuple[int, int], tuple[DataPath, Any]] = {}
+    for path, value in edits.items():
+        if path in values:
+            places[source.places[path].value] = (path, value)
+    missing = [(path, value) for path, value in edits.items() if path not in values]
+    # From the end, so that what comes before keeps its place.
+    for (line, column), (path, value) in sorted(places.items(), reverse=True):
+        lines[line - 1] = replaced(source, lines[line - 1], column - 1, values[path], value, path)
+    for path, value in sorted(missing, key=lambda one: source.locate(one[0]), reverse=True):
+        _insert(source, lines, path, value)
+    return "".join(lines)
+
+
+def _insert(source: Source, lines: list[str], path: DataPath, value: Any) -> None:
+    """Put a key that the file leaves out on a line of its own under its parent, which is written over several lines."""
+    parent = source.places.get(path[:-1])
+    first = next((place for other, place in source.places.items() if other[:-1] == path[:-1] and place.key), None)
+    if parent is None or parent.key is None or first is None or first.key is None or first.key[0] == parent.key[0]:
+        what = f"{path[-1]} is not in the file, and there is no line to put it after"
+        raise refused(source, "fork-value", what, path, "write it into the file by hand")
+    lines[first.key[0] - 1 : first.key[0] - 1] = [f"{' ' * (first.key[1] - 1)}{path[-1]}: {plain(value)}\n"]
+
+
+def _scalars(data: Any, path: DataPath) -> Iterator[tuple[DataPath, Any]]:
+    if isinstance(data, dict | list):
+        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _scalars(item, (*path, key))
+    else:
+        yield path, data

@@ -1,0 +1,129 @@
+"""The image lock: which image each name stands for, written down once by `landbridge lock` and committed.
+
+A public parameter such as `.../latest/ami-id` names another image every few weeks. Resolved at every `up` it would replace
+launch templates that nobody has changed; resolved once, the second `up` finds nothing to do.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from landbridge.environment.base import Model, Text
+from landbridge.environment.file.source import Source, read
+from landbridge.findings import DataPath, Finding, path_text
+
+HEAD = (
+    "# Which image each name stands for. Written by `landbridge lock`, to be committed: images change when this file does.\n"
+    "# `landbridge lock -s {name} --upgrade` asks AWS again and shows the difference.\n"
+)
+BROKEN = "broken-lock"
+_BARE = re.compile("[A-Za-z/][A-Za-z0-9_./-]*")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
+
+
+class LockedImage(Model):
+    """One image as AWS described it when it was resolved. What AWS does not publish about it is absent."""
+
+    ami: Annotated[str, StringConstraints(pattern=r"^ami-[0-9a-f]{8,17}$")]
+    parameter: Text | None = Field(default=None, description="none: an image that was built here")
+    source: Text | None = Field(default=None, description="of a built one: the digest of the roles it was built with")
+    version: int | None = Field(default=None, ge=1, description="of the parameter")
+    region: Text
+    architecture: Literal["x86_64", "arm64"]
+    root_device: Text
+    root_gib: int | None = Field(default=None, ge=1, description="the least a root volume may have")
+    name: Text | None = None
+    created: date | None = None
+    deprecated: date | None = Field(default=None, description="from then on AWS no longer lists it")
+    driver: Text | None = None
+    cuda: Text | None = None
+    efa: Text | None = None
+    resolved: date
+
+
+@dataclass(frozen=True, slots=True)
+class ImageLock:
+    """Locked images by name, in the order of their names."""
+
+    images: Mapping[str, LockedImage]
+
+    @property
+    def amis(self) -> dict[str, str]:
+        """Image ids by name: what the plan needs."""
+        return {name: image.ami for name, image in self.images.items()}
+
+    def text(self, environment: str) -> str:
+        """The lock's file: stable, one image after the other by name, so that a difference shows what has changed."""
+        parts = [HEAD.format(name=environment)]
+        for name in sorted(self.images):
+            data = self.images[name].model_dump(mode="json", exclude_none=True)
+            lines = [f"  {key}: {_scalar(value)}\n" for key, value in data.items()]
+            parts.append(f"{name}:\n{''.join(lines)}")
+        return "".join(parts) if self.images else f"{parts[0]}{{}}\n"
+
+
+EMPTY = ImageLock({})
+
+
+def lock_path(environment_file: Path) -> Path:
+    """Where the lock of an environment is: beside its file, `images.<env>.lock`."""
+    name = environment_file.name
+    plain = name.removeprefix("Pulumi.").removesuffix(".yaml") if name.startswith("Pulumi.") else environment_file.stem
+    return environment_file.with_name(f"images.{plain}.lock")
+
+
+def read_lock(path: Path, region: str | None = None) -> tuple[ImageLock | None, tuple[Finding, ...]]:
+    """The lock in `path`, None where there is no file or nothing in it can be used, and what is wrong with it.
+
+    Findings are placed in the lock's own file. With `region`, an image of another one is an error: ids are regional.
+    Never raises.
+    """
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return None, ()
+    except OSError as error:
+        finding = Finding(BROKEN, f"cannot read it: {error.strerror or error}", fix="run landbridge lock again")
+        return None, (finding.at(str(path), 1, 1),)
+    source = read(text, str(path))
+    if source.findings:
+        return None, tuple(
+            Finding(BROKEN, f.message, f.path, f.fix).at(f.file, f.line, f.column) for f in source.findings
+        )
+    if source.data is None:
+        return EMPTY, ()
+    if not isinstance(source.data, dict):
+        return None, (_at(source, (), "the lock must be a mapping of names to images"),)
+    images: dict[str, LockedImage] = {}
+    findings: list[Finding] = []
+    for name, row in source.data.items():
+        try:
+            # Dates are text in JSON; the models are strict about everything else.
+            images[name] = LockedImage.model_validate_json(json.dumps(row))
+        except ValidationError as error:
+            for one in error.errors(include_url=False):
+                where: DataPath = (name, *one["loc"])
+                findings.append(_at(source, where, f"{path_text(where)}: {one['msg'][:1].lower()}{one['msg'][1:]}"))
+            continue
+        if region is not None and images[name].region != region:
+            message = f"{name} was resolved in {images[name].region}, and this environment is in {region}"
+            findings.append(_at(source, (name, "region"), message))
+    return (None if findings else ImageLock(images)), tuple(findings)
+
+
+def _at(source: Source, path: DataPath, message: str) -> Finding:
+    fix = "this file is not for editing: landbridge lock writes it again"
+    return Finding(BROKEN, message, path, fix).at(source.file, *source.locate(path))
+
+
+def _scalar(value: object) -> str:
+    """A value in YAML: bare where every reader takes it for text, else in quotes (13.0 and 2026-11-21 are text too)."""
+    text = str(value)
+    bare = isinstance(value, int) or (_BARE.fullmatch(text) and text.casefold() not in _WORDS)
+    return text if bare else json.dumps(text, ensure_ascii=False)

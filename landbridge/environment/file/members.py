@@ -1,0 +1,244 @@
+"""Nodes put into an environment file and taken out of it: its text, changed where the nodes stand and nowhere else.
+
+What was written is read again, and held against what it should say: a file that is laid out in a way which this does not
+know is refused with what to write by hand, and never half changed.
+"""
+
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address
+from itertools import pairwise
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.environment.file.edit import plain, refused, replaced
+from landbridge.environment.file.load import ROOT
+from landbridge.environment.file.source import Source, read
+from landbridge.findings import DataPath, FindingsError
+
+NODES: DataPath = (*ROOT, "onprem", "nodes")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+#: What nodes of one kind share, beside what is asked for.
+_SHARED = ("features", "local_scratch", "hardware")
+Group = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """Nodes that join. None: as the nodes of the same name have it, and the address that follows theirs."""
+
+    names: tuple[str, ...]
+    address: IPv4Address | None = None
+    platform: str | None = None
+    rack: str | None = None
+
+
+def with_nodes(text: str, file: str, joining: Joining) -> str:
+    """The text with the nodes in it: in the group that they continue, else as a group of their own.
+
+    Raises FindingsError for names that are there, for an address or a platform that nothing gives, and for a layout that
+    cannot be changed here.
+    """
+    source, groups = _read(text, file)
+    known = {name for group in groups for name in _names(group)}
+    there = [name for name in joining.names if name in known]
+    if there:
+        what = f"{', '.join(there)} {'is' if len(there) == 1 else 'are'} in the file already"
+        raise refused(source, "node-known", what, NODES, "landbridge node list shows what Slurm thinks of it")
+    at = _like(groups, joining.names[0])
+    model = groups[at] if at is not None else {}
+    if at is not None and _continues(model, joining):
+        written = _written([*_names(model), *joining.names])
+        changed = _set(source, text.splitlines(keepends=True), (*NODES, at), {"hosts": written})
+        return _checked(source, changed, [*groups[:at], {**model, "hosts": written}, *groups[at + 1 :]])
+    return _as_a_group(source, text, groups, _group(source, model, joining))
+
+
+def without_nodes(text: str, file: str, names: Sequence[str]) -> str:
+    """The text without these nodes; every other node keeps its address, so that a group may become two.
+
+    Raises FindingsError for a name that is not there, for the last node of all, and for a layout that cannot be changed here.
+    """
+    for name in names:
+        text = _without(text, file, name)
+    return text
+
+
+def node_addresses(text: str, file: str) -> dict[str, str]:
+    """Every node's address by its name, in the file's order."""
+    _, groups = _read(text, file)
+    return {
+        name: str(IPv4Address(group["address"]) + offset)
+        for group in groups
+        for offset, name in enumerate(_names(group))
+    }
+
+
+def _read(text: str, file: str) -> tuple[Source, list[Group]]:
+    source = read(text, file)
+    if source.data is None:
+        raise FindingsError(source.findings)
+    found: Any = source.data
+    for part in NODES:
+        found = found.get(part) if isinstance(found, dict) else None
+    groups = found if isinstance(found, list) else []
+    for index, group in enumerate(groups):
+        try:
+            IPv4Address(group["address"])
+            hostlist.expand(group["hosts"])
+        except (AddressValueError, hostlist.HostlistError, TypeError, KeyError):
+            path, fix = (*NODES, index), "landbridge check says what is wrong with it"
+            raise refused(source, "edit-group", "this group of nodes cannot be read", path, fix) from None
+    return source, groups
+
+
+def _like(groups: Sequence[Group], name: str) -> int | None:
+    """The last group with nodes of the same name but for the number."""
+    stem = _stem(name)
+    return next((at for at in reversed(range(len(groups))) if stem == _stem(_names(groups[at])[-1])), None)
+
+
+def _continues(group: Group, joining: Joining) -> bool:
+    """Whether the nodes are the next ones of a row of equal machines."""
+    names = _names(group)
+    row = [names[-1], *joining.names]
+    if any(_next(one) != other for one, other in pairwise(row)):
+        return False
+    following = IPv4Address(group["address"]) + len(names)
+    same = (joining.platform or group["platform"], joining.rack or _rack(group)) == (group["platform"], _rack(group))
+    return same and joining.address in (None, following)
+
+
+def _group(source: Source, model: Group, joining: Joining) -> Group:
+    """The nodes as a group of their own."""
+    platform = joining.platform or model.get("platform")
+    if platform is None:
+        what = f"nothing says which machines {', '.join(joining.names)} are"
+        raise refused(source, "node-platform", what, NODES, "say it: --platform dgx-h100")
+    if joining.address is None:
+        what = f"{joining.names[0]} does not follow the nodes that are there, so nothing says its address"
+        raise refused(source, "node-address", what, NODES, "say it: --address 10.20.1.40")
+    found: Group = {"hosts": _written(joining.names), "platform": platform, "address": str(joining.address)}
+    rack = joining.rack or model.get("rack")
+    if rack is not None:
+        found["rack"] = rack
+    if platform == model.get("platform"):
+        found |= {key: deepcopy(model[key]) for key in _SHARED if key in model}
+    return found
+
+
+def _as_a_group(source: Source, text: str, groups: Sequence[Group], group: Group) -> str:
+    line = f"- {_flow(group)}"
+    lines = text.splitlines(keepends=True)
+    if not groups:
+        what = "no node is in the file yet, so there is no line to put this one after"
+        raise refused(source, "edit-layout", what, NODES, f"write it under onprem.nodes: {line}")
+    _, last, indent = _span(source, lines, len(groups) - 1, line)
+    lines[last:last] = [f"{indent}{line}\n"]
+    return _checked(source, "".join(lines), [*groups, group])
+
+
+def _without(text: str, file: str, name: str) -> str:
+    source, groups = _read(text, file)
+    at = next((index for index, group in enumerate(groups) if name in _names(group)), None)
+    if at is None:
+        fix = "landbridge show prints what the file says"
+        raise refused(source, "node-unknown", f"no node of the file is called {name}", NODES, fix)
+    group, path = groups[at], (*NODES, at)
+    names = _names(group)
+    place = names.index(name)
+    before, after = names[:place], names[place + 1 :]
+    parts: list[Group] = []
+    if before:
+        parts.append({**group, "hosts": _written(before)})
+    if after:
+        address = str(IPv4Address(group["address"]) + place + 1)
+        parts.append({**group, "hosts": _written(after), "address": address})
+    lines = text.splitlines(keepends=True)
+    if len(groups) == 1 and not parts:
+        what = f"{name} is the last node; a file without nodes is another kind of site"
+        raise refused(source, "node-last", what, path, "change onprem.nodes by hand")
+    first, last, _ = _span(source, lines, at, "the group by hand, in two lines") if len(parts) != 1 else (0, 0, "")
+    changed = text
+    if len(parts) == 1:
+        changed = _set(source, lines, path, parts[0])
+    elif not parts:
+        changed = "".join(lines[: first - 1] + lines[last:])
+    else:
+        # The second half is the group's own lines once more, with what differs in them.
+        second = _set(source, list(lines), path, parts[1]).splitlines(keepends=True)[first - 1 : last]
+        start = _set(source, list(lines), path, parts[0]).splitlines(keepends=True)
+        changed = "".join(start[:last] + second + start[last:])
+    return _checked(source, changed, [*groups[:at], *parts, *groups[at + 1 :]])
+
+
+def _set(source: Source, lines: list[str], path: DataPath, values: Group) -> str:
+    """The text with the group's hosts and address as in `values`, from the end, so that what comes before keeps its place."""
+    present: Any = source.data
+    for part in path:
+        present = present[part]
+    keys = [key for key in ("hosts", "address") if key in values and values[key] != present[key]]
+    for key in sorted(keys, key=lambda key: source.places[*path, key].value, reverse=True):
+        line, column = source.places[*path, key].value
+        lines[line - 1] = replaced(source, lines[line - 1], column - 1, present[key], values[key], (*path, key))
+    return "".join(lines)
+
+
+def _span(source: Source, lines: Sequence[str], index: int, by_hand: str) -> tuple[int, int, str]:
+    """First and last line of an item of the list, from 1, and what indents its dash. Raises FindingsError for `[{…}, {…}]`."""
+    path = (*NODES, index)
+    line, column = source.places[path].value
+    before = lines[line - 1][: column - 1]
+    if not re.fullmatch(r"\s*-\s+", before):
+        what = "the nodes are not written one after another, each behind a dash"
+        raise refused(source, "edit-layout", what, path, f"write {by_hand}")
+    inside = [place for other, place in source.places.items() if other[: len(path)] == path]
+    ends = [at[0] for place in inside for at in (place.key, place.value) if at is not None]
+    return line, max(ends), before[: before.index("-")]
+
+
+def _checked(source: Source, text: str, wanted: Sequence[Group]) -> str:
+    """The text, once it is known to say what is wanted and to differ in nothing else."""
+    data: Any = deepcopy(source.data)
+    holder = data
+    for part in NODES[:-1]:
+        holder = holder[part]
+    holder[NODES[-1]] = list(wanted)
+    if read(text, source.file).data != data:
+        what = "the nodes are written in a way that cannot be changed here"
+        raise refused(source, "edit-layout", what, NODES, "change the file by hand; nothing has been written")
+    return text
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return plain(value)
+
+
+def _names(group: Group) -> list[str]:
+    return hostlist.expand(group["hosts"])
+
+
+def _written(names: Sequence[str]) -> str:
+    """The shortest list that keeps the order, which is that of the addresses."""
+    short = hostlist.compress(names)
+    return short if hostlist.expand(short) == list(names) else ",".join(names)
+
+
+def _rack(group: Group) -> Any:
+    return group.get("rack", "rack1")
+
+
+def _stem(name: str) -> str:
+    match = _NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def _next(name: str) -> str:
+    match = _NUMBERED.fullmatch(name)
+    return f"{match[1]}{int(match[2]) + 1:0{len(match[2])}}" if match else ""

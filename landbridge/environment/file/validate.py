@@ -1,0 +1,209 @@
+"""Data to a typed environment: every finding of the whole tree at once, and an environment of the parts that parse.
+
+A wrong part is repaired (dropped for its default, or replaced by a harmless stand-in) and its path remembered as
+tainted, so that rules over the rest still run; what a rule says about a tainted path is never shown.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from landbridge.environment.file.shape import data_path, model_at, places_of, value_at
+from landbridge.environment.file.wording import shape_finding
+from landbridge.environment.model import Environment
+from landbridge.findings import DataPath, Finding, did_you_mean, path_text
+
+# Values for required keys that are missing or wrong; `*` is any key or position.
+STAND_INS: dict[DataPath, Any] = {
+    ("name",): "unnamed",
+    ("region",): "us-east-1",
+    ("owner",): "nobody",
+    ("onprem", "cidr"): "10.20.0.0/16",
+    ("onprem", "nodes", "*", "hosts"): "unreadable1",
+    ("onprem", "nodes", "*", "platform"): "dgx-h100",
+    ("onprem", "nodes", "*", "address"): "10.20.255.250",
+    ("aws",): {"cidr": "10.60.0.0/16"},
+    ("aws", "cidr"): "10.60.0.0/16",
+    ("aws", "services", "zone"): "use1-az1",
+    ("aws", "pools", "*", "name"): "unnamed",
+    ("aws", "pools", "*", "instance"): "p5.48xlarge",
+    ("aws", "pools", "*", "max_nodes"): 1,
+    ("link", "gateway_address"): "192.0.2.1",
+    ("link", "connection"): "dxcon-00000000",
+    ("link", "vlan"): 1,
+    ("data_classes", "*", "sites"): ["onprem"],
+    ("scheduler", "partitions", "*", "nodes"): ["onprem"],
+    ("scheduler", "accounts", "*", "data_class"): "internal",
+    ("budget", "accounts", "*", "monthly_usd"): 0,
+}
+_ROUNDS = 60
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What validation found. `environment` is complete only when there is no finding; `tainted` lists repaired paths."""
+
+    environment: Environment | None = None
+    findings: list[Finding] = field(default_factory=list)
+    tainted: set[DataPath] = field(default_factory=set)
+    _dropped: dict[DataPath, list[int]] = field(default_factory=dict)
+    _renamed: dict[DataPath, str] = field(default_factory=dict)
+    #: How many paths were tainted when these were made, the paths with one part as `*`, and all their beginnings.
+    _index: tuple[int, set[DataPath], set[DataPath]] = field(default_factory=lambda: (0, set(), set()))
+
+    def original(self, path: DataPath) -> DataPath:
+        """The path in the file of a path in the repaired data."""
+        found: DataPath = ()
+        for part in path:
+            if isinstance(part, int):
+                for index in sorted(self._dropped.get(found, ())):
+                    part += index <= part
+            else:
+                part = self._renamed.get((*found, part), part)
+            found = (*found, part)
+        return found
+
+    def is_tainted(self, path: DataPath) -> bool:
+        """True when the path, or a part it belongs to, was repaired."""
+        return any(path[:length] in self.tainted for length in range(len(path) + 1))
+
+    def touches(self, path: DataPath) -> bool:
+        """True when the path, a part it belongs to, or something inside it was repaired.
+
+        One part of the path may be `*`, any key or position: `("aws", "pools", "*", "name")` is every pool's name, and
+        with an empty part at the end, `("aws", "pools", "*", "")`, every pool as a whole.
+        """
+        if self._index[0] != len(self.tainted):
+            whole = {one for taint in self.tainted for one in _starred(taint)}
+            self._index = (len(self.tainted), whole, {one[:length] for one in whole for length in range(len(one) + 1)})
+        _, whole, parts = self._index
+        return path in parts or any(path[:length] in whole for length in range(len(path) + 1))
+
+
+def _starred(path: DataPath) -> Iterator[DataPath]:
+    """A path, and the same with any one of its parts as `*`."""
+    yield path
+    for index in range(len(path)):
+        yield (*path[:index], "*", *path[index + 1 :])
+
+
+def validate(data: Mapping[str, Any]) -> Outcome:
+    """Validate plain data (as YAML or JSON gives it) with `name` and `region` already in it. Never raises."""
+    outcome = Outcome()
+    work: dict[str, Any] = deepcopy(dict(data))
+    for _ in range(_ROUNDS):
+        try:
+            # JSON is the strict mode in which text may become an address and a list a tuple, and nothing else changes.
+            outcome.environment = Environment.model_validate_json(json.dumps(work, default=str))
+            return outcome
+        except ValidationError as problem:
+            if not _repair_all(outcome, work, problem.errors(include_url=False)):
+                return outcome
+    return outcome
+
+
+def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetails]) -> bool:
+    """Report and repair. False when a part without a stand-in is missing at the top."""
+    unknown = [error for error in errors if error["type"] == "extra_forbidden"]
+    others = [error for error in errors if error["type"] != "extra_forbidden"]
+    # Misspelt keys first: with the right name back, what is below them is checked, and nothing seems to be missing.
+    if unknown:
+        for error in unknown:
+            _repair_unknown(outcome, work, error["loc"])
+        return True
+    places: dict[DataPath, list[tuple[ErrorDetails, DataPath]]] = {}
+    for error in others:
+        path, rest = data_path(work, error["loc"])
+        here = (*path, *rest[:1]) if error["type"] == "missing" else path
+        places.setdefault(here, []).append((error, rest))
+    above = {path[:length] for path in places for length in range(len(path))}
+    for path, found in places.items():
+        # A list is not "too short" when it is its wrong items that do not count.
+        spoilt = path in above or outcome.original(path) in outcome._dropped
+        if not (spoilt and found[0][0]["type"] == "too_short"):
+            outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in found]))
+    # From the back, so that dropping an item of a list does not move the ones still to be repaired.
+    gone: set[DataPath] = set()
+    for path in sorted(places, key=_sort_key, reverse=True):
+        if any(path[:length] in gone for length in range(len(path) + 1)):
+            continue
+        repaired = _repair(outcome, work, path)
+        if repaired is None:
+            return False
+        gone.add(repaired)
+    return True
+
+
+def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:
+    return tuple((isinstance(part, str), part if isinstance(part, int) else 0, str(part)) for part in path)
+
+
+def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) -> None:
+    path, rest = data_path(work, location)
+    if rest or not path:
+        return
+    parent, key = path[:-1], str(path[-1])
+    holder = value_at(work, parent)
+    model = model_at(Environment, work, parent)
+    known = list(model.model_fields) if model else []
+    meant = did_you_mean(key, [name for name in known if name not in holder])
+    near = meant or did_you_mean(key, known)
+    home, another_kind = places_of(Environment, key, parent)
+    if another_kind:
+        fix = f"it is a key of another kind of {path_text(parent)}; change kind:, or remove it"
+    elif home and not get_close_matches(key, known, n=1, cutoff=0.8):
+        fix = f"it is a key of {' and '.join(home[:3])}"
+    else:
+        fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
+    where = f" in {path_text(parent)}" if parent else ""
+    original = outcome.original(path)
+    outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{where}', original, fix))
+    value = holder.pop(key)
+    if meant:
+        holder[meant] = value
+        outcome._renamed[(*outcome.original(parent), meant)] = str(original[-1])
+
+
+def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> DataPath | None:
+    """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to.
+
+    Returns the path that was dropped or replaced, None when nothing is left to be dropped.
+    """
+    while path:
+        outcome.tainted.add(outcome.original(path))
+        parent, key = path[:-1], path[-1]
+        holder = value_at(work, parent)
+        # A list of a fixed length may lack the item; then it is the list that is wrong.
+        if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
+            original = outcome.original(path)[-1]
+            outcome._dropped.setdefault(outcome.original(parent), []).append(cast(int, original))
+            del holder[key]
+            return path
+        if isinstance(holder, dict):
+            model = model_at(Environment, work, parent)
+            if (model is None or _optional(model, str(key))) and key in holder:
+                del holder[key]
+                return path
+            stand_in = _stand_in(path) if model is not None and not _optional(model, str(key)) else None
+            if stand_in is not None and holder.get(key) != stand_in:
+                holder[key] = deepcopy(stand_in)
+                return path
+        path = parent
+    return None
+
+
+def _optional(model: type[BaseModel], key: str) -> bool:
+    return key not in model.model_fields or not model.model_fields[key].is_required()
+
+
+def _stand_in(path: DataPath) -> Any:
+    for pattern, value in STAND_INS.items():
+        if len(pattern) == len(path) and all(p in ("*", part) for p, part in zip(pattern, path, strict=True)):
+            return value
+    return None

@@ -1,0 +1,1 @@
+"""Environment keys of the organisation's own site."""

@@ -1,0 +1,1 @@
+"""Environment keys of Slurm: scheduler, quality of service and bursting."""

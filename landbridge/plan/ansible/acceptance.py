@@ -1,0 +1,98 @@
+"""What nodes have to reach before they are accepted, from their platform and from how many of them work together. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from landbridge.catalog import Platform, platforms
+from landbridge.catalog.hardware.acceptance import acceptance
+from landbridge.environment import Environment
+from landbridge.hostlist import expand
+
+Confidence = Literal["measured", "derived", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """At least this much of `what`, in `unit`. `source` says where from; `confidence`: somebody's, or a share of a bound."""
+
+    what: str
+    at_least: float
+    unit: str
+    source: str
+    confidence: Confidence
+
+
+def platform_of(environment: Environment, node: str) -> Platform | None:
+    """The platform of an on-prem node; None for a name that is none's."""
+    groups = (group for group in environment.node_groups if node in expand(group.hosts))
+    return next((platforms()[group.platform] for group in groups), None)
+
+
+def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
+    """Copies to and from the host and between GPUs, each of them, in GB/s. What nobody knows is not asked for."""
+    row, facts, found = acceptance().gpus.get(platform.gpu_model), acceptance(), []
+    host, pcie = row.host if row else None, platform.gpu.pcie
+    if host is not None:
+        made = (host, facts.source, "measured")
+    elif pcie is not None and pcie.generation in facts.pcie_lane:
+        lanes = f"{facts.shares.host} of {pcie.width} lanes of PCIe {pcie.generation}"
+        made = (facts.shares.host * pcie.width * facts.pcie_lane[pcie.generation], lanes, "derived")
+    else:
+        made = None
+    if made is not None:
+        found += [_gb_s(name, *made) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
+    if row is not None and row.peer is not None:
+        found.append(_gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
+    return tuple(found)
+
+
+def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, ...]:
+    """All-reduce over all GPUs of these machines: bus bandwidth by message size, `busbw@<bytes>`, in GB/s.
+
+    Empty where a bound is not known: no NVLink inside, or adapters that the catalogue does not have.
+    """
+    if len(platforms_of) == 1:
+        return _inside(platforms_of[0])
+    bounds = [_between(platform) for platform in platforms_of]
+    if any(bound is None for bound in bounds):
+        return ()
+    facts = acceptance()
+    # The slowest machine decides.
+    bound = min(bound for bound in bounds if bound is not None)
+    source = f"{facts.shares.fabric} of {bound:.0f} GB/s, which the adapters of each machine carry in a ring"
+    return _by_size(bound * facts.shares.fabric, source, "derived")
+
+
+def _inside(platform: Platform) -> tuple[Threshold, ...]:
+    facts = acceptance()
+    row = facts.gpus.get(platform.gpu_model)
+    if row is not None and row.node is not None and row.node.gpus == platform.gpus.count:
+        sizes = _by_size(row.node.gb_s, facts.source, "measured", below=row.node.bytes)
+        return (*sizes, _gb_s(f"busbw@{row.node.bytes}", row.node.gb_s, facts.source, "measured"))
+    links = platform.gpu.nvlink
+    if links is None or platform.gpus.count < 2:
+        return ()
+    share = facts.shares.nvlink
+    return _by_size(share * links.total_gb_s, f"{share} of a GPU's links, {links.total_gb_s:g} GB/s", "derived")
+
+
+def _between(platform: Platform) -> float | None:
+    """What bus bandwidth a ring over machines reaches at most: each adapter carries the whole of what bus bandwidth counts.
+
+    Source: nccl-tests, doc/PERFORMANCE.md, AllReduce.
+    """
+    rates = [one.count * one.gbps / 8 for one in platform.adapters if one.use == "fabric"]
+    if not rates:
+        return None
+    links = platform.gpu.nvlink
+    return min(sum(rates), links.total_gb_s) if links is not None else sum(rates)
+
+
+def _by_size(gb_s: float, source: str, confidence: Confidence, below: int | None = None) -> tuple[Threshold, ...]:
+    sizes = (size for size in acceptance().sizes if below is None or size.bytes < below)
+    return tuple(_gb_s(f"busbw@{size.bytes}", gb_s * size.share, source, confidence) for size in sizes)
+
+
+def _gb_s(what: str, at_least: float, source: str, confidence: Confidence) -> Threshold:
+    return Threshold(what, round(at_least, 1), "GB/s", source, confidence)

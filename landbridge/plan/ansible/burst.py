@@ -1,0 +1,167 @@
+"""The burst controller's configuration: /etc/landbridge/burst.json, from the environment and the stack's outputs.
+
+Its keys are the fields of landbridge.burst.model.Policy by their own names (landbridge/burst/config/config.py reads them).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from landbridge.catalog import limits
+from landbridge.environment import Environment, Pool
+from landbridge.plan.aws.capacity import Terms, fallbacks, kept_nodes
+from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.other_regions import other_regions
+from landbridge.plan.outputs import PoolOutput, StackOutputs
+from landbridge.plan.slurm.controller_pair import has_standby, shared_state, state_folder
+from landbridge.plan.slurm.partitions import OPERATORS
+from landbridge.plan.slurm.promotions import promotions
+
+#: Written by the `burst` role for Slurm's own user, and read by boto3's ordinary chain.
+CREDENTIALS_FILE = "/etc/landbridge/aws-credentials"
+
+
+def node_prefix(pool: str) -> str:
+    """Slurm's nodes of a pool are this and a number from 1."""
+    return f"{pool}-"
+
+
+def aws_endpoint(environment: Environment) -> str | None:
+    """Where the services reach AWS, where that is not AWS's own address: as their site sees it."""
+    endpoints = environment.aws.endpoints
+    return endpoints.onprem if environment.onprem is not None else endpoints.cloud
+
+
+def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, Any]:
+    """Everything the burst programs need, as plain data; no secret is in it."""
+    own, budget = environment.burst, environment.budget
+    pools = {pool.name: pool for pool in environment.aws.pools}
+    return {
+        "cluster": outputs.cluster,
+        "region": outputs.region,
+        "cost_center": environment.cost_center,
+        "endpoint": aws_endpoint(environment),
+        # A host in AWS has its rights by being it.
+        "credentials_file": CREDENTIALS_FILE if environment.onprem is not None else None,
+        "slurm_key_secret": outputs.secrets.slurm_key,
+        "metrics": None if own.metrics_port is None else f"127.0.0.1:{own.metrics_port}",
+        "snapshot_dir": _snapshots(environment),
+        "monthly_usd": budget.monthly_usd,
+        "hard": budget.hard,
+        "pool_monthly_usd": {name: usd for name, usd in sorted(budget.pools.items()) if name in outputs.pools},
+        "unpriced": own.unpriced,
+        "lease_minutes": environment.aws.lease_minutes,
+        "grace_minutes": own.grace_minutes,
+        "orphan_seconds": 60 * own.orphan_minutes,
+        "breaker_seconds": 60 * own.breaker_minutes,
+        "operators": [OPERATORS],
+        "accounts": accounts(environment),
+        "promotions": [
+            {"partition": one, "partitions": list(others), "wait_seconds": seconds}
+            for one, others, seconds in promotions(environment)
+        ],
+        "pools": {
+            name: _pool(environment, pools[name], outputs)
+            for name, found in sorted(outputs.pools.items())
+            # One that the file has no more is gone at the next `up`; one that is nowhere to be had starts nothing.
+            if name in pools and found.subnets
+        },
+    }
+
+
+def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
+    """Whose jobs may be in AWS, and what they may cost. An account of a class that there is not goes nowhere."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, account in sorted(environment.scheduler.accounts.items()):
+        known, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
+        found[name] = {
+            "data_class": account.data_class,
+            "aws": known is not None and "aws" in known.sites,
+            "monthly_usd": budget.monthly_usd if budget is not None else None,
+            "hard": budget is not None and budget.hard,
+        }
+        if known is not None and known.regions:
+            found[name]["regions"] = list(known.regions)
+    return found
+
+
+def _snapshots(environment: Environment) -> str | None:
+    """Where a pair's journal is copied, so that the other controller has it: beside Slurm's queue."""
+    shared = has_standby(environment) and shared_state(environment) is not None
+    return f"{state_folder(environment)}/landbridge-burst" if shared else None
+
+
+def _pool(environment: Environment, pool: Pool, outputs: StackOutputs) -> dict[str, Any]:
+    return {
+        "node_prefix": node_prefix(pool.name),
+        "max_nodes": pool.max_nodes,
+        "min_nodes": kept_nodes(pool, environment.region),
+        "resume_timeout": pool.resume_timeout,
+        "boot_seconds": boot_seconds(pool),
+        "places": [
+            *_places(environment, pool, outputs.pools[pool.name]),
+            *(
+                {**place, "region": region}
+                for region, there in other_regions(environment).items()
+                for place in _places_there(there, pool.name, outputs.region_pools.get(region, {}))
+            ),
+        ],
+    }
+
+
+def _places_there(there: Environment, pool: str, outputs: Mapping[str, PoolOutput]) -> Iterator[dict[str, Any]]:
+    """A pool's places in another region, as far as they are built."""
+    own = next((one for one in there.aws.pools if one.name == pool), None)
+    if own is not None and pool in outputs:
+        yield from _places(there, own, outputs[pool])
+
+
+def boot_seconds(pool: Pool) -> int:
+    """What is paid for before a job starts, at worst: the slowest boot known, and no longer than Slurm waits."""
+    return min(60 * limits().boot.minutes[1], pool.resume_timeout)
+
+
+def _places(environment: Environment, pool: Pool, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
+    """Every capacity in the file's order, in each of its zones in theirs."""
+    subnets, taken = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
+    for number, terms in enumerate(fallbacks(pool, environment.region)):
+        for zone in terms.zones:
+            subnet = subnets.get(zone)
+            if subnet is None:
+                # The file is ahead of what is built.
+                continue
+            key = _key(terms, zone)
+            key = f"{key}/{number}" if key in taken else key
+            taken.add(key)
+            made = subnet.placement_group if terms.placement is not None else None
+            yield {
+                "key": key,
+                "kind": terms.kind,
+                "instance_type": terms.instance,
+                "subnet": subnet.id,
+                "zone": zone,
+                "market": terms.market.kind,
+                "launch_template_id": outputs.launch_template_id,
+                "launch_template_version": outputs.launch_template_version,
+                "placement_group": terms.placement_group or made,
+                # An open one is found by any launch that names none.
+                "reservation": terms.market.reservation if terms.market.preference is None else None,
+                "reservation_group": terms.market.reservation_group,
+                "usd_hour": worst_rate(terms, environment),
+                "max_price_usd": terms.market.max_price_usd,
+                "opens": terms.starts.timestamp() if terms.starts is not None else None,
+                "closes": terms.leave_by.timestamp() if terms.leave_by is not None else None,
+                "size": terms.size,
+                "interfaces": [
+                    {"card": nic.network_card, "device": nic.device, "kind": nic.type}
+                    for nic in pool_interfaces(pool, terms.instance)
+                ],
+                "security_groups": [outputs.security_group_id, *pool.security_groups],
+                "public_ip": pool.public_ip,
+            }
+
+
+def _key(terms: Terms, zone: str) -> str:
+    """What a lack of capacity is remembered by."""
+    bought = terms.market.reservation or (terms.market.reservation_group or "").rpartition("/")[2]
+    return "/".join(part for part in (terms.instance, zone, terms.market.kind, bought) if part)

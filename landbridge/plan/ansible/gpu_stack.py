@@ -1,0 +1,113 @@
+"""The GPU software of on-prem nodes: which driver, from where, and what has to have its version. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.catalog import Platform, generation, gpu_stack, platforms
+from landbridge.catalog.hardware.gpu_stack import Packages
+from landbridge.catalog.hardware.gpus import Flavour
+from landbridge.environment import Environment
+from landbridge.environment.onprem.driver import Driver
+from landbridge.environment.onprem.onprem import NodeGroup
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSoftware:
+    """What one platform's nodes get. `locked` are parts that have the driver's version to the last digit, by the
+    catalogue's names; `version` is empty where the newest of the branch is taken when a node is installed."""
+
+    branch: str
+    version: str
+    modules: Flavour
+    locked: tuple[str, ...]
+    beside: tuple[str, ...]
+
+    def packages(self, system: Packages) -> dict[str, str]:
+        """Package names of a system, with the version to pin; empty: of no version of the driver's."""
+        found = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
+        found |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}
+        found |= {name: "" for part in self.beside for name in system.beside.get(part, ())}
+        return {name.replace("{branch}", self.branch): version for name, version in found.items()}
+
+
+def driver_of(environment: Environment) -> Driver:
+    """What the site says of the driver; the defaults where there is no site."""
+    return environment.onprem.driver if environment.onprem is not None else Driver()
+
+
+def branch_of(driver: Driver) -> str:
+    """The branch: named, that of the named release, or the catalogue's."""
+    return driver.branch or driver.branch_of_version or gpu_stack().branch
+
+
+def software(driver: Driver, platform: Platform) -> GpuSoftware:
+    """What nodes of a platform get.
+
+    Source: NVIDIA Fabric Manager user guide, 2.1 (every machine with NVSwitches runs it, in the driver's own version) and
+    1.5 (NVLink 5: nvlsm beside it); IMEX guide; driver installation guide, kernel modules.
+    """
+    branch = branch_of(driver)
+    known = gpu_stack().branches.get(branch)
+    # The distribution's archive keeps the newest release of a branch alone.
+    named = driver.version or (known.release if known and driver.repository == "nvidia" else None)
+    modules = generation(platform.gpu).modules[0] if driver.modules == "auto" else driver.modules
+    locked = {
+        "fabric_manager": platform.fabric_manager,
+        "switch_query": platform.fabric_manager,
+        "switch_counters": platform.subnet_manager,
+        "imex": platform.imex,
+    }
+    return GpuSoftware(
+        branch=branch,
+        version=named or "",
+        modules=modules,
+        locked=tuple(part for part, there in locked.items() if there),
+        beside=("subnet_manager",) if platform.subnet_manager else (),
+    )
+
+
+def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """What the roles nvidia_driver, nvidia_fabric and node_health have to know of one node; nothing of other hosts."""
+    group = next((one for one in environment.node_groups if host in hostlist.expand(one.hosts)), None)
+    if group is None or group.platform not in platforms():
+        return {}
+    driver, platform = driver_of(environment), platforms()[group.platform]
+    found = software(driver, platform)
+    checked = {"node_health_driver_branch": found.branch}
+    if not driver.install:
+        return checked
+    variables: dict[str, Any] = {
+        "nvidia_driver_branch": found.branch,
+        "nvidia_driver_version": found.version,
+        "nvidia_driver_modules": found.modules,
+        "nvidia_driver_repository": driver.repository,
+        "nvidia_driver_mirror": driver.mirror or "",
+        "nvidia_driver_locked": list(found.locked),
+        "nvidia_driver_beside": list(found.beside),
+        "nvidia_driver_secure_boot": driver.secure_boot,
+        "nvidia_driver_reboot": driver.reboot,
+        "nvidia_fabric_manager": "fabric_manager" in found.locked,
+        "nvidia_fabric_subnet_manager": bool(found.beside),
+        "nvidia_fabric_imex_nodes": imex_nodes(environment, group, platform, host),
+    }
+    return checked | variables
+
+
+def imex_nodes(environment: Environment, group: NodeGroup, platform: Platform, host: str) -> list[str]:
+    """Addresses of the nodes of the host's NVLink domain, itself among them; none where a machine is one by itself.
+
+    Machines of a group are cabled in the file's order, as many to a domain as the platform has.
+    Source: NVIDIA IMEX guide, nodes_config.cfg: the same list on every node of the domain.
+    """
+    if platform.domain is None:
+        return []
+    names, size = hostlist.expand(group.hosts), platform.domain.nodes
+    start = names.index(host) // size * size
+    addresses = environment.host_addresses()
+    return [addresses[name] for name in names[start : start + size] if name in addresses]
+
+
+def _of_branch(rows: Mapping[str, Mapping[Flavour, tuple[str, ...]]], branch: str) -> Mapping[Flavour, tuple[str, ...]]:
+    return rows.get(branch, rows["newer"])

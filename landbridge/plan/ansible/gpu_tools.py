@@ -1,0 +1,67 @@
+"""What is beside the driver on GPU nodes: DCGM, devices of containers, RDMA, GPUDirect Storage. Pure."""
+
+from typing import Any
+
+from landbridge.catalog import platforms
+from landbridge.environment import Environment
+from landbridge.environment.onprem.gpu_tools import GpuTools, Rdma
+from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, software
+from landbridge.plan.site.mig import group_of
+
+#: The role dcgm's, told by prolog and epilog.
+STATISTICS = "/opt/landbridge/bin/landbridge-job-statistics"
+# The first branch whose driver is CUDA 13's. Source: CUDA toolkit release notes, minimum driver versions.
+_CUDA_13 = 580
+
+
+def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """What the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment have to know of one node.
+
+    Nothing of hosts that are no nodes, and of nodes whose own system brings the driver: that brings the rest, too.
+    """
+    group, driver = group_of(environment, host), driver_of(environment)
+    if group is None or environment.onprem is None or not driver.install or group.platform not in platforms():
+        return {}
+    tools = environment.onprem.gpu_tools
+    platform = platforms()[group.platform]
+    kinds = {one.kind for one in platform.adapters}
+    # Where all comes from NVIDIA's repository, the driver's role has brought it; a mirror of it has DCGM, too.
+    own = driver.repository != "nvidia"
+    return {
+        **(_dcgm(tools, branch_of(driver), own, driver.mirror) if tools.dcgm else {}),
+        **(_containers(tools) if tools.container_toolkit else {}),
+        **(_rdma(tools.rdma) if tools.rdma.stack != "none" and (tools.rdma.roce or "infiniband" in kinds) else {}),
+        # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
+        **({"landbridge_gds": True} if tools.gds and software(driver, platform).modules == "open" else {}),
+    }
+
+
+def _dcgm(tools: GpuTools, branch: str, own: bool, mirror: str | None) -> dict[str, Any]:
+    found = {
+        "landbridge_dcgm": True,
+        "dcgm_cuda": "13" if int(branch) >= _CUDA_13 else "12",
+        "dcgm_version": tools.dcgm_version or "",
+        "dcgm_repository": own,
+        "dcgm_mirror": mirror or "",
+    }
+    return found | ({"slurm_job_environment_statistics": STATISTICS} if tools.job_statistics else {})
+
+
+def _containers(tools: GpuTools) -> dict[str, Any]:
+    mirror = (tools.container_toolkit_mirror or "").rstrip("/")
+    return {
+        "landbridge_container_toolkit": True,
+        "nvidia_container_toolkit_version": tools.container_toolkit_version or "",
+        "nvidia_container_toolkit_mirror": mirror and f"{mirror}/",
+        "nvidia_container_toolkit_key_url": mirror and f"{mirror}/gpgkey",
+    }
+
+
+def _rdma(rdma: Rdma) -> dict[str, Any]:
+    return {
+        "landbridge_rdma": True,
+        "rdma_stack": rdma.stack,
+        "rdma_mirror": rdma.mirror or "",
+        "rdma_gpu_memory": rdma.gpu_memory,
+        "rdma_roce": [port.model_dump(mode="json") for port in rdma.roce],
+    }

@@ -1,0 +1,256 @@
+"""Ansible's inventory: groups, hosts, and every variable of every role, decided.
+
+The shape is that of `ansible-inventory --list`. No secret is in it: roles get theirs from the operator's secrets folder.
+How to connect is the inventory plugin's business.
+"""
+
+from typing import Any
+
+from landbridge.catalog import slurm_releases
+from landbridge.environment import Environment, NfsHome
+from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.plan.ansible.gpu_stack import driver_variables
+from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
+from landbridge.plan.ansible.node_logins import node_login_variables
+from landbridge.plan.ansible.state_volume import state_volume
+from landbridge.plan.ansible.tuning import node_tuning, service_tuning
+from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.network.gateway import gateway_variables, linked_gateway_variables, linked_gateways
+from landbridge.plan.network.ports import firewall_variables, node_updates
+from landbridge.plan.network.site_dns import site_dns_host, site_dns_variables
+from landbridge.plan.other_regions import vpc_ranges
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.containers import container_folder, container_variables
+from landbridge.plan.site.health import PROGRAM, expected_of
+from landbridge.plan.site.home import LOCAL_HOMES, exporters_mounts, home_mounts, homes_in_aws, share_mounts
+from landbridge.plan.site.hosts import GROUPS, Host, hosts, service_hosts, top_group
+from landbridge.plan.site.mig import group_of, mig_variables
+from landbridge.plan.site.mlops import artifact_class, tracking_uri
+from landbridge.plan.site.people import people_of_server, people_variables
+from landbridge.plan.site.reach import reached_as
+from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
+from landbridge.plan.slurm.accounts import accounts, capped, limited, qualities
+from landbridge.plan.slurm.controller_pair import SHARED, shared_state, state_export, state_variables
+from landbridge.plan.slurm.files import slurm_files
+from landbridge.plan.slurm.jobs import PROGRAM as JOB_PROGRAM
+from landbridge.plan.slurm.jobs import job_variables
+from landbridge.plan.slurm.keys import key_file, several_keys
+from landbridge.plan.slurm.nodes import pool_node_names
+from landbridge.plan.slurm.packages import slurm_packages
+from landbridge.plan.slurm.reservations import reservations
+from landbridge.plan.slurm.rest import rest_variables, token_variables
+from landbridge.plan.slurm.restarts import start_settings
+from landbridge.plan.slurm.signing import keeps_accounts, needs_sackd
+
+Variables = dict[str, Any]
+
+
+def inventory(environment: Environment, outputs: StackOutputs | None = None) -> dict[str, Any]:
+    """Groups, hosts and variables. What only AWS can say is there once there are outputs."""
+    found, top = hosts(environment), top_group(environment)
+    data: dict[str, Any] = {
+        "all": {"children": [top], "vars": _common(environment, outputs)},
+        # Here, not for all: an image of a cloud node has nothing to do with the site's ports.
+        top: {
+            "hosts": [host.name for host in found],
+            "children": list(GROUPS[1:]),
+            "vars": {
+                "base_time_servers": list(environment.hosts.time_servers),
+                **firewall_variables(environment),
+                **service_tuning(environment),
+            },
+        },
+    }
+    variables = {
+        "slurm_controller": {
+            **_controller(environment),
+            # Debian's Slurm asks ten seconds for a name that is not known, and slurmctld holds its locks meanwhile.
+            "base_hosts_absent": [name for pool in environment.aws.pools for name in pool_node_names(pool)],
+            **token_variables(environment),
+            **state_volume(environment, outputs),
+        },
+        "slurm_database": {**_database(environment, outputs), **token_variables(environment)},
+        "slurm_rest": rest_variables(environment),
+        "slurm_node": {
+            "slurm_node_start_settings": start_settings(environment, "slurmd"),
+            **node_updates(environment),
+            **node_tuning(environment),
+        },
+        "nfs_server": _nfs_server(environment),
+        "nfs_client": homes_in_aws(environment, outputs),
+        "lustre_client": lustre_variables(environment),
+        "site_gateway": gateway_variables(environment, outputs),
+        "site_dns": site_dns_variables(environment, outputs),
+        "mlflow": _mlflow(environment, outputs),
+        "burst": _burst(environment, outputs),
+    }
+    for group in GROUPS[1:]:
+        members = [host.name for host in found if group in host.groups]
+        data[group] = {"hosts": members, "vars": variables.get(group, {})}
+    data["_meta"] = {"hostvars": {host.name: _host(environment, host, outputs) for host in found}}
+    for name, (site, linked) in linked_gateways(environment).items():
+        data[top]["hosts"].append(name)
+        data["site_gateway"]["hosts"].append(name)
+        own = {"ansible_host": str(linked.address), "base_hostname": name}
+        data["_meta"]["hostvars"][name] = {**own, **linked_gateway_variables(environment, site, outputs)}
+    return data
+
+
+def _host(environment: Environment, host: Host, outputs: StackOutputs | None) -> Variables:
+    found: Variables = {"ansible_host": reached_as(environment, host, outputs), "base_hostname": host.name}
+    if host.platform:
+        found["landbridge_platform"] = host.platform
+        found |= job_variables(environment, host.name)
+        found |= container_folder(environment, host.name)
+        found["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
+        found |= driver_variables(environment, host.name)
+        found |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
+    if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
+        found["slurm_login_daemon"] = False
+        found["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
+    if {"slurm_controller", "slurm_node"} <= set(host.groups):
+        # It and slurmd would want the same folder.
+        found |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
+    if {"nfs_server", "nfs_client"} <= set(host.groups):
+        found["nfs_client_mounts"] = [*exporters_mounts(environment), *_shares(environment, outputs)]
+    return found | site_dns_host(environment, host)
+
+
+def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Variables]:
+    """What is mounted besides homes, as the role nfs_client takes it."""
+    return [*site_nfs_mounts(environment), *share_mounts(environment, outputs)]
+
+
+def _common(environment: Environment, outputs: StackOutputs | None) -> Variables:
+    """What several roles need, and what a node image is built with on a host that is in no group."""
+    served, mounts = service_hosts(environment), home_mounts(environment, outputs)
+    links = served.packages.python_find_links or ""
+    found: Variables = {
+        "landbridge_cluster": environment.name,
+        "landbridge_region": environment.region,
+        "base_hosts": [
+            {"name": host.name, "address": host.address, "aliases": [f"{host.name}.{served.domain}"]}
+            for host in hosts(environment)
+        ],
+        "base_users": [{"name": user.name, "uid": user.uid, "groups": []} for user in environment.users],
+        **people_variables(environment),
+        **node_tuning(environment),
+        "base_home_root": environment.storage.home.mount,
+        "base_create_homes": False,
+        "base_environment": {"MLFLOW_TRACKING_URI": tracking_uri(environment)},
+        "slurm_common_auth": environment.scheduler.auth,
+        **slurm_packages(environment),
+        **container_variables(environment),
+        **node_login_variables(environment),
+        "slurm_node_controllers": list(served.controllers),
+        "slurm_login_controllers": list(served.controllers),
+        # slurm.conf is the same for every node: where nothing is checked, the program must still be there.
+        "slurm_node_health_program": PROGRAM if environment.node_groups else "",
+        "nfs_client_mounts": [*mounts, *_shares(environment, outputs)],
+        # The operators' own account has its home where everybody's are mounted.
+        "nfs_client_accounts": [user.name for user in environment.users],
+        "nfs_client_local_homes": LOCAL_HOMES,
+        # What a node image mounts at boot, through the link or next to it.
+        "landbridge_cloud_mounts": mounts if environment.storage.home.on_cloud_nodes else [],
+        **image_variables(environment),
+        "python_runtime_find_links": links,
+        "training_runtime_find_links": links,
+        "cloud_agent_lease_minutes": environment.aws.lease_minutes,
+        "cloud_identity_region": environment.region,
+        "cloud_identity_endpoint": environment.aws.endpoints.cloud or "",
+        # Known before the stack is built, so that an image does not have to wait for it.
+        "cloud_identity_key_secret": identity_args(environment).secret_name,
+    }
+    if environment.scheduler.auth == "slurm":
+        found |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
+        # The keys themselves are among the operator's secrets.
+        found["landbridge_slurm_keys"] = several_keys(environment)
+    return found
+
+
+def _controller(environment: Environment) -> Variables:
+    return {
+        "slurm_controller_files": slurm_files(environment),
+        "slurm_controller_scripts": [JOB_PROGRAM],
+        "slurm_controller_start_settings": start_settings(environment, "slurmctld"),
+        "slurm_controller_cluster": environment.name,
+        **state_variables(environment),
+        "slurm_controller_database_host": service_hosts(environment).database if keeps_accounts(environment) else "",
+        "slurm_controller_sackd": needs_sackd(environment),
+        "slurm_controller_accounts": accounts(environment),
+        "slurm_controller_qos": qualities(environment),
+        "slurm_controller_tres": limited(environment),
+        "slurm_controller_monthly_qos": capped(environment),
+        "slurm_controller_reservations": reservations(environment),
+        "slurm_controller_first_save": slurm_releases()[environment.scheduler.slurm.version].needs_first_save,
+    }
+
+
+def _database(environment: Environment, outputs: StackOutputs | None) -> Variables:
+    """slurmdbd, and the database under it: on the same host, or RDS, which has an address once it is built."""
+    found: Variables = {"slurm_database_host": service_hosts(environment).database}
+    if outputs is not None and outputs.services is not None:
+        database = outputs.services.database
+        found |= {
+            "slurm_database_server": database.address,
+            "slurm_database_server_port": database.port,
+            "slurm_database_admin": database.user,
+            "slurm_database_admin_secret": database.secret_arn,
+            "slurm_database_region": environment.region,
+            "slurm_database_endpoint": aws_endpoint(environment) or "",
+        }
+    return found
+
+
+def _nfs_server(environment: Environment) -> Variables:
+    home = environment.storage.home
+    if not isinstance(home, NfsHome):
+        return {}
+    clients = [
+        str(service_hosts(environment).cidr),
+        *(map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()),
+    ]
+    queue, folders = state_export(environment)
+    homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
+    return {
+        "nfs_server_implementation": home.server,
+        "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}, *queue],
+        "nfs_server_homes": [*homes, *folders],
+        "mlflow_clients_home_root": home.export,
+        **people_of_server(environment),
+    }
+
+
+def _mlflow(environment: Environment, outputs: StackOutputs | None) -> Variables:
+    mlflow, served = environment.mlops.mlflow, service_hosts(environment)
+    host, address = served.mlops, served.addresses[served.mlops]
+    names = [host, f"{host}.{served.domain}", str(address), "localhost", *mlflow.allowed_hosts]
+    found: Variables = {
+        "mlflow_port": mlflow.port,
+        "mlflow_find_links": served.packages.python_find_links or "",
+        "mlflow_allowed_hosts": [*names, *(f"{name}:{mlflow.port}" for name in names)],
+        "mlflow_region": environment.region,
+        "mlflow_s3_endpoint": aws_endpoint(environment) or "",
+    }
+    data_class = artifact_class(environment)
+    if data_class is None:
+        # Every class stays at home, and so do the artifacts.
+        found["mlflow_artifacts_destination"] = "/var/lib/mlflow/artifacts"
+    elif outputs is not None:
+        found["mlflow_artifacts_destination"] = f"s3://{outputs.hub.buckets[data_class].name}/mlflow"
+    return found
+
+
+def _burst(environment: Environment, outputs: StackOutputs | None) -> Variables:
+    served = service_hosts(environment)
+    found: Variables = {"burst_find_links": served.packages.python_find_links or ""}
+    if environment.scheduler.auth == "slurm":
+        found["burst_key_file"] = key_file(environment)
+    if environment.onprem is None:
+        found["burst_metadata"] = True
+    if shared_state(environment) is not None:
+        found["burst_snapshot_mount"] = SHARED
+    if outputs is not None:
+        found["burst_config"] = burst_config(environment, outputs)
+        found["burst_key_secret"] = outputs.secrets.slurm_key
+    return found

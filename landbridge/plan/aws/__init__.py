@@ -1,0 +1,1 @@
+"""Plan of AWS resources: pools, images, identity, the data hub, file systems and services."""

@@ -1,0 +1,129 @@
+"""Slurm's controller in AWS: its host, the volume that its state is on, its database, and what it may do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from landbridge.environment import CloudServices, Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws import policies
+from landbridge.plan.aws.accounting import DatabaseArgs, database_args
+from landbridge.plan.aws.hub import bucket_prefix, document
+from landbridge.plan.aws.machine import (
+    SLURMCTLD_PORT,
+    SLURMDBD_PORT,
+    MachinePlan,
+    flow,
+    machine_plan,
+    nodes_ranges,
+    way_out,
+)
+from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, Flow
+from landbridge.plan.site.hosts import service_hosts
+
+#: Where the volume is attached; the host finds it by its id, whatever the kernel calls it.
+#: Source: EC2 User Guide, "Device names for volumes on Amazon EC2 instances".
+STATE_DEVICE = "/dev/sdf"
+
+_RIGHTS = ("launch", "terminate", "read", "database", "session")
+
+
+class StatePlan(Args):
+    """The volume that outlives the host: Slurm's state, the journal of the burst controller, MLflow's database."""
+
+    name: str
+    gib: int
+    device: str
+
+
+class ControllerArgs(Args):
+    """Everything of the controller. `restricted` are the data classes that no role may touch, with their buckets' prefixes."""
+
+    cluster: str
+    region: str
+    machine: MachinePlan
+    flows: tuple[Flow, ...]
+    state: StatePlan
+    database: DatabaseArgs
+    restricted: tuple[str, ...] = ()
+    restricted_buckets: tuple[str, ...] = ()
+    path: str = "/"
+    permissions_boundary: str | None = None
+    protect: bool
+    tags: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of everything in AWS that is the controller's."""
+        return f"{self.cluster}-controller"
+
+    def rights(self, *, hub: bool) -> tuple[str, ...]:
+        """The names of its role's policies: how many there are does not wait for what AWS says."""
+        return (*_RIGHTS, *(("hub",) if hub else ()), *(("never",) if self.restricted else ()))
+
+
+class Reach(Args):
+    """What the controller's rights are about, once AWS has said what its ARNs are."""
+
+    buckets: tuple[str, ...]
+    bucket_keys: tuple[str, ...]
+    node_role: str
+    slurm_key: str
+    database_secret: str
+    key: str
+
+
+def controller_args(environment: Environment, locked: Mapping[str, str] | None = None) -> ControllerArgs | None:
+    """Plan the controller; None where a site has one. Raises FindingsError for a host without an address, or one zone only."""
+    services, database = environment.aws.services, database_args(environment)
+    if services is None or database is None:
+        return None
+    wanted, iam = services.controller, environment.aws.iam
+    host = service_hosts(environment).controllers[0]
+    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    return ControllerArgs(
+        cluster=environment.name,
+        region=environment.region,
+        machine=machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked),
+        flows=tuple(_flows(environment, services)),
+        state=StatePlan(name=f"{environment.name}-state", gib=wanted.volume_gib, device=STATE_DEVICE),
+        database=database,
+        restricted=kept,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        path=iam.path,
+        permissions_boundary=iam.permissions_boundary,
+        protect=environment.aws.protect,
+        tags=tags(environment),
+    )
+
+
+def _flows(environment: Environment, services: CloudServices) -> Iterator[Flow]:
+    """What nodes and login hosts say to it, and it to them. There is no ssh: sessions come through the agent, from inside."""
+    mlflow, beside = environment.mlops.mlflow.port, str(service_hosts(environment).cidr)
+    for key, cidr in nodes_ranges(environment):
+        yield flow(f"slurmctld-{key}", "in", cidr, "tcp", SLURMCTLD_PORT, "slurmd, sackd and commands reach slurmctld")
+        yield flow(f"mlflow-{key}", "in", cidr, "tcp", mlflow, "runs and people reach MLflow")
+        yield flow(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
+        yield flow(f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "slurmctld reaches slurmd and sackd")
+        if services.login.count == 0:
+            yield flow(f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them")
+    yield flow("slurmdbd", "in", beside, "tcp", SLURMDBD_PORT, "sacct and sacctmgr on login hosts")
+    yield from way_out(services)
+
+
+def controller_documents(args: ControllerArgs, place: Place, reach: Reach) -> dict[str, str]:
+    """The policies of the controller's role, by name: what a site's hosts take roles for, one by one, it has by being it.
+
+    Launching and ending stay bound to this cluster's tag; of secrets it reads the database's and keeps Slurm's key.
+    """
+    buckets, keys = list(reach.buckets), list(reach.bucket_keys)
+    never = policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+    wanted: dict[str, Sequence[policies.Statement]] = {
+        "launch": policies.launch(place, reach.node_role, reach.slurm_key),
+        "terminate": policies.terminate(place),
+        "read": policies.read(place),
+        "hub": policies.hub(buckets, keys),
+        "database": policies.secret(place, reach.database_secret, reach.key),
+        "session": policies.session(place),
+        "never": never,
+    }
+    return {name: document(list(wanted[name])) for name in args.rights(hub=bool(buckets))}

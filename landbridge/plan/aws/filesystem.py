@@ -1,0 +1,275 @@
+"""Shared file systems in AWS as they are made: every choice taken, every rule of their security groups named."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.catalog.aws.storage import Ports
+from landbridge.catalog.aws.storage import storage as facts
+from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
+from landbridge.findings import DataPath, Finding, FindingsError
+from landbridge.plan.args import Args, tags
+from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
+
+#: Options of an NFS client that AWS recommends for EFS and OpenZFS alike.
+#: Source: EFS User Guide, "Recommended NFS mount options"; FSx for OpenZFS User Guide, "Mounting volumes".
+NFS_OPTIONS = "hard,timeo=600,retrans=2,rsize=1048576,wsize=1048576,noresvport,_netdev"
+#: Source: FSx for Lustre User Guide, "Mounting from an Amazon EC2 instance".
+LUSTRE_OPTIONS = "noatime,flock,_netdev"
+_NFS = 2049
+#: Controller and login nodes in AWS mount too.
+_SERVICES = 2
+
+
+class FileFlow(Args):
+    """Something that the security groups let through. `peer` is the file system's own group, or each client's.
+
+    A flow with a client is written down in both groups: the same direction in the file system's, the other in the client's.
+    """
+
+    key: str
+    direction: Literal["in", "out"]
+    peer: Literal["self", "client"]
+    protocol: str
+    ports: tuple[int, int] | None
+    why: str
+
+
+class RepositoryPlan(Args):
+    """A folder that shows objects: of a data class's bucket in the hub, or of `url`. `key` does not change with its position."""
+
+    key: str
+    folder: str
+    data_class: str | None = None
+    url: str | None = None
+    export: bool
+
+
+class LustreSettings(Args):
+    """FSx for Lustre, in FSx's words. What is None is not said, because the deployment does not know it."""
+
+    kind: Literal["fsx_lustre"] = "fsx_lustre"
+    deployment: str
+    storage_type: str
+    version: str
+    capacity_gib: int | None
+    #: MB/s for each TiB.
+    throughput_per_tib: int | None
+    #: MB/s in all, of one that grows by itself.
+    throughput: int | None
+    #: Of one that grows by itself; the others have as many as go with their size.
+    metadata_iops: int | None
+    automatic_metadata: bool
+    drive_cache: str | None
+    efa: bool
+    compression: str
+    import_path: str | None
+    export_path: str | None
+    repositories: tuple[RepositoryPlan, ...]
+
+
+class OpenZfsSettings(Args):
+    """FSx for OpenZFS, in FSx's words. `clients` are the ranges that it is exported to."""
+
+    kind: Literal["fsx_openzfs"] = "fsx_openzfs"
+    deployment: str
+    capacity_gib: int
+    throughput: int
+    iops: int | None
+    clients: tuple[str, ...]
+
+
+class EfsSettings(Args):
+    """EFS, in its own words."""
+
+    kind: Literal["efs"] = "efs"
+    performance: str
+    throughput: str
+    provisioned_mibps: int | None
+
+
+class FileSystemArgs(Args):
+    """A shared file system: what it is, where it is, who reaches it, and what becomes of its data.
+
+    `zones` are those of its addresses, `backup_days` is None where it has no backups (0: it has them, and keeps none).
+    """
+
+    cluster: str
+    #: Its key in the stack's outputs.
+    share: str
+    name: str
+    settings: LustreSettings | OpenZfsSettings | EfsSettings
+    zones: tuple[str, ...]
+    flows: tuple[FileFlow, ...]
+    #: Whether it takes a key of one's own; AWS encrypts the others with its own.
+    own_key: bool
+    backup_days: int | None
+    maintenance: str | None
+    mount: str
+    protect: bool
+    tags: dict[str, str]
+
+    @property
+    def final_backup(self) -> bool:
+        """Whether deleting it leaves a backup: wherever it can have any, and holds what is worth keeping."""
+        return self.protect and self.backup_days is not None
+
+
+def filesystem_args(environment: Environment) -> tuple[FileSystemArgs, ...]:
+    """Plan every file system in AWS. Raises FindingsError for one that finds no zone, or not as many as it takes."""
+    return tuple(_planned(environment, path, share) for path, share in environment.storage.in_aws().items())
+
+
+def imported_classes(environment: Environment) -> frozenset[str]:
+    """The data classes whose buckets a file system shows: FSx needs their keys."""
+    shares = environment.storage.in_aws().values()
+    lustre = (share for share in shares if isinstance(share, FsxLustre))
+    return frozenset(own.data_class for share in lustre for own in share.repositories if own.data_class is not None)
+
+
+def share_flows(environment: Environment, share: Share) -> tuple[FileFlow, ...]:
+    """What the security groups of a file system and its clients let through."""
+    return tuple(_flows(share, share_clients(environment, share), room_for_rules(environment)))
+
+
+def share_clients(environment: Environment, share: Share) -> int:
+    """How many security groups there are whose machines mount a file system: a pool's each; services mount what is NFS."""
+    services = environment.aws.services is not None and not isinstance(share, FsxLustre)
+    return len(environment.aws.pools) + (_SERVICES if services else 0)
+
+
+def room_for_rules(environment: Environment) -> int:
+    """How many rules a security group takes each way in this account."""
+    return environment.aws.quotas.get("L-0EA8095F", limits().security_groups.rules)
+
+
+def _planned(environment: Environment, path: DataPath, share: Share) -> FileSystemArgs:
+    # A word of the file has no underscore, and a rule keeps `home` for the homes.
+    name = str(path[-1])
+    label = f"share-{name}" if len(path) > 1 else name.replace("_", "-")
+    return FileSystemArgs(
+        cluster=environment.name,
+        share=name,
+        name=f"{environment.name}-{label}",
+        settings=_settings(environment, share),
+        zones=_zones(environment, path, share),
+        flows=share_flows(environment, share),
+        own_key=not (isinstance(share, FsxLustre) and share.deployment in facts().fsx_lustre.own_key_not_on),
+        backup_days=_backup_days(share),
+        maintenance=share.maintenance if not isinstance(share, Efs) else None,
+        mount=share.mount,
+        protect=environment.aws.protect,
+        tags=tags(environment, filesystem=name),
+    )
+
+
+def _zones(environment: Environment, path: DataPath, share: Share) -> tuple[str, ...]:
+    found = zones(environment, share)
+    if len(found) < zones_needed(share):
+        message = f"it needs subnets in {zones_needed(share)} zones, and there are {len(found)}"
+        fix = "add a pool, or name more zones for one: file systems stand where pools may be"
+        raise FindingsError([Finding("storage-without-zone", message, ("storage", *path), fix)])
+    return found
+
+
+def _backup_days(share: Share) -> int | None:
+    if isinstance(share, FsxLustre):
+        known = facts().fsx_lustre.backups
+        linked = bool(share.repositories or share.import_path)
+        if share.deployment in known.not_on or (known.not_with_repositories and linked):
+            return None
+        return share.backup_days
+    return share.backup_days if isinstance(share, FsxOpenZfs) else int(share.backups)
+
+
+def _settings(environment: Environment, share: Share) -> LustreSettings | OpenZfsSettings | EfsSettings:
+    chosen = resolve(share)
+    if isinstance(share, FsxLustre):
+        return _lustre(share)
+    if isinstance(share, Efs):
+        words = {"general_purpose": "generalPurpose", "max_io": "maxIO"}
+        return EfsSettings(
+            performance=words[share.performance], throughput=share.throughput, provisioned_mibps=share.provisioned_mibps
+        )
+    if chosen.throughput is None:
+        raise ValueError(f"{share.deployment} has no throughput that is known")
+    return OpenZfsSettings(
+        deployment=share.deployment.upper(),
+        capacity_gib=share.capacity_gib,
+        throughput=chosen.throughput,
+        iops=share.iops,
+        clients=tuple(str(cidr) for cidr in (environment.aws.cidr, *environment.aws.secondary_cidrs)),
+    )
+
+
+def _lustre(share: FsxLustre) -> LustreSettings:
+    known, chosen = facts().fsx_lustre, resolve(share)
+    elastic = share.storage_type == "intelligent_tiering"
+    cache = known.drive_cache
+    cached = (share.deployment, share.storage_type) == (cache.deployment, cache.storage)
+    versions = [version for version, on in known.versions.items() if share.deployment in on]
+    return LustreSettings(
+        deployment=share.deployment.upper(),
+        storage_type=share.storage_type.upper(),
+        version=max(versions, key=lambda version: tuple(map(int, version.split(".")))),
+        capacity_gib=None if elastic else chosen.capacity_gib,
+        throughput_per_tib=None if elastic else chosen.throughput,
+        throughput=chosen.throughput if elastic else None,
+        metadata_iops=min(known.intelligent_tiering.metadata_iops) if elastic else None,
+        automatic_metadata=not elastic and share.efa and known.efa.needs_metadata_configuration,
+        drive_cache="NONE" if cached else None,
+        efa=share.efa,
+        compression=share.compression.upper(),
+        import_path=share.import_path,
+        export_path=share.export_path,
+        repositories=tuple(map(_repository, share.repositories)),
+    )
+
+
+def _repository(own: DataRepository) -> RepositoryPlan:
+    # The folder is what no two of a file system share.
+    key = re.sub(r"[^a-z0-9]+", "-", own.folder.lower()).strip("-") or "root"
+    return RepositoryPlan(key=key, folder=own.folder, data_class=own.data_class, url=own.bucket, export=own.export)
+
+
+def _flows(share: Share, clients: int, most: int) -> Iterator[FileFlow]:
+    """What its servers and its clients say to each other.
+
+    Lustre's servers talk among themselves and call their clients back; NFS only answers. EFA passes between groups that
+    name each other for every protocol, and no range of addresses will do. Where the rules for every client would be more
+    than a group has room for, Lustre's ports are opened as one range.
+    Source: FSx for Lustre User Guide, "File system access control with Amazon VPC"; FSx for OpenZFS and EFS User Guides.
+    """
+    if isinstance(share, FsxLustre) and share.efa:
+        for peer in ("self", "client"):
+            for direction in ("in", "out"):
+                yield _flow(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
+        return
+    lustre = isinstance(share, FsxLustre)
+    wanted = _ports(share)
+    if (clients + lustre) * len(wanted) > most:
+        first, last = min(own.first for own in wanted), max(own.last for own in wanted)
+        wanted = (wanted[0].model_copy(update={"first": first, "last": last}),)
+    for own in wanted:
+        span, both = (own.first, own.last), ("in", "out") if lustre else ("in",)
+        for peer in ("self", "client") if lustre else ("client",):
+            for direction in both:
+                key = f"{peer}-{direction}-{own.protocol}-{own.first}"
+                yield _flow(key, direction, peer, own.protocol, span, "Lustre" if lustre else "NFS")
+
+
+def _ports(share: Share) -> tuple[Ports, ...]:
+    """The ports that are opened: OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
+
+    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/filesystems/openzfs.py mounts 4.2.
+    """
+    every = ports(share)
+    if isinstance(share, FsxOpenZfs):
+        return tuple(own for own in every if (own.protocol, own.first) == ("tcp", _NFS))
+    return every
+
+
+def _flow(key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str) -> FileFlow:
+    found = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": span, "why": why}
+    return FileFlow.model_validate(found)

@@ -1,0 +1,220 @@
+"""The data hub: one bucket and one key for each data class that AWS may hold."""
+
+import hashlib
+import json
+from typing import Any, Literal
+
+from landbridge.catalog import regions
+from landbridge.environment import Environment, HubClass
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.filesystem import imported_classes
+
+BUCKET_NAME_LIMIT = 63
+ACCOUNT_DIGITS = 12
+ROLE_NAME_LIMIT = 64
+FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
+SSE = "s3:x-amz-server-side-encryption"
+
+
+class LockPlan(Args):
+    """How long nobody deletes an object, and who may after all (S3's words)."""
+
+    days: int
+    mode: Literal["GOVERNANCE", "COMPLIANCE"]
+
+
+class BucketPlan(Args):
+    """One class's bucket; its name ends in the account's number, because bucket names are the whole world's."""
+
+    data_class: str
+    name_prefix: str
+    #: Whether an FSx for Lustre file system shows it: FSx reads and writes it then, and needs the key for that.
+    shown: bool = False
+    replica_region: str | None = None
+    lock: LockPlan | None = None
+    tiering_days: int | None = None
+    expire_days: int | None = None
+    tags: dict[str, str]
+    #: The name of the copy in `replica_region`, without the account, and of the role that copies.
+    replica_prefix: str = ""
+    replica_role: str = ""
+
+    def bucket_name(self, account: str, prefix: str | None = None) -> str:
+        """Return the bucket's name in an account; with the prefix of the copy, the copy's."""
+        return f"{prefix or self.name_prefix}-{account}"
+
+
+class HubArgs(Args):
+    """Every bucket, and what holds for all of them."""
+
+    cluster: str
+    region: str
+    buckets: tuple[BucketPlan, ...]
+    noncurrent_days: int
+    #: Of the role that copies.
+    path: str = "/"
+    permissions_boundary: str | None = None
+    protect: bool
+
+
+def hub_args(environment: Environment) -> HubArgs:
+    """Plan a bucket for each data class whose sites include AWS; a class that must stay on-prem has none to leak into."""
+    classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
+    return HubArgs(
+        cluster=environment.name,
+        region=environment.region,
+        buckets=tuple(_bucket(environment, name) for name in sorted(classes)),
+        noncurrent_days=environment.storage.hub.noncurrent_days,
+        path=environment.aws.iam.path,
+        permissions_boundary=environment.aws.iam.permissions_boundary,
+        protect=environment.aws.protect,
+    )
+
+
+def _bucket(environment: Environment, name: str) -> BucketPlan:
+    wanted = environment.storage.hub.classes.get(name, HubClass())
+    lock = wanted.object_lock
+    return BucketPlan(
+        data_class=name,
+        name_prefix=bucket_prefix(environment.name, name),
+        replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
+        replica_role=cut(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
+        shown=name in imported_classes(environment),
+        replica_region=wanted.replica_region,
+        lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
+        tiering_days=wanted.tiering_days,
+        expire_days=wanted.expire_days,
+        tags=tags(environment, data_class=name),
+    )
+
+
+def bucket_prefix(cluster: str, data_class: str) -> str:
+    """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
+    return cut(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
+
+
+def cut(wanted: str, limit: int) -> str:
+    """A name of at most `limit` characters: a long one is cut, and stays unlike any other."""
+    if len(wanted) <= limit:
+        return wanted
+    return f"{wanted[: limit - 9]}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
+
+
+def bucket_policy(bucket_arn: str, key_arn: str) -> str:
+    """Deny what must never happen, whoever asks: clear text on the wire, and objects under another key or none."""
+    objects = f"{bucket_arn}/*"
+    return document(
+        [
+            _no_clear_text(bucket_arn),
+            # A request that says nothing gets the bucket's own key; only one that asks for something else is refused.
+            _deny_put("OwnKeyOnly", objects, f"{SSE}-aws-kms-key-id", key_arn),
+            _deny_put("KmsOnly", objects, SSE, "aws:kms"),
+        ]
+    )
+
+
+def tls_only(bucket_arn: str) -> str:
+    """Deny clear text on the wire, and nothing else: for a bucket that holds no data."""
+    return document([_no_clear_text(bucket_arn)])
+
+
+def _no_clear_text(bucket_arn: str) -> dict[str, Any]:
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [bucket_arn, f"{bucket_arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+
+
+def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
+    """Refuse uploads that name another value. `Null` is needed: to IAM, what is not named differs from everything."""
+    condition = {"Null": {key: "false"}, "StringNotEquals": {key: only}}
+    return {
+        "Sid": sid,
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:PutObject",
+        "Resource": objects,
+        "Condition": condition,
+    }
+
+
+def key_policy(partition: str, account: str, shown_in: str | None = None) -> str:
+    """Let IAM in the key's own account decide, and nobody else; with a region, FSx for the buckets that it shows there.
+
+    FSx has a role for each file system, which nobody can give rights to and which does not exist before the file system.
+    Source: FSx for Lustre User Guide, "Using server-side encrypted Amazon S3 buckets".
+    """
+    statements: list[dict[str, Any]] = [
+        {
+            "Sid": "IamDecides",
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+            "Action": "kms:*",
+            "Resource": "*",
+        }
+    ]
+    if shown_in is not None:
+        role = f"arn:{partition}:iam::{account}:role/aws-service-role/{FSX_SERVICE}/{FSX_ROLE}_fs-*"
+        asked = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
+        statements.append(
+            {
+                "Sid": "FsxShowsTheBucket",
+                "Effect": "Allow",
+                "Principal": {"AWS": "*"},
+                "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
+                "Resource": "*",
+                "Condition": {"StringEquals": asked, "ArnLike": {"aws:PrincipalArn": role}},
+            }
+        )
+    return document(statements)
+
+
+def replication_trust(account: str, bucket_arn: str) -> str:
+    """S3 itself, on behalf of this bucket alone. Source: S3 User Guide, "Setting up permissions for live replication"."""
+    condition = {"StringEquals": {"aws:SourceAccount": account}, "ArnLike": {"aws:SourceArn": bucket_arn}}
+    principal = {"Service": "s3.amazonaws.com"}
+    statement = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole", "Condition": condition}
+    return document([statement])
+
+
+def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *, places: tuple[str, str]) -> str:
+    """Read every version of one bucket and write it into the other, each with its own key and through S3 alone.
+
+    Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". The rights
+    for objects under a lock are those of the versions' retention.
+    """
+    read = ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"]
+    locks = ["s3:GetObjectRetention", "s3:GetObjectLegalHold"]
+
+    def through(region: str) -> dict[str, Any]:
+        return {"StringEquals": {"kms:ViaService": _s3(region)}}
+
+    return document(
+        [
+            {"Effect": "Allow", "Action": ["s3:GetReplicationConfiguration", "s3:ListBucket"], "Resource": source},
+            {"Effect": "Allow", "Action": [*read, *locks], "Resource": f"{source}/*"},
+            {"Effect": "Allow", "Action": ["s3:ReplicateObject", "s3:ReplicateTags"], "Resource": f"{copy}/*"},
+            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": through(places[0])},
+            {
+                "Effect": "Allow",
+                "Action": ["kms:Encrypt", "kms:GenerateDataKey"],
+                "Resource": copy_key,
+                "Condition": through(places[1]),
+            },
+        ]
+    )
+
+
+def _s3(region: str) -> str:
+    """S3 of a region, as KMS names it in conditions. Source: KMS Developer Guide, "kms:ViaService"."""
+    known = regions().get(region)
+    return f"s3.{region}.amazonaws.com{'.cn' if known is not None and known.partition == 'aws-cn' else ''}"
+
+
+def document(statements: list[dict[str, Any]]) -> str:
+    """Render an IAM policy document, always in the same order."""
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

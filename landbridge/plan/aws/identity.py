@@ -1,0 +1,146 @@
+"""Who may do what in AWS: the nodes, and the on-prem services that launch, end, watch, move data and write to the hub."""
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from landbridge.environment import Environment, Statement
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws import policies
+from landbridge.plan.aws.hub import bucket_prefix, document
+from landbridge.plan.aws.policies import Place
+from landbridge.plan.site.hosts import service_hosts
+
+OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
+#: In the order in which they are made; the node's role is no on-prem one.
+ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover")
+
+
+class AnchorPlan(Args):
+    """The CA whose certificates IAM Roles Anywhere takes, and for how long its credentials hold."""
+
+    certificate: str
+    seconds: int
+
+
+class ActivationPlan(Args):
+    """How many on-prem machines may register with Systems Manager, and until when."""
+
+    registrations: int
+    expires: str
+
+
+class IdentityArgs(Args):
+    """Roles, and the secret that carries Slurm's key to the nodes (its value never passes through Pulumi).
+
+    `hosts` are the names in the certificates that may take each role; without any there are no such roles.
+    `restricted` are the classes no role may touch.
+    """
+
+    cluster: str
+    secret_name: str
+    hosts: dict[OnPremRole, tuple[str, ...]]
+    restricted: tuple[str, ...] = ()
+    restricted_buckets: tuple[str, ...] = ()
+    path: str = "/"
+    permissions_boundary: str | None = None
+    node_policies: tuple[str, ...] = ()
+    node_statements: tuple[dict[str, Any], ...] = ()
+    #: Besides the provider's own: where nodes may be, too.
+    other_regions: tuple[str, ...] = ()
+    anchor: AnchorPlan | None = None
+    activation: ActivationPlan | None = None
+    protect: bool
+    tags: dict[str, str]
+
+
+class Documents(Args):
+    """What the roles allow, by role, once AWS has said what its ARNs are."""
+
+    node: str
+    launch: str
+    terminate: str
+    read: str
+    hub: str
+    mover: str
+
+
+def identity_args(environment: Environment) -> IdentityArgs:
+    """Plan the roles of an environment."""
+    iam, served = environment.aws.iam, service_hosts(environment)
+    controllers = served.controllers
+    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    anywhere, activation = iam.anywhere, iam.ssm_activation
+    return IdentityArgs(
+        cluster=environment.name,
+        secret_name=f"{environment.name}/slurm-key",
+        # A controller in AWS has its rights by being it: nobody has a certificate to take a role with.
+        hosts={}
+        if environment.onprem is None
+        else {
+            "launch": controllers,
+            "terminate": controllers,
+            "read": tuple(dict.fromkeys((*controllers, served.mlops))),
+            "hub": (served.mlops,),
+            "mover": (served.storage or served.mlops,),
+        },
+        restricted=kept,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        path=iam.path,
+        permissions_boundary=iam.permissions_boundary,
+        node_policies=iam.node_policies,
+        node_statements=tuple(_written(f"Asked{number}", own) for number, own in enumerate(iam.node_statements)),
+        other_regions=tuple(environment.aws.other_regions),
+        anchor=None
+        if anywhere is None
+        else AnchorPlan(certificate=anywhere.certificate, seconds=anywhere.minutes * 60),
+        activation=None
+        if activation is None
+        else ActivationPlan(registrations=activation.registrations, expires=_utc(activation.expires)),
+        protect=environment.aws.protect,
+        tags=tags(environment),
+    )
+
+
+def documents(
+    args: IdentityArgs, place: Place, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
+) -> Documents:
+    """Every role's policy; the refusals come last in each, and win wherever they stand."""
+    never = policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+    return Documents(
+        node=document([*policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
+        launch=document([*policies.launch(place, node_role_arn, secret_arn), *never]),
+        terminate=document([*policies.terminate(place), *never]),
+        read=document([*policies.read(place), *never]),
+        hub=document([*policies.hub(buckets, keys), *never]),
+        mover=document([*policies.mover(buckets, keys), *never]),
+    )
+
+
+def instance_trust() -> str:
+    """Only EC2 may hand a node its role."""
+    return document([policies.service_trust("ec2.amazonaws.com")])
+
+
+def managed_trust(account: str) -> str:
+    """Only Systems Manager may hand a registered machine its role, and only this account's."""
+    return document([policies.service_trust("ssm.amazonaws.com", account)])
+
+
+def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
+    """The trust of a role that on-prem hosts take."""
+    return document([policies.onprem_trust(account, args.hosts[role], anchor)])
+
+
+def _utc(moment: datetime) -> str:
+    """A moment as AWS writes it; one without an offset is taken for UTC, which check refuses."""
+    aware = moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _written(sid: str, own: Statement) -> dict[str, Any]:
+    """A statement of the file as IAM writes it."""
+    found: dict[str, Any] = {"Sid": sid, "Effect": own.effect}
+    found |= {"Action": list(own.actions), "Resource": list(own.resources)}
+    return (
+        {**found, "Condition": {key: dict(value) for key, value in own.conditions.items()}} if own.conditions else found
+    )

@@ -1,0 +1,77 @@
+"""Hosts in AWS where people log in and submit."""
+
+from collections.abc import Iterator, Mapping
+
+from landbridge.environment import CloudServices, Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws import policies
+from landbridge.plan.aws.hub import document
+from landbridge.plan.aws.machine import (
+    SLURMCTLD_PORT,
+    SLURMDBD_PORT,
+    MachinePlan,
+    flow,
+    machine_plan,
+    nodes_ranges,
+    way_out,
+)
+from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, Flow
+from landbridge.plan.site.hosts import service_hosts
+
+
+class LoginArgs(Args):
+    """Equal hosts, each under its own name: one more or fewer changes none of the others."""
+
+    cluster: str
+    region: str
+    machines: tuple[MachinePlan, ...]
+    flows: tuple[Flow, ...]
+    path: str = "/"
+    permissions_boundary: str | None = None
+    tags: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of everything in AWS that they share."""
+        return f"{self.cluster}-login"
+
+
+def login_args(environment: Environment, locked: Mapping[str, str] | None = None) -> LoginArgs | None:
+    """Plan the login hosts; None where a site has them, or nobody wants any. Raises FindingsError as controller_args does."""
+    services = environment.aws.services
+    if services is None or services.login.count == 0:
+        return None
+    wanted, iam = services.login, environment.aws.iam
+    return LoginArgs(
+        cluster=environment.name,
+        region=environment.region,
+        machines=tuple(
+            machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked)
+            for host in service_hosts(environment).logins
+        ),
+        flows=tuple(_flows(environment, services)),
+        path=iam.path,
+        permissions_boundary=iam.permissions_boundary,
+        tags=tags(environment),
+    )
+
+
+def _flows(environment: Environment, services: CloudServices) -> Iterator[Flow]:
+    """What it takes to submit, and to be told of a new configuration. People come in through sessions, not through a port."""
+    served = service_hosts(environment)
+    controller = f"{served.addresses[served.controllers[0]]}/32"
+    yield flow("sackd", "in", controller, "tcp", SLURMD_PORT, "slurmctld tells sackd of a new configuration")
+    yield flow("slurmctld", "out", controller, "tcp", SLURMCTLD_PORT, "sackd and commands reach slurmctld")
+    yield flow("slurmdbd", "out", controller, "tcp", SLURMDBD_PORT, "sacct and sacctmgr")
+    yield flow("mlflow", "out", controller, "tcp", environment.mlops.mlflow.port, "people reach MLflow")
+    for key, cidr in nodes_ranges(environment):
+        yield flow(f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them")
+        yield flow(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
+        yield flow(f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "srun reaches slurmd")
+    yield from way_out(services)
+
+
+def login_documents(place: Place) -> dict[str, str]:
+    """The policies of a login host's role, by name: sessions, and nothing else. Whoever logs in can have what it has."""
+    return {"session": document(policies.session(place))}

@@ -1,0 +1,129 @@
+"""A host of the services in AWS: one instance that stays, at an address that is known before it is there."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Literal
+from urllib.parse import urlsplit
+
+from landbridge.catalog import instances
+from landbridge.environment import CloudServices, Environment
+from landbridge.findings import Finding, FindingsError
+from landbridge.plan.args import Args
+from landbridge.plan.aws.images import services_image
+from landbridge.plan.aws.pool import Flow, rule_description
+from landbridge.plan.site.hosts import service_hosts
+
+__all__ = ["SLURMCTLD_PORT", "SLURMDBD_PORT", "MachinePlan", "flow", "machine_plan", "nodes_ranges", "way_out"]
+#: Source: slurm.conf(5), SlurmctldPort; slurmdbd.conf(5), DbdPort.
+SLURMCTLD_PORT, SLURMDBD_PORT = 6817, 6819
+#: What EC2 calls Debian's processors, as Debian does.
+_DEBIAN = {"x86_64": "amd64", "arm64": "arm64"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class MachinePlan(Args):
+    """An instance. `host` is its name in the cluster, `name` in AWS; `image` is an id, or the parameter that has one.
+
+    Its image and its user data are those of the day it is made: roles keep it up to date from then on.
+    """
+
+    host: str
+    name: str
+    zone: str
+    address: str
+    instance_type: str
+    image: str
+    root_gib: int
+    user_data: str
+
+
+def machine_plan(
+    environment: Environment,
+    services: CloudServices,
+    host: str,
+    instance_type: str,
+    root_gib: int,
+    locked: Mapping[str, str] | None,
+) -> MachinePlan:
+    """Plan one host. Raises FindingsError for one without an address."""
+    address = service_hosts(environment).addresses.get(host)
+    if address is None:
+        message = f"{host} has no address: the subnet of {services.zone} has no room for a reserved range"
+        fix = "name its addresses, or give the zone a bigger subnet"
+        raise FindingsError([Finding("services-without-address", message, ("aws", "services", "addresses"), fix)])
+    chosen = services_image(environment, locked)
+    image = chosen.reference if chosen is not None else ""
+    return MachinePlan(
+        host=host,
+        name=f"{environment.name}-{host}",
+        zone=services.zone,
+        address=str(address),
+        instance_type=instance_type,
+        image=image.removeprefix("resolve:ssm:"),
+        root_gib=root_gib,
+        user_data=_user_data(environment, services, host, instance_type),
+    )
+
+
+def _user_data(environment: Environment, services: CloudServices, host: str, instance_type: str) -> str:
+    """What the host does when it first boots: its name, who may log in, and Systems Manager's agent. Nothing secret.
+
+    Debian's images come without the agent; the bucket that has it is its region's own, so that S3's endpoint suffices.
+    Source: Systems Manager User Guide, "Manually installing SSM Agent on Debian Server instances".
+    """
+    kind = instances().get(instance_type)
+    processor = _DEBIAN.get(kind.cpus.architecture if kind is not None else "x86_64", "amd64")
+    suffix = "amazonaws.com.cn" if environment.region.startswith("cn-") else "amazonaws.com"
+    region, script = environment.region, "/usr/local/sbin/landbridge-session-agent"
+    url = f"https://s3.{region}.{suffix}/amazon-ssm-{region}/latest/debian_{processor}/amazon-ssm-agent.deb"
+    content = {
+        "fqdn": f"{host}.{services.domain}",
+        "prefer_fqdn_over_hostname": False,
+        "hostname": host,
+        "ssh_authorized_keys": list(services.access.public_keys),
+        "write_files": [{"path": script, "permissions": "0755", "content": _AGENT.replace("@URL@", url)}],
+        "runcmd": [[script]],
+    }
+    return "#cloud-config\n" + json.dumps({key: value for key, value in content.items() if value != []}, sort_keys=True)
+
+
+# Until the endpoint or the way out is there; a host without the agent cannot be reached at all.
+_AGENT = """#!/bin/sh
+set -u
+systemctl list-unit-files 'amazon-ssm-agent*' 'snap.amazon-ssm-agent*' | grep -q enabled && exit 0
+for try in $(seq 60); do
+    python3 -c 'import urllib.request as u; u.urlretrieve("@URL@", "/run/agent.deb")' && break
+    sleep 10
+done
+dpkg --install /run/agent.deb && systemctl enable --now amazon-ssm-agent
+"""
+
+
+def flow(
+    key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | int | None, why: str
+) -> Flow:
+    """A rule of a host's security group; `ports` may be a single one."""
+    span = (ports, ports) if isinstance(ports, int) else ports
+    described = rule_description(why)
+    return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
+
+
+def nodes_ranges(environment: Environment) -> tuple[tuple[str, str], ...]:
+    """Where nodes may be, as (what to call it in a rule's key, range). A range's name is itself: another changes none."""
+    own = environment.aws
+    return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (own.cidr, *own.secondary_cidrs))
+
+
+def way_out(services: CloudServices) -> Iterator[Flow]:
+    """What a host may reach besides the cluster: services of AWS, and where its packages come from."""
+    yield flow("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
+    named = (services.packages.apt_proxy, services.packages.python_find_links)
+    ports = {_port(url) for url in named if url is not None}
+    # Debian's own places answer without TLS: what comes from them is signed.
+    for port in sorted(ports - {443} if services.packages.apt_proxy else {*ports, 80} - {443}):
+        yield flow(f"packages-{port}", "out", "0.0.0.0/0", "tcp", port, "packages, which are signed")
+
+
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or _DEFAULT_PORTS.get(parts.scheme, 443)

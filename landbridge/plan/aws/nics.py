@@ -1,0 +1,168 @@
+"""The network interfaces of an instance type: one function for launch template, dry run, IP budget and security group.
+
+Source of the layouts: EC2 User Guide, "EFA-enabled accelerated instance types" and "Elastic Fabric Adapter limitations";
+which card carries what is a fact of each type (landbridge/catalog/instances).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from landbridge.catalog import InstanceType, NetworkCard, instances
+from landbridge.environment.aws.pool import NicPolicy, Pool
+
+NicType = Literal["interface", "efa", "efa-only"]
+
+# EC2 takes 0 and 1 where a card has room for two; one constant, so that a live dry run can settle it.
+EFA_DEVICE_ON_FURTHER_CARDS = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Nic:
+    """One network interface of a launch. Only those with `ip` take an address of the subnet."""
+
+    network_card: int
+    device: int
+    type: NicType
+    ip: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutFault:
+    """What EC2 refuses: the interface by its place in the list (None: the list as a whole), why, and what would do."""
+
+    index: int | None
+    message: str
+    fix: str
+
+
+def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: bool = True) -> tuple[Nic, ...]:
+    """The interfaces of `instance_type`, primary first; without EFA, those that carry IP.
+
+    `ip_optimised`: one address a node. `bandwidth`: addresses on every card that AWS names for IP traffic. `legacy`:
+    combined EFA interfaces, for launchers that know no `efa-only`. Raises KeyError for an unknown type.
+    """
+    kind = instances()[instance_type]
+    with_efa = kind.efa_cards if efa else frozenset()
+    if policy == "legacy":
+        return tuple(
+            _legacy(card, card.index in with_efa, 0 in with_efa) for card in kind.cards if _used(card, with_efa)
+        )
+    return tuple(
+        nic for card in kind.cards for nic in _card(card, card.index in with_efa, bandwidth=policy == "bandwidth")
+    )
+
+
+def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[Nic, ...]:
+    """The interfaces of a pool's launches (of an equivalent type's where one is named), written by hand or laid out.
+
+    A type that the catalogue does not know gets the one interface that every instance has.
+    """
+    if pool.interfaces:
+        return tuple(Nic(own.card, own.device, own.type, own.type != "efa-only") for own in pool.interfaces)
+    name = instance or pool.instance
+    if name not in instances():
+        return (Nic(0, 0, "interface", ip=True),)
+    return nic_layout(name, pool.nics, efa=pool.efa is not False)
+
+
+def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -> int:
+    """How many addresses of a subnet one instance takes."""
+    return sum(nic.ip for nic in nic_layout(instance_type, policy))
+
+
+def layout_faults(instance: InstanceType | None, nics: Sequence[Nic]) -> tuple[LayoutFault, ...]:
+    """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives.
+
+    Where the type is not known: what EC2 refuses on every type.
+    """
+    return (*_primary(nics), *_places(instance, nics), *_cards(instance, nics))
+
+
+def unused_efa(instance: InstanceType, nics: Sequence[Nic]) -> frozenset[int]:
+    """The cards that could carry EFA and do not: their part of the fabric is paid for and idle."""
+    return instance.efa_cards - {nic.network_card for nic in nics if nic.type != "interface"}
+
+
+def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[Nic]:
+    """The interfaces of one card, that is to carry EFA or not, and IP where bandwidth is wanted."""
+    if card.index == 0:
+        # The primary interface can never be efa-only, so EFA comes second on card 0, or together with IP.
+        separate = card.efa_only and card.interfaces > 1
+        yield Nic(0, 0, "efa" if efa and not separate else "interface", ip=True)
+        if efa and separate:
+            yield Nic(0, 1, "efa-only", ip=False)
+        return
+    wants_ip = bandwidth and card.ip
+    if efa:
+        # One place for both, or a card that has EFA in no other way: the combined interface.
+        combined = not card.efa_only or (wants_ip and card.interfaces < 2 and "efa" in card.types)
+        yield Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
+        if wants_ip and not combined and card.interfaces > 1:
+            yield Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS, "interface", ip=True)
+    elif wants_ip:
+        yield Nic(card.index, 0, "interface", ip=True)
+
+
+def _used(card: NetworkCard, with_efa: frozenset[int]) -> bool:
+    return card.index == 0 or card.index in with_efa
+
+
+def _legacy(card: NetworkCard, efa: bool, first_has_efa: bool) -> Nic:
+    if card.index == 0:
+        return Nic(0, 0, "efa" if efa else "interface", ip=True)
+    # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
+    device = 1 if first_has_efa and card.interfaces > 1 else 0
+    combined = "efa" in card.types
+    return Nic(card.index, device, "efa" if combined else "efa-only", ip=combined)
+
+
+def _primary(nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    first = next((index for index, nic in enumerate(nics) if (nic.network_card, nic.device) == (0, 0)), None)
+    if first is None:
+        yield LayoutFault(None, "there is no primary interface", "add {card: 0, device: 0, type: interface}")
+    elif nics[first].type == "efa-only":
+        message = "the primary interface carries the node's address, so it cannot be efa-only"
+        yield LayoutFault(first, message, "type: interface, and efa-only as device 1 of the same card")
+
+
+def _places(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    seen: set[tuple[int, int]] = set()
+    for index, nic in enumerate(nics):
+        place = (nic.network_card, nic.device)
+        if place in seen:
+            message = f"card {nic.network_card} has device {nic.device} twice"
+            yield LayoutFault(index, message, "give every interface of a card a device of its own")
+        seen.add(place)
+        if instance is None:
+            continue
+        last = len(instance.cards) - 1
+        if not 0 <= nic.network_card <= last:
+            message = f"{instance.name} has no network card {nic.network_card}"
+            yield LayoutFault(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
+        elif not 0 <= nic.device < instance.cards[nic.network_card].interfaces:
+            room = instance.cards[nic.network_card].interfaces
+            message = f"card {nic.network_card} of {instance.name} has no device {nic.device}"
+            yield LayoutFault(
+                index, message, f"it takes {room}: devices 0 to {room - 1}" if room > 1 else "use device 0"
+            )
+
+
+def _cards(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+    efa: Counter[int] = Counter()
+    for index, nic in enumerate(nics):
+        card = None
+        if instance is not None:
+            if not 0 <= nic.network_card < len(instance.cards):
+                continue
+            card = instance.cards[nic.network_card]
+        if instance is not None and card is not None and nic.type not in card.types:
+            allowed = sorted(card.types)
+            message = f"card {card.index} of {instance.name} takes no interface of type {nic.type}"
+            yield LayoutFault(index, message, f"it takes {', '.join(allowed)}")
+        elif nic.type != "interface":
+            efa[nic.network_card] += 1
+            if efa[nic.network_card] > 1:
+                message = f"card {nic.network_card} has more than one EFA interface"
+                yield LayoutFault(index, message, "one for each card, on other cards the next ones")

@@ -1,0 +1,264 @@
+"""A pool of GPU instances: everything that its launch template, placement group and security group say."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from landbridge.environment import Environment, Ingress, Pool
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.capacity import Market, MarketKind, Strategy, fallbacks, terms
+from landbridge.plan.aws.images import pool_image
+from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.other_regions import aws_ranges, in_region
+from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.storage import cloud_mounts
+from landbridge.plan.zones import pool_zones
+
+__all__ = [
+    "POOL_FILE",
+    "SLURMD_PORT",
+    "SRUN_PORTS",
+    "Fallback",
+    "Flow",
+    "Interface",
+    "Market",
+    "MarketKind",
+    "PoolArgs",
+    "pool_args",
+    "pool_flows",
+    "pool_market",
+    "pool_zones",
+    "rule_description",
+]
+SLURMD_PORT = 6818
+#: On a node, what its pool has: roles cloud_identity (which writes it, too) and cloud_storage.
+POOL_FILE = "/etc/landbridge/pool.json"
+#: Source: Slurm, Network Configuration Guide, "Communication for slurmd".
+_FORWARDED = "slurmd passes messages on to other nodes in AWS"
+#: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
+SRUN_PORTS = (60001, 63000)
+
+
+class Interface(Args):
+    """One network interface of the launch template."""
+
+    card: int
+    device: int
+    kind: Literal["interface", "efa", "efa-only"]
+
+
+class Fallback(Args):
+    """A further capacity of the pool, tried when those before it have no room."""
+
+    kind: str
+    instance_type: str
+    market: Market
+    zones: tuple[str, ...]
+    interfaces: tuple[Interface, ...]
+
+
+class Flow(Args):
+    """A rule of the security group: who may reach whom, at which ports; `self` is the pool's own group."""
+
+    key: str
+    direction: Literal["in", "out"]
+    peer: str
+    protocol: str
+    ports: tuple[int, int] | None
+    why: str
+
+
+class PoolArgs(Args):
+    """A launch template and what it refers to."""
+
+    cluster: str
+    pool: str
+    instance_type: str
+    max_nodes: int
+    image: str
+    market: Market
+    #: The strategy of the pool's groups; None where no launch goes into one of them.
+    placement: Strategy | None
+    #: One that exists; None: each zone gets one of its own.
+    own_placement_group: str | None = None
+    #: Where any of its capacities may be, and where launches go into a group.
+    zones: tuple[str, ...]
+    placement_zones: tuple[str, ...]
+    interfaces: tuple[Interface, ...]
+    public_ip: bool = False
+    #: Groups that exist, on every interface besides the pool's own.
+    security_groups: tuple[str, ...] = ()
+    root_device: str
+    root_volume_gib: int
+    root_volume_iops: int
+    root_volume_throughput: int
+    imds_hop_limit: int
+    detailed_monitoring: bool
+    fallbacks: tuple[Fallback, ...] = ()
+    flows: tuple[Flow, ...]
+    node_config: dict[str, str | None]
+    #: File systems that its nodes mount, by their keys in the stack's outputs: where they are is known once they are built.
+    mounts: tuple[str, ...] = ()
+    tags: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of everything of this pool in AWS."""
+        return f"{self.cluster}-{self.pool}"
+
+    @property
+    def one_way(self) -> bool:
+        """Whether there is one capacity alone: then the template says how it is bought, else each launch does.
+
+        A launch overwrites what a template says and cannot unsay it: an on-demand launch from a spot template is spot.
+        """
+        return not self.fallbacks
+
+    @property
+    def template_interfaces(self) -> tuple[Interface, ...]:
+        """The template's interfaces; none where its types want different ones, which each launch then names."""
+        alike = all(other.interfaces == self.interfaces for other in self.fallbacks)
+        return self.interfaces if alike else ()
+
+    def placement_group(self, zone: str) -> str:
+        """A cluster placement group lives in one zone, so each zone has its own."""
+        return self.name if len(self.zones) == 1 else f"{self.name}-{zone}"
+
+    def user_data(self, mounts: Sequence[Mapping[str, str]] = ()) -> str:
+        """What a node reads at boot (cloud-init's format, in JSON, which is YAML): where its cluster is, its disks and mounts.
+
+        Nothing secret. `mounts` have source, type, options and mount each; the role cloud_storage reads the file.
+        """
+        content = json.dumps({**self.node_config, "mounts": [dict(one) for one in mounts]}, sort_keys=True)
+        written = {"path": POOL_FILE, "permissions": "0644", "content": content}
+        return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
+
+
+def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | None = None) -> PoolArgs:
+    """Plan one pool. Its launch template names the first capacity's type; `locked` are image ids by name, from the lock."""
+    decided = fallbacks(pool, environment.region)
+    first, *others = decided
+    # A reservation's own group is that launch's alone, and exists.
+    free = [one for one in decided if one.placement is not None and (not others or one.placement_group is None)]
+    return PoolArgs(
+        cluster=environment.name,
+        pool=pool.name,
+        instance_type=first.instance,
+        max_nodes=pool.max_nodes,
+        image=pool_image(environment, pool, locked).reference,
+        market=first.market,
+        placement=free[0].placement if free else None,
+        own_placement_group=None if others else first.placement_group,
+        zones=pool_zones(pool, environment.region),
+        placement_zones=tuple(dict.fromkeys(zone for one in free for zone in one.zones)),
+        interfaces=_interfaces(pool, first.instance),
+        public_ip=pool.public_ip,
+        security_groups=pool.security_groups,
+        root_device=pool.root_device,
+        root_volume_gib=pool.root_volume_gib,
+        root_volume_iops=pool.root_volume_iops,
+        root_volume_throughput=pool.root_volume_throughput,
+        imds_hop_limit=pool.imds_hop_limit,
+        detailed_monitoring=pool.detailed_monitoring,
+        fallbacks=tuple(
+            Fallback(
+                kind=other.kind,
+                instance_type=other.instance,
+                market=other.market,
+                zones=other.zones,
+                interfaces=_interfaces(pool, other.instance),
+            )
+            for other in others
+        ),
+        flows=pool_flows(environment),
+        node_config={
+            "cluster": environment.name,
+            "region": environment.region,
+            "pool": pool.name,
+            "slurm_key_secret": f"{environment.name}/slurm-key",
+            "endpoint": environment.aws.endpoints.cloud,
+            "scratch": pool.local_scratch,
+        },
+        mounts=cloud_mounts(environment),
+        # Landbridge's own stay: the burst controller finds its instances by them.
+        tags={**pool.tags, **tags(environment, pool=pool.name)},
+    )
+
+
+def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, ...]:
+    """Plan the pools that may start nodes in one of the other regions, as they are there.
+
+    Whom they speak to, and where Slurm's key is, is the same as at home.
+    """
+    there = in_region(environment, region)
+    planned = (pool_args(there, pool) for pool in there.aws.pools)
+    home = {"flows": pool_flows(environment)}
+    return tuple(
+        one.model_copy(update={**home, "node_config": {**one.node_config, "region": environment.region}})
+        for one in planned
+    )
+
+
+def pool_market(pool: Pool) -> Market:
+    """Return how the pool's first capacity is bought."""
+    return terms(pool, pool.capacity[0]).market
+
+
+def _interfaces(pool: Pool, instance: str) -> tuple[Interface, ...]:
+    layout = pool_interfaces(pool, instance)
+    return tuple(Interface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
+
+
+def rule_description(text: str) -> str:
+    """`text` as EC2 takes it for a security group or one of its rules, without what it refuses: quotes, for one.
+
+    Source: EC2 API Reference, IpRange (Description) and CreateSecurityGroup (GroupDescription).
+    """
+    return re.sub(r"[^a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]", "", text)[:255]
+
+
+def pool_flows(environment: Environment) -> tuple[Flow, ...]:
+    """Return what the pool's security group lets through; everything else is refused, both ways."""
+    served = service_hosts(environment)
+    theirs, on_site = str(served.cidr), served.site == "onprem"
+
+    def flow(
+        key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
+    ) -> Flow:
+        described = rule_description(why)
+        return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
+
+    slurmd = (SLURMD_PORT, SLURMD_PORT)
+    both: tuple[Literal["in", "out"], ...] = ("in", "out")
+    return (
+        flow("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
+        flow("self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"),
+        flow("slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"),
+        flow("ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"),
+        flow("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
+        *(
+            flow(f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED)
+            for cidr in aws_ranges(environment)
+            for way in both
+        ),
+        flow("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
+        flow("onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem")
+        if on_site
+        else flow("services", "out", theirs, "-1", None, "the controller and MLflow"),
+        flow("https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"),
+        *{flow.key: flow for flow in map(_ingress, environment.aws.ingress)}.values(),
+    )
+
+
+def _ingress(one: Ingress) -> Flow:
+    """Somebody else's way in. Its key follows from what it opens, so that others may come and go before it."""
+    first, _, last = (one.ports or "").partition("-")
+    ports = (int(first), int(last or first)) if one.protocol in ("tcp", "udp") and first else None
+    if one.protocol == "icmp":
+        ports = (-1, -1)
+    protocol = "-1" if one.protocol == "all" else one.protocol
+    key = "-".join(["ingress", str(one.source).replace("/", "-"), one.protocol, *([one.ports] if one.ports else [])])
+    return Flow(
+        key=key, direction="in", peer=str(one.source), protocol=protocol, ports=ports, why=rule_description(one.why)
+    )

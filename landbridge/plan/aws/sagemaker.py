@@ -1,0 +1,192 @@
+"""SageMaker beside the cluster: what its training jobs may do, who may start them, and which groups of models there are.
+
+Source: Amazon SageMaker Developer Guide, "Give SageMaker training jobs access to resources in your Amazon VPC" and "SageMaker
+roles"; Service Authorization Reference, Amazon SageMaker and Amazon EC2 (condition keys).
+"""
+
+from collections.abc import Sequence
+
+from landbridge.environment import Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws import policies
+from landbridge.plan.aws.hub import bucket_prefix, document
+from landbridge.plan.aws.policies import READ, USE_KEY, WRITE, Place, Statement, allow
+
+SERVICE = "sagemaker.amazonaws.com"
+#: Every prefix of the hub has one writer; this one is SageMaker's.
+PREFIX = "sagemaker"
+_PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+_LOG = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+_SEE_NETWORK = [
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+]
+_GIVE_BACK = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
+
+
+class ModelGroup(Args):
+    """One group of model versions. `key` is the file's word for it."""
+
+    key: str
+    name: str
+
+
+class SageMakerArgs(Args):
+    """A role for jobs, the permissions of whoever starts them, and the registry."""
+
+    cluster: str
+    role: str
+    policy: str
+    data_classes: tuple[str, ...]
+    groups: tuple[ModelGroup, ...]
+    restricted: tuple[str, ...] = ()
+    restricted_buckets: tuple[str, ...] = ()
+    path: str = "/"
+    permissions_boundary: str | None = None
+    protect: bool
+    tags: dict[str, str]
+
+
+class Inside(Args):
+    """What AWS has said of where jobs run and what they read."""
+
+    vpc: str
+    subnets: tuple[str, ...]
+    security_group: str
+    buckets: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
+    """Plan it; None where the environment does not ask for it."""
+    wanted = environment.mlops.sagemaker
+    if wanted is None:
+        return None
+    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    return SageMakerArgs(
+        cluster=environment.name,
+        role=f"{environment.name}-sagemaker",
+        policy=f"{environment.name}-train",
+        data_classes=job_classes(environment),
+        groups=tuple(ModelGroup(key=key, name=group_name(environment, key)) for key in wanted.model_groups),
+        restricted=kept,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        path=environment.aws.iam.path,
+        permissions_boundary=environment.aws.iam.permissions_boundary,
+        protect=environment.aws.protect,
+        tags=tags(environment),
+    )
+
+
+def job_classes(environment: Environment) -> tuple[str, ...]:
+    """The data classes whose buckets jobs use, sorted: those asked for as far as they may be in AWS, or all of these."""
+    wanted, known = environment.mlops.sagemaker, environment.data_classes
+    named = wanted.data_classes if wanted is not None and wanted.data_classes else tuple(known)
+    return tuple(sorted({name for name in named if name in known and "aws" in known[name].sites}))
+
+
+def group_name(environment: Environment, key: str) -> str:
+    """A model group's name, of at most 57 characters: SageMaker takes 63, and names are the account's and region's."""
+    return f"{environment.name}-{key}"
+
+
+def job_trust(account: str) -> str:
+    """Only SageMaker may hand a job its role, and only for this account's jobs."""
+    return document([policies.service_trust(SERVICE, account)])
+
+
+def job_policy(args: SageMakerArgs, place: Place, inside: Inside) -> str:
+    """What a job needs: the classes' objects, an interface in the VPC, an image, a log and numbers. Refusals come last."""
+    return document([*_objects(inside), *_network(place, inside), *_service(place), *_never(args, place)])
+
+
+def starter_policy(args: SageMakerArgs, place: Place, inside: Inside, role_arn: str) -> str:
+    """What whoever starts jobs needs. A job outside the VPC, under another role or with another key is refused."""
+    jobs = _arn(place, "training-job", f"{place.cluster}-*")
+    groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
+    versions = [_arn(place, "model-package", f"{group.name}/*") for group in args.groups]
+    own = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
+    start = {
+        **own,
+        "Bool": {"sagemaker:InterContainerTrafficEncryption": "true"},
+        "ArnEquals": {"sagemaker:OutputKmsKey": list(inside.keys)},
+        "ForAllValues:StringEquals": {
+            "sagemaker:VpcSubnets": list(inside.subnets),
+            "sagemaker:VpcSecurityGroupIds": [inside.security_group],
+        },
+        # To IAM all of nothing is within any list: without these a job that names no VPC would be let through.
+        "Null": {"sagemaker:VpcSubnets": "false", "sagemaker:VpcSecurityGroupIds": "false"},
+    }
+    tagging = {"StringEquals": {"sagemaker:TaggingAction": ["CreateTrainingJob", "CreateModelPackage"]}}
+    return document(
+        [
+            allow("Train", ["sagemaker:CreateTrainingJob"], jobs, start),
+            allow("Watch", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
+            allow("TagAtStart", ["sagemaker:AddTags"], [jobs, *versions], tagging),
+            allow("GiveJobsTheirRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
+            *_registry(groups, versions),
+            *_never(args, place),
+        ]
+    )
+
+
+def _registry(groups: Sequence[str], versions: Sequence[str]) -> list[Statement]:
+    """Put versions in and look at them. Approving one (UpdateModelPackage) is somebody else's."""
+    if not groups:
+        return []
+    look = ["sagemaker:DescribeModelPackageGroup", "sagemaker:ListModelPackages"]
+    return [
+        allow("Register", ["sagemaker:CreateModelPackage"], [*groups, *versions]),
+        allow("LookUp", [*look, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
+    ]
+
+
+def _objects(inside: Inside) -> list[Statement]:
+    if not inside.buckets:
+        return []
+    return [
+        allow("HubList", policies.LIST, inside.buckets),
+        allow("HubRead", READ, [f"{arn}/*" for arn in inside.buckets]),
+        allow("HubWrite", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
+        # Source: SageMaker API Reference, OutputDataConfig: the role encrypts under the key that it is given.
+        allow("HubKeys", [*USE_KEY, "kms:Encrypt"], inside.keys),
+    ]
+
+
+def _network(place: Place, inside: Inside) -> list[Statement]:
+    """An interface in these subnets and this group: made, lent to SageMaker, and given back."""
+    start = place.ec2("subnet").removesuffix("/*").removesuffix("subnet")
+    interfaces, vpc = place.ec2("network-interface"), f"{start}vpc/{inside.vpc}"
+    where = [f"{start}subnet/{subnet}" for subnet in inside.subnets]
+    here = {"ArnEquals": {"ec2:Vpc": vpc}}
+    lend = {**here, "StringEquals": {"ec2:AuthorizedService": SERVICE}}
+    group = f"{start}security-group/{inside.security_group}"
+    return [
+        allow("SeeNetwork", _SEE_NETWORK, "*"),
+        allow("Join", ["ec2:CreateNetworkInterface"], [interfaces, *where, group]),
+        allow("Lend", ["ec2:CreateNetworkInterfacePermission"], interfaces, lend),
+        allow("Leave", _GIVE_BACK, interfaces, here),
+    ]
+
+
+def _service(place: Place) -> list[Statement]:
+    start = f"arn:{place.partition}:%s:{place.region}:{place.account}"
+    logs = f"{start % 'logs'}:log-group:/aws/sagemaker/TrainingJobs"
+    space = {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}}
+    return [
+        allow("Log", _LOG, [logs, f"{logs}:*"]),
+        allow("Measure", ["cloudwatch:PutMetricData"], "*", space),
+        allow("SignIn", ["ecr:GetAuthorizationToken"], "*"),
+        allow("Pull", _PULL, f"{start % 'ecr'}:repository/*"),
+    ]
+
+
+def _never(args: SageMakerArgs, place: Place) -> list[Statement]:
+    return policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+
+
+def _arn(place: Place, kind: str, name: str) -> str:
+    return f"arn:{place.partition}:sagemaker:{place.region}:{place.account}:{kind}/{name}"

@@ -1,0 +1,19 @@
+"""What names across the link cost: endpoints by their addresses, a zone by the month, questions by their number."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment
+from landbridge.plan.cost.lines import Item, by_volume, hourly, monthly
+from landbridge.plan.network.dns import resolver_args
+
+
+def names_spend(environment: Environment) -> Iterator[Item]:
+    """The zone, and where there is a site the addresses of both endpoints and what passes them."""
+    args, region = resolver_args(environment), environment.region
+    if args is None:
+        return
+    yield from monthly(f"zone {args.zone}", "hosted_zone", region, 1, kind="control")
+    if args.site is not None:
+        addresses = 2 * len(args.zones)
+        yield from hourly(f"{addresses} addresses of resolver endpoints", "resolver_address", region, addresses)
+        yield by_volume("questions across the link", "network", "resolver_million_queries", region)

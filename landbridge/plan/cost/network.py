@@ -1,0 +1,65 @@
+"""What the network costs: the link, ways out, endpoints; and Kubernetes' control plane, which stands in it."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import DirectConnect, Environment, Vpn
+from landbridge.plan.cost.lines import Item, Unpriced, by_volume, hourly
+from landbridge.plan.network.endpoints import endpoint_services
+from landbridge.plan.network.link import connections
+from landbridge.plan.network.subnets import subnets
+from landbridge.plan.other_regions import other_regions
+
+
+def network_spend(environment: Environment) -> Iterator[Item]:
+    """Everything that is billed by the hour, whatever runs, and then what is billed by volume."""
+    region, planned = environment.region, subnets(environment)
+    yield from _link(environment)
+    gateways = sum(subnet.tier == "public" for subnet in planned)
+    if gateways:
+        yield from hourly(f"{gateways} x NAT gateway", "nat_gateway", region, gateways)
+        yield from hourly(f"{gateways} x public address", "public_ipv4", region, gateways)
+    zones = sum(subnet.tier == "private" for subnet in planned)
+    endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
+    if endpoints and zones:
+        what = f"{endpoints} interface endpoints in {zones} zone{'s' * (zones > 1)}"
+        yield from hourly(what, "interface_endpoint", region, endpoints * zones)
+    if environment.aws.kubernetes is not None:
+        yield from hourly("EKS control plane", "eks_cluster", region, 1, "control")
+    for name, there in other_regions(environment).items():
+        yield from _elsewhere(name, there)
+    if gateways:
+        yield by_volume("traffic through NAT", "network", "nat_gateway_gb", region)
+    if endpoints:
+        yield by_volume("traffic through interface endpoints", "network", "interface_endpoint_gb", region)
+
+
+def _elsewhere(name: str, there: Environment) -> Iterator[Item]:
+    """What another region costs whether nodes run there or not: its VPC's attachment, both ends of the peering, its way out."""
+    yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
+    gateways = sum(subnet.tier == "public" for subnet in subnets(there))
+    yield from hourly(f"{gateways} x NAT gateway in {name}", "nat_gateway", name, gateways)
+    yield from hourly(f"{gateways} x public address in {name}", "public_ipv4", name, gateways)
+    yield by_volume(f"traffic between {name} and the other regions", "network", "cross_region", name)
+
+
+def _link(environment: Environment) -> Iterator[Item]:
+    link, region = environment.link, environment.region
+    if link is None:
+        return
+    vpns = len(connections(environment))
+    if vpns:
+        yield from hourly("VPN connection" if vpns == 1 else f"{vpns} x VPN connection", "vpn_connection", region, vpns)
+    # The VPC's, each VPN's and the line's.
+    attached = 1 + vpns + isinstance(link, DirectConnect)
+    yield from hourly(f"{attached} x transit gateway attachment", "transit_gateway_attachment", region, attached)
+    if isinstance(link, DirectConnect):
+        what = f"Direct Connect {link.connection}"
+        if link.port is None:
+            yield Unpriced(what, None, None, "the bandwidth of its port is not in the file")
+        else:
+            yield from hourly(what, f"direct_connect_{link.port}", region, 1)
+        yield by_volume("traffic from AWS to on-prem", "network", "direct_connect_out", region)
+    if isinstance(link, Vpn) or link.sites:
+        what = "traffic from AWS to on-prem" if isinstance(link, Vpn) else "traffic from AWS to other sites"
+        yield by_volume(what, "network", "internet_out_first_10_tb", region)
+    yield by_volume("traffic through the transit gateway", "network", "transit_gateway_gb", region)

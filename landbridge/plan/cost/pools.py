@@ -1,0 +1,115 @@
+"""What the instances of a pool cost: its capacities in their order, each up to its size."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog import Price, limits, price_of
+from landbridge.environment import Environment, Pool
+from landbridge.plan.aws.capacity import Terms, fallbacks
+from landbridge.plan.cost.lines import CONFIDENCE, HOURS_A_MONTH, Item, SpendLine, Unpriced
+from landbridge.plan.cost.rates import instance_rate, purchase_words
+
+
+def pool_spend(environment: Environment, pool: Pool) -> Iterator[Item]:
+    """Lines for one pool. What is paid for anyway runs first; the rest up to max_nodes is what the next capacity gives.
+
+    The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
+    """
+    data_class = only_class(environment)
+    wanted, kept, running = pool.max_nodes, pool.min_nodes, 0
+    for terms in fallbacks(pool, environment.region):
+        paid = prepaid(terms)
+        nodes = (terms.size or wanted) if paid else min(wanted, terms.size or wanted)
+        if nodes <= 0:
+            continue
+        always = nodes if paid else min(kept, nodes)
+        wanted, kept, running = max(wanted - nodes, 0), max(kept - nodes, 0), running + nodes
+        yield _line(environment, pool, terms, nodes, always, data_class)
+    yield _disks(environment, pool, running, data_class)
+
+
+def prepaid(terms: Terms) -> bool:
+    """Whether capacity is billed while nobody uses it."""
+    return terms.kind in ("capacity_block", "reservation", "reservation_group")
+
+
+def only_class(environment: Environment) -> str | None:
+    """The data class that everything in AWS is for; None where there are several."""
+    there = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
+    return there[0] if len(there) == 1 else None
+
+
+def _line(
+    environment: Environment, pool: Pool, terms: Terms, nodes: int, always: int, data_class: str | None
+) -> SpendLine | Unpriced:
+    what = f"{nodes} x {terms.instance}, {terms.kind.replace('_', ' ')}"
+    rate = instance_rate(terms, environment.region)
+    if rate is None:
+        why = f"no {purchase_words(terms.kind)} price known for {terms.instance} in {environment.region}"
+        return Unpriced(what, pool.name, data_class, why)
+    hours = window_hours(terms)
+    month_hours = HOURS_A_MONTH if hours is None else min(hours, HOURS_A_MONTH)
+    return SpendLine(
+        what=what,
+        pool=pool.name,
+        data_class=data_class,
+        usd_hour=nodes * rate.high,
+        usd_month=nodes * rate.high * month_hours,
+        fixed_hour=always * rate.high,
+        fixed_month=always * rate.high * month_hours,
+        usd_whole=nodes * rate.high * hours if hours is not None else None,
+        as_of=rate.as_of,
+        source=rate.source,
+        confidence=rate.confidence,
+        note=_note(terms, rate.note),
+    )
+
+
+def _disks(environment: Environment, pool: Pool, nodes: int, data_class: str | None) -> SpendLine | Unpriced:
+    """Root volumes, billed while their instance exists. Above what gp3 includes, IOPS and throughput have their own price."""
+    what, included = f"{nodes} x {pool.root_volume_gib:,} GiB root volume", limits().volumes.types["gp3"]
+    parts = {
+        "ebs_gp3": pool.root_volume_gib,
+        "ebs_gp3_iops": max(pool.root_volume_iops - (included.iops or (0, 0))[0], 0),
+        "ebs_gp3_mibps": max(pool.root_volume_throughput - (included.throughput or (0, 0))[0], 0),
+    }
+    prices = {name: price_of("storage", name, environment.region) for name, units in parts.items() if units}
+    known = {name: price for name, price in prices.items() if isinstance(price, Price)}
+    if missing := [name for name in prices if name not in known]:
+        return Unpriced(what, pool.name, data_class, f"no price known for {missing[0]} in {environment.region}")
+    month = sum(price.usd * parts[name] for name, price in known.items())
+    kept = min(pool.min_nodes, nodes)
+    oldest = min(known.values(), key=lambda price: price.as_of)
+    weakest = max(known.values(), key=lambda price: CONFIDENCE.index(price.confidence))
+    return SpendLine(
+        what=what,
+        pool=pool.name,
+        data_class=data_class,
+        usd_hour=nodes * month / HOURS_A_MONTH,
+        usd_month=nodes * month,
+        fixed_hour=kept * month / HOURS_A_MONTH,
+        fixed_month=kept * month,
+        as_of=oldest.as_of,
+        source="; ".join(dict.fromkeys(price.source for price in known.values())),
+        confidence=weakest.confidence,
+    )
+
+
+def window_hours(terms: Terms) -> float | None:
+    """The hours of a Capacity Block's window; None for other capacity, and where the file does not say both ends."""
+    if not terms.fixed_size or terms.starts is None or terms.ends is None:
+        return None
+    if (terms.starts.utcoffset() is None) != (terms.ends.utcoffset() is None):
+        return None
+    return max((terms.ends - terms.starts).total_seconds() / 3600, 0.0)
+
+
+def _note(terms: Terms, note: str | None) -> str | None:
+    if terms.fixed_size:
+        own = "billed whole, when it is bought" if window_hours(terms) is not None else "its window is not in the file"
+    elif prepaid(terms):
+        own = "billed used or not" + (
+            "" if terms.size is not None else "; its size is not in the file: max_nodes is taken"
+        )
+    else:
+        own = None
+    return "; ".join(text for text in (own, note) if text) or None

@@ -1,0 +1,54 @@
+"""What file systems and buckets cost."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment, FsxLustre, FsxOpenZfs
+from landbridge.plan.cost.lines import Item, Unpriced, by_volume, monthly
+from landbridge.plan.cost.pools import only_class
+from landbridge.plan.storage import Share, throughput
+
+
+def storage_spend(environment: Environment) -> Iterator[Item]:
+    """File systems in AWS, billed while they exist, and the hub, billed by what it holds."""
+    for path, share in environment.storage.in_aws().items():
+        yield from _share(environment, path[-1], share)
+    for name, data_class in environment.data_classes.items():
+        if "aws" in data_class.sites:
+            yield by_volume(f"the hub's bucket of {name}", "storage", "s3_standard", environment.region, name)
+
+
+def _share(environment: Environment, name: str, share: Share) -> Iterator[Item]:
+    region, data_class = environment.region, _class_of(environment, share)
+    if isinstance(share, FsxLustre):
+        if share.storage_type == "intelligent_tiering" or share.capacity_gib is None:
+            why = "paid by what it holds and by its throughput"
+            yield Unpriced(f"{name}: FSx for Lustre, intelligent tiering", None, data_class, why)
+            return
+        what = f"{name}: FSx for Lustre {share.deployment}, {share.capacity_gib:,} GiB"
+        yield from monthly(what, lustre_price(share), region, share.capacity_gib, data_class=data_class)
+    elif isinstance(share, FsxOpenZfs):
+        what = f"{name}: FSx for OpenZFS {share.deployment}, {share.capacity_gib:,} GiB"
+        yield from monthly(what, f"fsx_openzfs_{share.deployment}", region, share.capacity_gib, data_class=data_class)
+        rate = throughput(share)
+        if rate is not None:
+            what = f"{name}: throughput of {rate:,} MB/s"
+            yield from monthly(what, f"fsx_openzfs_{share.deployment}_mbps", region, rate, data_class=data_class)
+    else:
+        yield by_volume(f"{name}: EFS", "storage", "efs_standard", region, data_class)
+        if share.throughput == "provisioned" and share.provisioned_mibps is not None:
+            what = f"{name}: {share.provisioned_mibps:,} MiB/s provisioned"
+            yield from monthly(what, "efs_provisioned_mibps", region, share.provisioned_mibps, data_class=data_class)
+
+
+def lustre_price(share: FsxLustre) -> str:
+    """The name of a Lustre file system's price: deployment, medium where it is not SSD, throughput where there is a choice."""
+    rate = throughput(share)
+    medium = [] if share.storage_type == "ssd" else [share.storage_type]
+    return "_".join(["fsx_lustre", share.deployment, *medium, *([str(rate)] if rate is not None else [])])
+
+
+def _class_of(environment: Environment, share: Share) -> str | None:
+    """The one data class that a file system shows, else the only one that AWS may hold."""
+    shown = {own.data_class for own in share.repositories} if isinstance(share, FsxLustre) else set()
+    named = {name for name in shown if name is not None}
+    return next(iter(named)) if len(named) == 1 and None not in shown else only_class(environment)

@@ -1,0 +1,1 @@
+"""Plan of addresses, subnets, endpoints, ports, DNS and the link between the sites."""

@@ -1,0 +1,209 @@
+"""Names across the link: who answers for which domain, and where each site asks for the other's.
+
+Source: Amazon Route 53 Developer Guide, "Resolving DNS queries between VPCs and your network"; the most specific domain that
+a rule or a private zone names decides, so that the cluster's zone may stand below the site's domain.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
+
+from landbridge.catalog.aws.regions import regions
+from landbridge.environment import Dns, Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.hub import cut
+from landbridge.plan.network.endpoints import Endpoint, endpoint_services
+from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.zones import pool_zones, storage_zone
+
+PORT = 53
+#: Route 53 Resolver takes no endpoint with fewer addresses.
+ADDRESSES = 2
+#: AWS's own prefix for logs that its services deliver: the group needs no resource policy of its own, whose size is limited.
+LOG_PREFIX = "/aws/vendedlogs/landbridge"
+_NAME_LIMIT = 64
+#: By service, "" for all others: where AWS's names end, and where they end in China.
+_SUFFIXES = {"": ("amazonaws.com", "amazonaws.com.cn"), "eks-auth": ("api.aws", "api.amazonwebservices.com.cn")}
+
+
+class ForwardPlan(Args):
+    """A domain that the VPC asks the site about. `name` is what the rule is called: Resolver takes no dots there."""
+
+    domain: str
+    name: str
+
+
+class QueryLogPlan(Args):
+    """Where it is kept who asked for which name."""
+
+    group: str
+    retention_days: int
+
+
+class SitePlan(Args):
+    """The site behind the link: where it may ask from, what it answers for, and where it is asked."""
+
+    cidrs: tuple[str, ...]
+    servers: tuple[str, ...]
+    forwards: tuple[ForwardPlan, ...]
+
+
+class ResolverArgs(Args):
+    """A private zone, and where there is a site the endpoints in both directions.
+
+    `zones` has the availability zone of each address of an endpoint; one that stands alone is there twice.
+    """
+
+    cluster: str
+    zone: str
+    zones: tuple[str, ...]
+    site: SitePlan | None
+    logs: QueryLogPlan | None
+    protect: bool
+    tags: dict[str, str]
+
+
+class RecordsArgs(Args):
+    """Names in the cluster's zone: of hosts with fixed addresses, and what else the component is given. `ttl` in seconds."""
+
+    cluster: str
+    zone: str
+    hosts: Mapping[str, str] = {}
+    ttl: int = 300
+
+
+def resolver_args(environment: Environment) -> ResolverArgs | None:
+    """Plan both directions; None where the environment asks for no names."""
+    dns = environment.dns
+    if dns is None:
+        return None
+    return ResolverArgs(
+        cluster=environment.name,
+        zone=private_zone(environment),
+        zones=endpoint_zones(environment),
+        site=_site(environment, dns),
+        logs=_logs(environment, dns),
+        protect=environment.aws.protect,
+        tags=tags(environment),
+    )
+
+
+def records_args(environment: Environment) -> RecordsArgs | None:
+    """Plan the names of file systems and of services in AWS; None where there is no zone, or nothing to put into it."""
+    served = service_hosts(environment)
+    hosts = {name: str(address) for name, address in served.addresses.items()} if served.site == "aws" else {}
+    if environment.dns is None or not (hosts or environment.storage.in_aws()):
+        return None
+    return RecordsArgs(cluster=environment.name, zone=private_zone(environment), hosts=hosts)
+
+
+def alias(share: str) -> str:
+    """A file system's short name in the zone: a host's name has no underscores."""
+    return share.replace("_", "-")
+
+
+def private_zone(environment: Environment) -> str:
+    """The domain of the cluster's names in AWS."""
+    named = environment.dns.zone if environment.dns is not None else None
+    return named or f"aws.{site_domain(environment)}"
+
+
+def site_domain(environment: Environment) -> str:
+    """The domain of the hosts that Landbridge configures."""
+    return service_hosts(environment).domain
+
+
+def endpoint_zones(environment: Environment) -> tuple[str, ...]:
+    """Where endpoints have their addresses: the first two zones in the file's order, so that one added later moves none."""
+    named = [zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)]
+    for share in environment.storage.in_aws().values():
+        named += share.zones if share.kind == "efs" else filter(None, [storage_zone(environment, share.zone)])
+    found = tuple(dict.fromkeys(named))[:ADDRESSES]
+    return found * ADDRESSES if len(found) == 1 else found
+
+
+def resolver_addresses(environment: Environment) -> Mapping[str, int]:
+    """How many addresses of each zone's subnet the endpoints of both directions take."""
+    if environment.dns is None or environment.onprem is None:
+        return {}
+    return {zone: 2 * count for zone, count in Counter(endpoint_zones(environment)).items()}
+
+
+def server_addresses(environment: Environment) -> tuple[str, ...]:
+    """What the VPC asks about the site's names. A host without an address has a rule of its own."""
+    dns, known = environment.dns, environment.host_addresses()
+    if dns is not None and dns.resolvers:
+        return tuple(str(address) for address in dns.resolvers)
+    return tuple(known[host] for host in server_hosts(environment) if host in known)
+
+
+def reverse_zones(cidr: IPv4Network) -> tuple[str, ...]:
+    """The domains under in-addr.arpa that hold a range's names and nobody else's: several where it ends inside an octet."""
+    whole = max(-(-cidr.prefixlen // 8) * 8, 8)
+    return tuple(_reverse(part) for part in cidr.subnets(new_prefix=whole))
+
+
+def site_domains(environment: Environment) -> tuple[str, ...]:
+    """The domains that the site answers for."""
+    dns, onprem = environment.dns, environment.onprem
+    if dns is None or onprem is None:
+        return ()
+    return tuple(dict.fromkeys((onprem.domain, *dns.forward, *(reverse_zones(onprem.cidr) if dns.reverse else ()))))
+
+
+def aws_domains(environment: Environment) -> tuple[str, ...]:
+    """The domains that the site has to ask AWS's end for: the zone, and names whose answer differs inside the VPC."""
+    dns, aws = environment.dns, environment.aws
+    if dns is None:
+        return ()
+    own = [private_zone(environment)]
+    own += [endpoint_domain(one.service, environment.region) for one in _interfaces(environment)]
+    kinds = {share.kind for share in environment.storage.in_aws().values()}
+    services = {"efs" if kind == "efs" else "fsx" for kind in kinds}
+    own += [endpoint_domain(service, environment.region) for service in sorted(services)]
+    if dns.reverse:
+        own += [name for cidr in (aws.cidr, *aws.secondary_cidrs) for name in reverse_zones(cidr)]
+    return tuple(dict.fromkeys(own))
+
+
+def endpoint_domain(service: str, region: str) -> str:
+    """The name under which a service answers in a region: the parts of the endpoint's, turned around.
+
+    Source: AWS PrivateLink guide, private DNS names of interface endpoints; Amazon EKS User Guide for eks-auth.
+    """
+    known = regions().get(region)
+    china = known is not None and known.partition == "aws-cn"
+    suffix = _SUFFIXES["eks-auth" if service == "eks-auth" else ""][china]
+    return ".".join([*reversed(service.split(".")), region, suffix])
+
+
+def _interfaces(environment: Environment) -> Iterator[Endpoint]:
+    return (one for one in endpoint_services(environment) if one.kind == "interface")
+
+
+def _site(environment: Environment, dns: Dns) -> SitePlan | None:
+    onprem = environment.onprem
+    if onprem is None:
+        return None
+    return SitePlan(
+        cidrs=(str(onprem.cidr),),
+        servers=server_addresses(environment),
+        forwards=tuple(ForwardPlan(domain=one, name=_rule_name(environment, one)) for one in site_domains(environment)),
+    )
+
+
+def _logs(environment: Environment, dns: Dns) -> QueryLogPlan | None:
+    logs = environment.aws.logs
+    wanted = logs.flow_logs if dns.query_logs is None else dns.query_logs
+    group = f"{LOG_PREFIX}/{environment.name}/dns"
+    return QueryLogPlan(group=group, retention_days=logs.retention_days) if wanted else None
+
+
+def _rule_name(environment: Environment, domain: str) -> str:
+    return cut(f"{environment.name}-{domain.replace('.', '-')}", _NAME_LIMIT)
+
+
+def _reverse(part: IPv4Network) -> str:
+    octets = str(part.network_address).split(".")[: part.prefixlen // 8]
+    return ".".join([*reversed(octets), "in-addr.arpa"])

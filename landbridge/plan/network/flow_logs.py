@@ -1,0 +1,75 @@
+"""Flow logs of the VPC: where they are kept, for how long, and what their role may do."""
+
+from landbridge.environment import Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.hub import document
+
+#: Ten minutes a record: for an audit as good as one, and a tenth of the volume that is billed.
+INTERVAL_SECONDS = 600
+_WRITE = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+
+
+class FlowLogArgs(Args):
+    """A log group, and the role that writes into it."""
+
+    cluster: str
+    group: str
+    retention_days: int
+    interval_seconds: int
+    role: str
+    path: str
+    permissions_boundary: str | None
+    protect: bool
+    tags: dict[str, str]
+
+
+def flow_log_args(environment: Environment, region: str = "") -> FlowLogArgs | None:
+    """Plan the flow logs, where the environment asks for them. `region` is for another one's: a role is in no region."""
+    logs = environment.aws.logs
+    if not logs.flow_logs:
+        return None
+    return FlowLogArgs(
+        cluster=environment.name,
+        group=f"/landbridge/{environment.name}/flow",
+        retention_days=logs.retention_days,
+        interval_seconds=INTERVAL_SECONDS,
+        role=f"{environment.name}-flow-logs{region and '-'}{region}",
+        path=environment.aws.iam.path,
+        permissions_boundary=environment.aws.iam.permissions_boundary,
+        protect=environment.aws.protect,
+        tags=tags(environment),
+    )
+
+
+def role_trust(group_arn: str) -> str:
+    """The service itself, and for flow logs of this account and region alone (no other customer's).
+
+    Source: VPC User Guide, "IAM role for publishing flow logs to CloudWatch Logs".
+    """
+    _, partition, _, region, account, *_ = group_arn.split(":")
+    condition = {
+        "StringEquals": {"aws:SourceAccount": account},
+        "ArnLike": {"aws:SourceArn": f"arn:{partition}:ec2:{region}:{account}:vpc-flow-log/*"},
+    }
+    return document(
+        [
+            {
+                "Effect": "Allow",
+                "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
+                "Action": "sts:AssumeRole",
+                "Condition": condition,
+            }
+        ]
+    )
+
+
+def role_policy(group_arn: str) -> str:
+    """Write into the group, and find it by name. The group is made beforehand: making groups is not among the rights."""
+    group = group_arn.removesuffix(":*")
+    every, _, _ = group.partition(":log-group:")
+    return document(
+        [
+            {"Effect": "Allow", "Action": _WRITE, "Resource": [group, f"{group}:*"]},
+            {"Effect": "Allow", "Action": ["logs:DescribeLogGroups"], "Resource": f"{every}:log-group:*"},
+        ]
+    )

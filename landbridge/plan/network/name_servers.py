@@ -1,0 +1,15 @@
+"""Which hosts of the site become its name servers."""
+
+from landbridge.environment import Environment
+from landbridge.plan.network.link import ends_tunnels
+
+
+def server_hosts(environment: Environment) -> tuple[str, ...]:
+    """The on-prem hosts that Landbridge makes name servers of; none where the site has its own, or where there is no site."""
+    dns, onprem = environment.dns, environment.onprem
+    if dns is None or onprem is None or dns.resolvers:
+        return ()
+    services = onprem.services
+    # Where no tunnel ends at the gateway it is a router, which others look after.
+    first = services.gateway if ends_tunnels(environment) else services.database
+    return dns.servers or tuple(dict.fromkeys((first, services.controller[0])))

@@ -1,0 +1,251 @@
+"""Who may open a connection to which host: the ports that the plan gives each group of hosts. Pure.
+
+What a host opens itself, and the answers to it, nobody asks about; the role `hardening` lets those through by itself,
+and ssh from wherever operators are. In AWS the security groups say the same (plan/controller.py, login.py, pool.py).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, collapse_addresses
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.environment import DirectConnect, Environment, NfsHome
+from landbridge.plan.aws.machine import SLURMCTLD_PORT, SLURMDBD_PORT
+from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS
+from landbridge.plan.network.gateway import linked_gateways
+from landbridge.plan.network.link import ends_tunnels
+from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.other_regions import aws_ranges, vpc_ranges
+from landbridge.plan.site.hosts import GROUPS, ServiceHosts, service_hosts, top_group
+from landbridge.plan.site.site_shares import site_lustre
+
+#: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 1035 (DNS), RFC 7296 and 3948 (IKE, ESP in UDP), RFC 4271 (BGP).
+NFS_PORT, DNS_PORT, BGP_PORT, IKE_PORTS = 2049, 53, 179, (500, 4500)
+#: Source: Lustre Operations Manual, LNet module parameters (accept_port).
+LUSTRE_PORT = 988
+#: What NFS 3 asks first; the role nfs_server has ganesha's mountd there. Source: RFC 1833; IANA, mountd.
+RPCBIND_PORT, MOUNTD_PORT = 111, 20048
+#: BGP's sessions with AWS are between addresses inside the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
+_INSIDE_TUNNELS = IPv4Network("169.254.0.0/16")
+#: Nodes are let in by networks of this size: another node changes no other host's table.
+_NODES_PREFIX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way in: from where (nowhere named: from anywhere), by which protocol, at which ports (none: all), and why."""
+
+    sources: tuple[str, ...]
+    protocol: str
+    ports: tuple[str, ...]
+    why: str
+
+    def written(self) -> dict[str, Any]:
+        """As the role hardening takes it."""
+        found: dict[str, Any] = {"protocol": self.protocol, "why": self.why}
+        return found | {key: list(value) for key, value in (("sources", self.sources), ("ports", self.ports)) if value}
+
+
+def port_matrix(environment: Environment) -> dict[str, tuple[Way, ...]]:
+    """The ways in by group of the inventory, or by host for what the environment opens at one; groups without any are left out."""
+    found: dict[str, list[Way]] = {group: [] for group in (top_group(environment), *GROUPS[1:])}
+    for group, way in _ways(environment, service_hosts(environment)):
+        found[group].append(way)
+    for opening in environment.hosts.firewall.openings:
+        way = Way((str(opening.source),), opening.protocol, (opening.ports,), opening.why)
+        found.setdefault(opening.at, []).append(way)
+    return {group: tuple(ways) for group, ways in found.items() if ways}
+
+
+def port_lines(environment: Environment) -> Iterator[str]:
+    """The matrix for people who look after a network: where to, by what, from where, and why. ssh, which is always open, first."""
+    served = service_hosts(environment)
+    yield f"every host        {_ports('tcp', map(str, _ssh_ports(served)))} from {_from(_operators(environment, served))}: operators"
+    for group, ways in port_matrix(environment).items():
+        for way in ways:
+            yield f"{group:<17} {_ports(way.protocol, way.ports)} from {_from(way.sources)}: {way.why}"
+
+
+def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
+    """The networks that the on-prem nodes are in, /24s or the site's own range where that is smaller."""
+    if environment.onprem is None:
+        return ()
+    site = environment.onprem.cidr
+    found = set()
+    for group in environment.node_groups:
+        for address in _row(environment, group.hosts, group.address):
+            own = IPv4Network((address, max(_NODES_PREFIX, site.prefixlen)), strict=False)
+            found.add(own)
+    return tuple(collapse_addresses(found))
+
+
+def firewall_variables(environment: Environment) -> dict[str, Any]:
+    """What the role hardening is given for every host; in AWS no firewall besides the security groups."""
+    wanted, served = environment.hosts, service_hosts(environment)
+    mode = wanted.firewall.mode if served.site == "onprem" else "off"
+    matrix = {group: [way.written() for way in ways] for group, ways in port_matrix(environment).items()}
+    return {
+        "landbridge_hardening": wanted.hardening,
+        "hardening_firewall": mode,
+        "hardening_firewall_matrix": matrix if mode != "off" else {},
+        "hardening_ssh_ports": _ssh_ports(served),
+        "hardening_ssh_sources": _operators(environment, served),
+        "hardening_ssh_keys_only": not wanted.ssh.passwords,
+        # Whoever operators log in as is never shut out.
+        "hardening_ssh_root": "keys" if "keys" in (wanted.ssh.root, _root(served)) else "no",
+        "hardening_updates": "off" if wanted.security_updates == "none" else "security",
+    }
+
+
+def node_updates(environment: Environment) -> dict[str, Any]:
+    """What differs on GPU nodes: nothing changes under a job, unless the site wants it."""
+    return {"hardening_updates": "security" if environment.hosts.security_updates == "all" else "off"}
+
+
+def _root(served: ServiceHosts) -> str:
+    return "keys" if served.access.user == "root" else ""
+
+
+def _ssh_ports(served: ServiceHosts) -> list[int]:
+    return sorted({22, served.access.port})
+
+
+def _ports(protocol: str, ports: Iterable[str]) -> str:
+    return f"{protocol} {', '.join(ports)}".strip() if protocol != "all" else "everything"
+
+
+def _from(sources: Iterable[str]) -> str:
+    return ", ".join(one.removesuffix("/32") for one in sources) or "anywhere"
+
+
+def _operators(environment: Environment, served: ServiceHosts) -> list[str]:
+    """Where ssh comes from on hosts that are not for people; nowhere named is anywhere."""
+    operators = environment.hosts.firewall.operators
+    if not operators:
+        return []
+    return list(_apart((*map(str, operators), *_hosts(served, (*served.logins, *served.controllers)))))
+
+
+def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
+    nodes, cloud = _text(node_ranges(environment)), _cloud(environment) if environment.aws.pools else ()
+    controllers, logins = _hosts(served, served.controllers), _hosts(served, served.logins)
+    every = (*nodes, *controllers, *logins, *_hosts(served, (served.database,)), *cloud)
+    slurmctld, slurmd, srun = _slurm_ports(environment)
+    yield "slurm_controller", _tcp(every, slurmctld, "slurmd, sackd, slurmdbd and commands reach slurmctld")
+    yield "slurm_controller", _tcp((*nodes, *cloud), srun, "tasks reach the srun that an operator started")
+    yield (
+        "slurm_database",
+        _tcp((*controllers, *logins, *nodes), SLURMDBD_PORT, "slurmctld, sacct and sacctmgr reach slurmdbd"),
+    )
+    if nodes:
+        yield (
+            "slurm_node",
+            Way(nodes, "all", (), "jobs choose their ports themselves: MPI, NCCL, rendezvous of frameworks"),
+        )
+    yield (
+        "slurm_node",
+        _tcp((*controllers, *logins, *cloud), slurmd, "slurmctld, srun and forwarded messages reach slurmd"),
+    )
+    if cloud:
+        yield "slurm_node", _tcp(cloud, srun, "tasks reach an srun inside a job")
+    yield "slurm_login", Way((), "tcp", ("22", *_other_ssh(served)), "people log in here")
+    yield "slurm_login", _tcp(controllers, slurmd, "slurmctld tells sackd of a new configuration")
+    yield "slurm_login", _tcp((*nodes, *cloud), srun, "tasks reach the srun that started them")
+    home = environment.storage.home
+    if isinstance(home, NfsHome):
+        clients = (str(served.cidr), *(_nodes(environment) if home.on_cloud_nodes else ()))
+        yield "nfs_server", _tcp(clients, NFS_PORT, "homes, to whom they are exported")
+        if home.server == "ganesha":
+            older = tuple(map(str, (RPCBIND_PORT, MOUNTD_PORT)))
+            yield "nfs_server", Way(_apart(clients), "tcp", older, "clients of version 3, which ganesha serves too")
+    yield (
+        "mlflow",
+        _tcp((str(served.cidr), *_cloud(environment)), environment.mlops.mlflow.port, "runs and people reach MLflow"),
+    )
+    yield from _lustre(environment, served)
+    yield from _names(environment, served)
+    yield from _link(environment)
+
+
+def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
+    """Its servers call clients back; which they are besides those that are named, nobody says. InfiniBand has no ports."""
+    nids = [nid for share in site_lustre(environment) for nid in re.split("[:,]", share.source.rpartition(":/")[0])]
+    named = [nid.partition("@")[0] for nid in nids if nid.partition("@")[2].startswith("tcp")]
+    if named:
+        known = (f"{name}/32" for name in named if re.fullmatch(r"[0-9.]+", name))
+        yield "lustre_client", _tcp((str(served.cidr), *known), LUSTRE_PORT, "Lustre's servers call their clients back")
+
+
+def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
+    if server_hosts(environment):
+        for protocol in ("udp", "tcp"):
+            asking = (str(served.cidr), *_cloud(environment))
+            yield "site_dns", Way(_apart(asking), protocol, (str(DNS_PORT),), "names of the site and of AWS, both ways")
+
+
+def _link(environment: Environment) -> Iterator[tuple[str, Way]]:
+    if not (ends_tunnels(environment) or linked_gateways(environment)):
+        return
+    # Both ends may begin; AWS's addresses are known once the stack is built, and IKE authenticates whoever comes.
+    yield "site_gateway", Way((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
+    yield "site_gateway", Way((), "esp", (), "the tunnels themselves, without NAT")
+    inside = [str(_INSIDE_TUNNELS)]
+    if isinstance(environment.link, DirectConnect) and environment.link.router is not None:
+        inside.append(f"{environment.link.router}/32")
+    yield "site_gateway", _tcp(tuple(inside), BGP_PORT, "BGP inside the tunnels, and with the site's router")
+
+
+def _slurm_ports(environment: Environment) -> tuple[str, str, str]:
+    """Where slurmctld, slurmd and srun listen, if the site has moved them too; srun anywhere where nothing binds it."""
+    own = {key.casefold(): value for key, value in environment.scheduler.overrides.slurm_conf.items()}
+
+    def at(key: str, default: str, unset: str) -> str:
+        value = own.get(key.casefold(), default)
+        return unset if value is None else str(value)
+
+    srun = f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}"
+    return (
+        at("SlurmctldPort", str(SLURMCTLD_PORT), str(SLURMCTLD_PORT)),
+        at("SlurmdPort", str(SLURMD_PORT), str(SLURMD_PORT)),
+        at("SrunPortRange", srun, "1024-65535"),
+    )
+
+
+def _tcp(sources: Iterable[str], ports: int | str, why: str) -> Way:
+    return Way(_apart(sources), "tcp", (str(ports),), why)
+
+
+def _apart(sources: Iterable[str]) -> tuple[str, ...]:
+    """Without what is inside of another: nft refuses a set whose parts overlap."""
+    found = list(dict.fromkeys(map(IPv4Network, sources)))
+    return tuple(str(one) for one in found if not any(one != other and one.subnet_of(other) for other in found))
+
+
+def _cloud(environment: Environment) -> tuple[str, ...]:
+    return tuple(map(str, aws_ranges(environment)))
+
+
+def _nodes(environment: Environment) -> tuple[str, ...]:
+    """Where nodes in AWS are: in each VPC's first range."""
+    return tuple(map(str, vpc_ranges(environment)))
+
+
+def _hosts(served: ServiceHosts, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{served.addresses[name]}/32" for name in names if name in served.addresses))
+
+
+def _other_ssh(served: ServiceHosts) -> tuple[str, ...]:
+    return () if served.access.port == 22 else (str(served.access.port),)
+
+
+def _text(ranges: Iterable[IPv4Network]) -> tuple[str, ...]:
+    return tuple(map(str, ranges))
+
+
+def _row(environment: Environment, hosts: str, first: IPv4Address) -> Iterator[IPv4Address]:
+    """The first and the last address of a group, and one of each network between them."""
+    last = first + len(hostlist.expand(hosts)) - 1
+    yield from (IPv4Address(one) for one in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX)))
+    yield last

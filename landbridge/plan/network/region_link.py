@@ -1,0 +1,34 @@
+"""The way between an environment's own region and another one: two transit gateways that are peered."""
+
+from landbridge.environment import Environment
+from landbridge.plan.args import Args, tags
+from landbridge.plan.network.link import link_args
+from landbridge.plan.other_regions import aws_ranges
+
+
+class RegionLinkArgs(Args):
+    """A transit gateway in `region`, peered with the one at home.
+
+    `cidr` is the VPC's there. `beyond` are the ranges that it reaches through home, by key: sites, and the VPCs in other regions.
+    """
+
+    cluster: str
+    region: str
+    asn: int
+    cidr: str
+    beyond: dict[str, str]
+    tags: dict[str, str]
+
+
+def region_link_args(environment: Environment, region: str) -> RegionLinkArgs:
+    """Plan the way to one of the other regions. Raises ValueError for an environment without a link to go through."""
+    there = environment.aws.other_regions[region]
+    in_aws = [str(cidr) for cidr in aws_ranges(environment) if cidr != there.cidr]
+    return RegionLinkArgs(
+        cluster=environment.name,
+        region=region,
+        asn=there.asn,
+        cidr=str(there.cidr),
+        beyond={**link_args(environment).networks, **{cidr.replace("/", "-"): cidr for cidr in in_aws}},
+        tags=tags(environment),
+    )

@@ -1,0 +1,35 @@
+"""The site's half of names across the link: what its name servers answer, and whom they ask about the rest."""
+
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.plan.network.dns import aws_domains, reverse_zones, site_domain
+from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.other_regions import aws_ranges
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.hosts import Host, hosts
+
+Variables = dict[str, Any]
+
+
+def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
+    """The variables of the role `site_dns`; whom to ask in AWS is there once there are outputs."""
+    dns, onprem = environment.dns, environment.onprem
+    if dns is None or onprem is None or not server_hosts(environment):
+        return {}
+    domain = site_domain(environment)
+    found: Variables = {
+        "site_dns_clients": [str(cidr) for cidr in (onprem.cidr, *aws_ranges(environment))],
+        "site_dns_zones": [domain, *(reverse_zones(onprem.cidr) if dns.reverse else ())],
+        "site_dns_records": [{"name": f"{host.name}.{domain}", "address": host.address} for host in hosts(environment)],
+        "site_dns_upstream": [str(address) for address in dns.upstream],
+    }
+    if outputs is not None and outputs.dns is not None:
+        servers = list(outputs.dns.inbound_addresses)
+        found["site_dns_forwards"] = [{"domain": one, "servers": servers} for one in aws_domains(environment)]
+    return found
+
+
+def site_dns_host(environment: Environment, host: Host) -> Variables:
+    """What differs from server to server: the address it listens on, beside whatever else has port 53 there."""
+    return {"site_dns_listen": [host.address]} if host.name in server_hosts(environment) else {}

@@ -1,0 +1,1 @@
+"""Plan of the organisation's own site: hosts, health checks, acceptance, accounts and shared file systems."""

@@ -1,0 +1,85 @@
+"""What a healthy node of an on-prem group shows, and how often it is asked: plain values for the role node_health."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from landbridge.catalog import Platform, generation, platforms, slurm_releases
+from landbridge.environment import Environment, NodeGroup
+from landbridge.environment.base import Scalar
+from landbridge.plan.site.home import home_mounts
+from landbridge.plan.site.mig import mig_layout
+from landbridge.plan.site.site_shares import site_mount_points
+
+#: What slurm.conf names; the role node_health puts it there, and on cloud nodes slurm_node one that finds nothing.
+PROGRAM = "/opt/landbridge/bin/landbridge-node-health"
+#: Seconds. A fault takes its node out of service within one interval; the program only reads what was found before.
+INTERVAL = 60
+#: Seconds until Slurm takes the program for hung.
+TIMEOUT = 30
+
+
+def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
+    """What the checks compare with. A key that is absent is not checked: the catalogue does not know it, or it is not there.
+
+    `gpus.links` are NVLinks of one GPU, `gpus.memory_mib` and the PCIe values as nvidia-smi prints them; `ports` are the
+    InfiniBand ports there must be, by rate in Gb/s; `services` systemd units; `mounts` paths.
+    """
+    found: dict[str, Any] = {"gpus": _gpus(platform), "services": list(_services(platform))}
+    ports: dict[str, int] = {}
+    for one in platform.adapters:
+        if one.kind == "infiniband":
+            ports[str(one.gbps)] = ports.get(str(one.gbps), 0) + one.count
+    if ports:
+        found["ports"] = ports
+    mounts = [str(mount["mount"]) for mount in home_mounts(environment, None)] + site_mount_points(environment)
+    if mounts:
+        found["mounts"] = mounts
+    return found
+
+
+def expected_of(environment: Environment, platform: str, group: NodeGroup | None = None) -> dict[str, Any]:
+    """The same by the platform's name; of a group of nodes with GPUs in parts, `gpus.mig` counts them by profile."""
+    found = expected(environment, platforms()[platform])
+    if group is not None and group.mig:
+        found["gpus"]["mig"] = dict(Counter(part.profile for part in mig_layout(group)))
+    return found
+
+
+def health_settings(environment: Environment) -> Mapping[str, Scalar]:
+    """The keys of slurm.conf; none without nodes on-prem, because only they are checked.
+
+    ANY: a fault under a running job must keep the next one away. CYCLE is not needed, since the program takes milliseconds.
+    Source: slurm.conf(5), HealthCheckNodeState; slurmctld of 26.05 wants HealthCheckTimeout (60 by itself) less than the interval.
+    """
+    if not environment.node_groups:
+        return {}
+    timeout = slurm_releases()[environment.scheduler.slurm.version].health_check_timeout
+    return {
+        "HealthCheckProgram": PROGRAM,
+        "HealthCheckInterval": INTERVAL,
+        **({"HealthCheckTimeout": TIMEOUT} if timeout else {}),
+        "HealthCheckNodeState": "ANY",
+    }
+
+
+def _gpus(platform: Platform) -> dict[str, Any]:
+    gpu = platform.gpu
+    found: dict[str, Any] = {
+        "count": platform.gpus.count,
+        "type": gpu.type,
+        "name": gpu.name,
+        "memory_mib": gpu.memory_mib,
+        "errors": generation(gpu).errors,
+    }
+    if gpu.pcie is not None:
+        found |= {"pcie_generation": gpu.pcie.generation, "pcie_width": gpu.pcie.width}
+    if gpu.nvlink is not None:
+        found["links"] = gpu.nvlink.links
+    return found
+
+
+def _services(platform: Platform) -> tuple[str, ...]:
+    """Units by NVIDIA's names. Source: Fabric Manager user guide, 2.5; IMEX guide, installation."""
+    wanted = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
+    return tuple(name for name, runs in wanted.items() if runs)

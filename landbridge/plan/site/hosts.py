@@ -1,0 +1,174 @@
+"""Which hosts serve what, at which addresses, at which site; and the Ansible groups that each belongs to.
+
+The one place that knows of both shapes of an environment: services on a site of one's own, or in AWS (`aws.services`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network
+
+from landbridge import catalog, hostlist
+from landbridge.environment import Access, CloudServices, Environment, OnPrem, SiteLustre
+from landbridge.environment.base import Site
+from landbridge.environment.onprem.onprem import Packages
+from landbridge.findings import DataPath
+from landbridge.plan.network.cloud_hosts import cloud_hosts
+from landbridge.plan.network.link import ends_tunnels
+from landbridge.plan.network.name_servers import server_hosts
+
+# Every group that a host can be in, besides the first: that of every host (see `top_group`).
+GROUPS = (
+    "onprem",
+    "slurm_controller",
+    "slurm_database",
+    "slurm_login",
+    "slurm_rest",
+    "slurm_node",
+    "nfs_server",
+    "nfs_client",
+    "lustre_client",
+    "site_gateway",
+    "site_dns",
+    "mlflow",
+    "burst",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceHosts:
+    """Who serves what. `cidr` is the range that services are reached in: the site's, or the one reserved for them in AWS.
+
+    `database` is slurmdbd's host; what is under it may be elsewhere. `storage` (who exports homes) and `gateway` are None
+    where there is none. `addresses` lacks hosts that nobody has given one; `path` is where the file speaks of it all.
+    """
+
+    site: Site
+    path: DataPath
+    cidr: IPv4Network
+    domain: str
+    controllers: tuple[str, ...]
+    database: str
+    logins: tuple[str, ...]
+    mlops: str
+    storage: str | None
+    gateway: str | None
+    addresses: Mapping[str, IPv4Address]
+    access: Access
+    packages: Packages
+    names: tuple[str, ...] = field(default=())
+
+    def where(self, host: str) -> str:
+        """A host as slurm.conf has it: with its address, because nodes in AWS know no names when they boot."""
+        return f"{host}({self.addresses[host]})" if host in self.addresses else host
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One machine that Ansible configures. `platform` is None for hosts without GPUs, `rack` for those nobody placed."""
+
+    name: str
+    address: str
+    site: str
+    groups: tuple[str, ...]
+    platform: str | None = None
+    rack: str | None = None
+
+
+def service_hosts(environment: Environment) -> ServiceHosts:
+    """Who serves what in either shape. An environment that has neither is taken for one in AWS; a rule says so."""
+    if environment.onprem is not None:
+        return _on_site(environment.onprem)
+    services = environment.aws.services
+    if services is None:
+        services = CloudServices(zone=next(iter(catalog.zones(environment.region)), "use1-az1"))
+    return _in_aws(environment, services)
+
+
+def top_group(environment: Environment) -> str:
+    """The group that every host is in."""
+    return GROUPS[0] if environment.onprem is not None else "services"
+
+
+def hosts(environment: Environment) -> tuple[Host, ...]:
+    """Every host, services first, in the file's order.
+
+    Raises ValueError for a service host without an address, which `landbridge check` reports with its place.
+    """
+    served = service_hosts(environment)
+    machines = {
+        name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
+    }
+    addresses = {**{name: str(own) for name, own in served.addresses.items()}, **environment.host_addresses()}
+    found = []
+    for name in dict.fromkeys([*served.names, *machines]):
+        if name not in addresses:
+            at = ".".join(str(part) for part in served.path)
+            raise ValueError(f"host {name} has no address: add it under {at}.addresses")
+        platform, rack = machines.get(name, (None, None))
+        groups = _groups(environment, served, name, name in machines)
+        found.append(Host(name, addresses[name], served.site, groups, platform, rack))
+    return tuple(found)
+
+
+def _on_site(site: OnPrem) -> ServiceHosts:
+    services = site.services
+    return ServiceHosts(
+        site="onprem",
+        path=("onprem",),
+        cidr=site.cidr,
+        domain=site.domain,
+        controllers=services.controller,
+        database=services.database,
+        logins=services.login,
+        mlops=services.mlops,
+        storage=services.storage,
+        gateway=services.gateway,
+        addresses=site.addresses,
+        access=site.access,
+        packages=site.packages,
+        names=services.hosts(),
+    )
+
+
+def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
+    """One host for everything that is small; RDS has the database, and a file system of AWS's the homes."""
+    planned = cloud_hosts(environment, services)
+    return ServiceHosts(
+        site="aws",
+        path=("aws", "services"),
+        cidr=planned.reserved or environment.aws.cidr,
+        domain=services.domain,
+        controllers=(planned.controller,),
+        database=planned.controller,
+        logins=planned.logins or (planned.controller,),
+        mlops=planned.controller,
+        storage=None,
+        gateway=None,
+        addresses=planned.addresses,
+        access=services.access,
+        packages=services.packages,
+        names=planned.names,
+    )
+
+
+def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: bool) -> tuple[str, ...]:
+    exports = environment.storage.home.kind == "nfs" and name == served.storage
+    member = {
+        "slurm_controller": name in served.controllers,
+        "slurm_database": name == served.database,
+        "slurm_login": name in served.logins,
+        "slurm_rest": name == served.logins[0] and environment.scheduler.rest is not None,
+        "slurm_node": is_node,
+        "nfs_server": exports,
+        # Where people are on the host that exports the homes, it has them where all others have them.
+        "nfs_client": is_node or name in served.logins,
+        "lustre_client": (is_node or name in served.logins)
+        and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
+        # A leased line ends at a router that others look after.
+        "site_gateway": name == served.gateway and ends_tunnels(environment),
+        "site_dns": name in server_hosts(environment),
+        "mlflow": name == served.mlops,
+        # A standby controller runs the burst controller too; a lease says which of the two acts.
+        "burst": name in served.controllers and bool(environment.aws.pools),
+    }
+    return (top_group(environment), *(group for group in GROUPS[1:] if member[group]))

@@ -1,0 +1,123 @@
+"""GPUs in parts (Multi-Instance GPU): which instances a node has and where, and what the role mig is told. Pure.
+
+The driver numbers instances as it likes; what is planned is their place on the GPU, which it takes as an order. The role mig
+links each instance's device files to names that follow from the place alone, so that gres.conf can be written from the
+environment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.catalog import platforms
+from landbridge.catalog.hardware.mig import Slot, mig_profiles
+from landbridge.environment import Environment, NodeGroup
+
+#: Where the role mig links an instance's device files, as <GPU>/<number on it>/gi and ci.
+LINKS = "/run/landbridge/mig"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instance:
+    """One part of a GPU: GPU `gpu` (the number of its device file), from memory slice `start` on."""
+
+    gpu: int
+    start: int
+    profile: str
+
+
+def mig_layout(group: NodeGroup) -> tuple[Instance, ...]:
+    """Every instance of one of the group's nodes, by GPU and place. Raises ValueError, which rules tell with its place."""
+    platform = platforms()[group.platform]
+    slots, found, seen = mig_profiles(platform.gpu_model), [], set[int]()
+    for part in group.mig:
+        numbers = gpu_numbers(part.gpus, platform.gpus.count)
+        placed = place(slots, part.instances)
+        for number in numbers:
+            if number in seen:
+                raise ValueError(f"GPU {number} is partitioned twice")
+            if number >= platform.gpus.count:
+                raise ValueError(f"there is no GPU {number}: a {group.platform} has {platform.gpus.count}")
+            seen.add(number)
+            found += [Instance(number, start, profile) for start, profile in placed]
+    return tuple(sorted(found))
+
+
+def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
+    """The GPUs that `0-3,6` names; all of them where nothing is named."""
+    if text is None:
+        return tuple(range(count))
+    found: list[int] = []
+    for word in text.split(","):
+        first, _, last = word.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
+
+
+def place(slots: Mapping[str, Slot], wanted: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
+    """Where the instances of one GPU go, as (start, profile), by start. Raises ValueError where they do not fit.
+
+    Largest first, each at the last place that leaves room for the rest: the first places are the only ones of some kinds.
+    """
+    unknown = [name for name in wanted if name not in slots]
+    if unknown:
+        raise ValueError(
+            f"there is no profile {unknown[0]}: " + (", ".join(slots) or "these GPUs cannot be partitioned")
+        )
+    names = [name for name, count in wanted.items() for _ in range(count)]
+    names.sort(key=lambda name: (-slots[name].size, len(slots[name].starts), name))
+    placed = _place(slots, names, frozenset())
+    if placed is None:
+        said = " + ".join(f"{count} x {name}" for name, count in wanted.items())
+        raise ValueError(f"{said} do not fit on one GPU")
+    return tuple(sorted(placed))
+
+
+def _place(slots: Mapping[str, Slot], names: Sequence[str], taken: frozenset[int]) -> list[tuple[int, str]] | None:
+    if not names:
+        return []
+    slot = slots[names[0]]
+    for start in reversed(slot.starts):
+        own = frozenset(range(start, start + slot.size))
+        if own.isdisjoint(taken):
+            rest = _place(slots, names[1:], taken | own)
+            if rest is not None:
+                return [(start, names[0]), *rest]
+    return None
+
+
+def gres_type(gpu: str, profile: str) -> str:
+    """Slurm's word for an instance, `h100_1g.10gb`: as its own examples call them (gres.conf, MIG Management)."""
+    return f"{gpu}_{profile}"
+
+
+def instance_files(gpu: str, parts: Sequence[Instance]) -> tuple[str, ...]:
+    """A line of gres.conf for each instance, less its node: the GPU, and the right to use the instance on it.
+
+    AutoDetect=nvml would find the same, where Slurm is built with NVML; Debian's is not, and cloud nodes forbid it.
+    Source: gres.conf(5), MultipleFiles; MIG user guide, "Device Nodes and Capabilities".
+    """
+    lines, numbers = [], dict[int, int]()
+    for part in parts:
+        number = numbers[part.gpu] = numbers.get(part.gpu, -1) + 1
+        files = ",".join([f"/dev/nvidia{part.gpu}", *(f"{LINKS}/{part.gpu}/{number}/{kind}" for kind in ("gi", "ci"))])
+        lines.append(f"Type={gres_type(gpu, part.profile)} MultipleFiles={files}")
+    return tuple(lines)
+
+
+def group_of(environment: Environment, host: str) -> NodeGroup | None:
+    """The group of nodes that a host is in."""
+    return next((group for group in environment.node_groups if host in hostlist.expand(group.hosts)), None)
+
+
+def mig_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """What the role mig is told of a node; nothing where its GPUs stay whole."""
+    group = group_of(environment, host)
+    if group is None or not group.mig:
+        return {}
+    layout = mig_layout(group)
+    gpus = sorted({one.gpu for one in layout})
+    return {
+        "mig_layout": {str(gpu): [f"{one.profile}:{one.start}" for one in layout if one.gpu == gpu] for gpu in gpus}
+    }

@@ -1,0 +1,1 @@
+"""Plan of Slurm's files, nodes, partitions, accounts, reservations and packages."""

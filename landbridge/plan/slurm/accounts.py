@@ -1,0 +1,88 @@
+"""Slurm's accounts and qualities of service, as the role slurm_controller keeps them."""
+
+import math
+from typing import Any
+
+from landbridge.environment import Account, Environment, Qos
+from landbridge.plan.slurm.gpu_minutes import minute_caps
+from landbridge.plan.slurm.partitions import seconds
+
+#: Slurm's own quality of service, which is there before anybody makes one.
+NORMAL = "normal"
+
+
+def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
+    """Accounts by name: users, description, parent, fair share, limits, and the qualities of service of their jobs."""
+    return {name: _account(account) for name, account in environment.scheduler.accounts.items()}
+
+
+def qualities(environment: Environment) -> dict[str, dict[str, str]]:
+    """Qualities of service by name, every setting as sacctmgr(1) prints it: an empty one is no limit."""
+    own = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
+    return own | {name: _cap(minutes) for name, minutes in minute_caps(environment).items()}
+
+
+def capped(environment: Environment) -> list[str]:
+    """Qualities of service whose use is counted for a calendar month, and then from nothing again."""
+    return list(minute_caps(environment))
+
+
+def limited(environment: Environment) -> list[str]:
+    """Resources that some limit is of: slurmdbd knows them once slurmctld has told it (sacctmgr refuses them before)."""
+    scheduler = environment.scheduler
+    of_accounts = any(account.max_gpus for account in scheduler.accounts.values()) or bool(minute_caps(environment))
+    return ["gres/gpu"] if of_accounts or any(q.max_gpus or q.max_gpus_per_user for q in scheduler.qos.values()) else []
+
+
+def _account(account: Account) -> dict[str, Any]:
+    return {
+        "users": list(account.users),
+        "description": account.description or f"{account.data_class} data",
+        "parent": account.parent or "root",
+        "fairshare": account.fairshare,
+        "grp_tres": {"gres/gpu": account.max_gpus} if account.max_gpus else {},
+        "qos": list(account.qos) or [NORMAL],
+        "default_qos": account.qos[0] if account.qos else "",
+    }
+
+
+def _quality(name: str, qos: Qos) -> dict[str, str]:
+    return {
+        "description": qos.description or name,
+        "priority": str(qos.priority),
+        "preempt": ",".join(sorted(qos.preempts)),
+        "grptres": _gpus(qos.max_gpus),
+        "maxtrespu": _gpus(qos.max_gpus_per_user),
+        "maxjobspu": "" if qos.max_jobs_per_user is None else str(qos.max_jobs_per_user),
+        "maxwall": "" if qos.max_time is None else duration(qos.max_time),
+        "usagefactor": f"{qos.usage_factor:f}",
+    }
+
+
+def _cap(minutes: int) -> dict[str, str]:
+    """A month's GPU minutes. They do not fade as fair share does: half of a budget is not free again after a week."""
+    empty = dict.fromkeys(("preempt", "grptres", "maxtrespu", "maxjobspu", "maxwall"), "")
+    return {
+        **empty,
+        "description": "GPU minutes in AWS in a month",
+        "priority": "0",
+        "usagefactor": f"{1:f}",
+        "grptresmins": f"gres/gpu={minutes}",
+        "flags": "NoDecay",
+    }
+
+
+def _gpus(count: int | None) -> str:
+    return "" if count is None else f"gres/gpu={count}"
+
+
+def duration(limit: str) -> str:
+    """A time limit as sacctmgr prints it, in whole minutes: `[days-]hours:minutes:00`; empty where there is none."""
+    whole = seconds(limit)
+    if math.isinf(whole):
+        return ""
+    # Slurm keeps minutes and rounds up.
+    minutes = math.ceil(whole / 60)
+    days, rest = divmod(minutes, 24 * 60)
+    shown = f"{rest // 60:02}:{rest % 60:02}:00"
+    return f"{days}-{shown}" if days else shown

@@ -1,0 +1,186 @@
+"""The settings of slurm.conf above its nodes and partitions: what an expert would set, then what the site overrides."""
+
+from collections.abc import Sequence
+
+from landbridge import hostlist
+from landbridge.catalog import slurm_releases
+from landbridge.environment import Environment
+from landbridge.environment.base import Scalar
+from landbridge.plan.aws.capacity import kept_nodes
+from landbridge.plan.aws.pool import SRUN_PORTS
+from landbridge.plan.site.health import health_settings
+from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
+from landbridge.plan.slurm.job_submit import has_job_submit
+from landbridge.plan.slurm.jobs import job_settings
+from landbridge.plan.slurm.nodes import Nodes, pool_node_names
+from landbridge.plan.slurm.rest import rest_settings
+from landbridge.plan.slurm.settings import merged, written
+from landbridge.plan.slurm.topology import topology_plugin
+
+BIN = "/opt/landbridge/bin"
+
+
+def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, tuple[str, ...]]:
+    """Key to lines, in the file's order. Only SlurmctldHost can have more than one line."""
+    served = service_hosts(environment)
+    settings: dict[str, Scalar] = {
+        "ClusterName": environment.name,
+        "SlurmUser": "slurm",
+        **_authentication(environment),
+        **rest_settings(environment),
+        **_files(environment),
+        **_selection(environment, nodes),
+        **_accounting(environment, served.database, nodes),
+        **_scheduling(environment),
+        **({"JobSubmitPlugins": "lua"} if has_job_submit(environment) else {}),
+        **_robustness(),
+        **pair_settings(environment),
+        **job_settings(),
+        **health_settings(environment),
+        **_power_saving(environment, nodes),
+    }
+    controllers = tuple(map(served.where, served.controllers))
+    found = merged(settings, environment.scheduler.overrides.slurm_conf)
+    return {"SlurmctldHost": controllers, **{key: (written(value),) for key, value in found.items()}}
+
+
+def _authentication(environment: Environment) -> dict[str, Scalar]:
+    if environment.scheduler.auth == "munge":
+        return {"AuthType": "auth/munge"}
+    return {"AuthType": "auth/slurm", "CredType": "cred/slurm", "AuthInfo": "use_client_ids"}
+
+
+def _files(environment: Environment) -> dict[str, Scalar]:
+    return {
+        "StateSaveLocation": state_folder(environment),
+        "SlurmdSpoolDir": "/var/lib/slurm/slurmd",
+        "SlurmctldPidFile": "/run/slurmctld.pid",
+        "SlurmdPidFile": "/run/slurmd.pid",
+        "SlurmctldLogFile": "/var/log/slurm/slurmctld.log",
+        "SlurmdLogFile": "/var/log/slurm/slurmd.log",
+    }
+
+
+def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
+    topology = topology_plugin(environment, nodes)
+    return {
+        "ProctrackType": "proctrack/cgroup",
+        "TaskPlugin": "task/cgroup,task/affinity",
+        "SelectType": "select/cons_tres",
+        # Memory is a resource here: without CR_*_Memory, cgroup.conf's ConstrainRAMSpace has no effect.
+        "SelectTypeParameters": "CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK,CR_ONE_TASK_PER_CORE",
+        "GresTypes": ",".join(_kinds(nodes)),
+        "MpiDefault": "none",
+        "LaunchParameters": "use_interactive_step",
+        # The submitting host's memory lock limit would otherwise keep RDMA from registering memory.
+        "PropagateResourceLimitsExcept": "MEMLOCK",
+        **({"TopologyPlugin": topology} if topology else {}),
+    }
+
+
+def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
+    typed = dict.fromkeys(f"gres/{one}" for group in nodes for one in group.gres_types)
+    found: dict[str, Scalar] = {
+        "JobAcctGatherType": f"jobacct_gather/{'cgroup' if environment.scheduler.cgroup == 'v2' else 'linux'}",
+        "JobAcctGatherFrequency": 30,
+        "AccountingStorageType": "accounting_storage/slurmdbd",
+        "AccountingStorageHost": database,
+        "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _kinds(nodes)), *typed]),
+    }
+    if environment.scheduler.accounts:
+        # Without accounts nobody has an association, and nobody could submit.
+        found["AccountingStorageEnforce"] = "associations,limits,qos,safe"
+    return found
+
+
+def _kinds(nodes: Sequence[Nodes]) -> list[str]:
+    """Slurm's names of the accelerators there are; `gpu` always, so that `--gpus` is understood before the first GPU."""
+    return list(dict.fromkeys(["gpu", *(group.accelerators.kind for group in nodes if group.accelerators)]))
+
+
+def _scheduling(environment: Environment) -> dict[str, Scalar]:
+    # A batch job is looked at within a second, not three: GPU queues are short, and a node to be launched waits for it.
+    parameters = [
+        "batch_sched_delay=1",
+        "bf_continue",
+        "bf_window=10080",
+        "bf_resolution=300",
+        "nohold_on_prolog_fail",
+        "pack_serial_at_end",
+    ]
+    if environment.aws.pools and _release(environment, "requeue_on_resume_failure"):
+        parameters.append("requeue_on_resume_failure")
+    if _release(environment, "expedited_requeue"):
+        parameters.append("requeue_delay=2")
+    return {
+        "SchedulerParameters": ",".join(parameters),
+        "PriorityType": "priority/multifactor",
+        "PriorityDecayHalfLife": "7-0",
+        "PriorityWeightQOS": 100_000,
+        "PriorityWeightFairshare": 50_000,
+        "PriorityWeightAge": 10_000,
+        "PriorityWeightJobSize": 1_000,
+        # Never suspend or gang-schedule: a suspended job keeps its GPUs' memory.
+        "PreemptType": "preempt/qos",
+        "PreemptMode": "REQUEUE",
+        "PreemptExemptTime": "00:30:00",
+        "JobRequeue": 1,
+    }
+
+
+def _robustness() -> dict[str, Scalar]:
+    return {
+        # 1 on metal: a node that crashed under a job waits for a person. Burst revives cloud nodes itself.
+        "ReturnToService": 1,
+        # A BGP failover or a tunnel's replacement must not kill jobs on the far side.
+        "SlurmdTimeout": 900,
+        "MessageTimeout": 30,
+        "UnkillableStepTimeout": 300,
+        "KillWait": 60,
+        "BatchStartTimeout": 60,
+        # The link's firewall and the pools' security groups let these through.
+        "SrunPortRange": f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}",
+    }
+
+
+def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
+    parameters = ["enable_configless"]
+    if _release(environment, "expedited_requeue"):
+        parameters.append("enable_expedited_requeue")
+    pools = environment.aws.pools
+    if not pools:
+        return {"SlurmctldParameters": ",".join(parameters)}
+    onprem = [name for group in nodes if group.site == "onprem" for name in group.names]
+    return {
+        "SlurmctldParameters": ",".join([*parameters, "idle_on_node_suspend", "power_save_interval=1"]),
+        "ResumeProgram": f"{BIN}/landbridge-resume",
+        "SuspendProgram": f"{BIN}/landbridge-suspend",
+        "ResumeFailProgram": f"{BIN}/landbridge-resume-fail",
+        # Ends when a job's nodes are up: without it Slurm starts a job on resumed nodes only at its next 30 s tick.
+        "PrologSlurmctld": f"{BIN}/landbridge-prolog-wait",
+        "ResumeTimeout": max(pool.resume_timeout for pool in pools),
+        "ResumeRate": 0,
+        "SuspendTime": max(pool.suspend_after for pool in pools),
+        "SuspendTimeout": 30,
+        "SuspendRate": 0,
+        **_never_suspended(environment, onprem),
+        "ReconfigFlags": "KeepPowerSaveSettings",
+        # Powered-down nodes are shown: a user sees what there could be.
+        "PrivateData": "cloud",
+    }
+
+
+def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[str, Scalar]:
+    """The site's nodes, and as many of each pool's as are kept running: `p5-[1-8]:2` are any two of the eight.
+
+    Slurm keeps those that run; the burst controller starts them.
+    """
+    kept = [(pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools]
+    counted = [f"{hostlist.compress(names)}:{count}" for names, count in kept if count]
+    found = [*([hostlist.compress(list(onprem))] if onprem else []), *counted]
+    return {"SuspendExcNodes": ",".join(found)} if found else {}
+
+
+def _release(environment: Environment, feature: str) -> bool:
+    return bool(getattr(slurm_releases()[environment.scheduler.slurm.version], feature))

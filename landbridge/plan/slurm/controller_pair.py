@@ -1,0 +1,87 @@
+"""Slurm's controller on a site: where its queue is kept, and what a second controller needs to take over.
+
+Source: slurm.conf(5), StateSaveLocation (a pair's is shared, and both can write it), SlurmctldHost, SlurmctldTimeout.
+"""
+
+from typing import Any
+
+from landbridge.environment import Environment, NfsHome
+from landbridge.environment.base import Scalar
+from landbridge.plan.args import Args
+from landbridge.plan.site.hosts import ServiceHosts, service_hosts
+
+#: The controller's own disk, and what is mounted where the queue is kept elsewhere: another path, so that it hides nothing.
+LOCAL, SHARED = "/var/lib/slurm/slurmctld", "/var/lib/slurm/shared"
+#: What the storage host exports for it, to the controllers alone.
+EXPORT = "/export/slurm"
+#: A queue survives a server's restart only where writes wait for it; nothing in it is run from there.
+OPTIONS = "vers=4.2,hard,nosuid,nodev,noexec"
+#: Debian's number for slurm: who may write is a number to NFS.
+SLURM_UID = 64030
+#: Seconds. Longer than a restart takes with ten thousand nodes (4 s), shorter than people wait; Slurm's own default is 120.
+TAKEOVER = 60
+
+
+class SharedState(Args):
+    """A folder on neither controller. `ours` says whether our storage host exports it, or somebody else's filer."""
+
+    server: str
+    export: str
+    options: str
+    ours: bool
+
+
+def has_standby(environment: Environment) -> bool:
+    """Whether a second controller takes over when the first is gone."""
+    return len(service_hosts(environment).controllers) > 1
+
+
+def shared_state(environment: Environment) -> SharedState | None:
+    """Where the queue is kept; None for the controller's own disk, and where a pair has no place (a rule says so)."""
+    site, served = environment.onprem, service_hosts(environment)
+    if site is None:
+        return None
+    wanted = site.controller_state
+    if wanted is not None:
+        return SharedState(server=wanted.host, export=wanted.export, options=wanted.options, ours=False)
+    if not has_standby(environment) or not _exports(environment, served):
+        return None
+    return SharedState(server=site.services.storage, export=EXPORT, options=OPTIONS, ours=True)
+
+
+def state_folder(environment: Environment) -> str:
+    """StateSaveLocation. On shared storage a folder of the cluster's own: what is exported belongs to root."""
+    return LOCAL if shared_state(environment) is None else f"{SHARED}/{environment.name}"
+
+
+def pair_settings(environment: Environment) -> dict[str, Scalar]:
+    """The keys of slurm.conf that a pair has and one controller has not."""
+    return {"SlurmctldTimeout": TAKEOVER} if has_standby(environment) else {}
+
+
+def state_variables(environment: Environment) -> dict[str, Any]:
+    """Variables of the role slurm_controller, and the mount for nfs_client; empty where the state is on the host's own disk."""
+    found = shared_state(environment)
+    if found is None:
+        return {}
+    mount = {"server": found.server, "export": found.export, "mount": SHARED, "options": found.options}
+    return {
+        "slurm_controller_state_folder": state_folder(environment),
+        "slurm_controller_state_mount": SHARED,
+        "landbridge_controller_mounts": [mount],
+    }
+
+
+def state_export(environment: Environment) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What the role nfs_server exports for it and makes there; nothing where the storage is somebody else's."""
+    found, served = shared_state(environment), service_hosts(environment)
+    if found is None or not found.ours:
+        return [], []
+    clients = [str(served.addresses[name]) for name in served.controllers if name in served.addresses]
+    export = {"path": found.export, "clients": clients, "root_squash": True}
+    return [export], [{"path": f"{found.export}/{environment.name}", "owner": SLURM_UID}]
+
+
+def _exports(environment: Environment, served: ServiceHosts) -> bool:
+    """Whether there is a host of ours that exports, and that is neither controller."""
+    return isinstance(environment.storage.home, NfsHome) and served.storage not in served.controllers

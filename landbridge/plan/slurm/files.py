@@ -1,0 +1,119 @@
+"""Slurm's files from the environment alone: the same whichever hosts can be reached, and whatever AWS has built."""
+
+from collections.abc import Iterable
+
+from landbridge import hostlist
+from landbridge.catalog import slurm_releases
+from landbridge.environment import Environment
+from landbridge.environment.base import Scalar
+from landbridge.plan.site.containers import plugstack
+from landbridge.plan.site.mig import instance_files
+from landbridge.plan.slurm.conf import slurm_settings
+from landbridge.plan.slurm.job_submit import has_job_submit, job_submit_lua
+from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
+from landbridge.plan.slurm.partitions import partition_lines
+from landbridge.plan.slurm.settings import merged, written
+from landbridge.plan.slurm.topology import topology_file
+
+#: The device files of accelerators, without their number: the NVIDIA and the Neuron driver name them so.
+DEVICES = {"gpu": "/dev/nvidia", "neuron": "/dev/neuron"}
+HEADER = "# Written by Landbridge from the environment {name}; changes belong into its file.\n"
+
+
+def slurm_files(environment: Environment) -> dict[str, str]:
+    """Every file of Slurm's configuration folder, by name.
+
+    Nodes fetch them from the controller (configless), so one set serves both sites.
+    """
+    nodes = (*onprem_nodes(environment), *cloud_nodes(environment))
+    topology_name, topology = topology_file(environment, nodes)
+    files = {
+        "slurm.conf": slurm_conf(environment, nodes),
+        "gres.conf": gres_conf(nodes),
+        "cgroup.conf": cgroup_conf(environment),
+        topology_name: topology,
+    }
+    found = {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
+    if has_job_submit(environment):
+        found["job_submit.lua"] = job_submit_lua(environment, nodes)
+    if plugins := plugstack(environment):
+        found["plugstack.conf"] = HEADER.format(name=environment.name) + plugins
+    return found
+
+
+def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
+    """slurm.conf without its header: settings, then nodes, then partitions."""
+    nodes = tuple(nodes)
+    settings = slurm_settings(environment, nodes)
+    lines = [f"{key}={value}" for key, values in settings.items() for value in values]
+    lines += ["", *(_node_line(environment, group) for group in nodes)]
+    lines += ["", *partition_lines(environment, nodes)]
+    return "\n".join(lines) + "\n"
+
+
+def gres_conf(nodes: Iterable[Nodes]) -> str:
+    """gres.conf without its header. Files are named outright: automatic detection cannot be used with cloud nodes."""
+    lines = ["AutoDetect=off"]
+    for group in nodes:
+        found = group.accelerators
+        if found is None:
+            continue
+        device, own = DEVICES[found.kind], f"NodeName={group.hostlist} Name={found.kind}"
+        for numbers, cores in group.gpus_and_cores:
+            files = hostlist.compress(tuple(f"{device}{number}" for number in numbers))
+            lines.append(f"{own} Type={found.type} File={files}{f' Cores={cores}' if cores else ''}")
+        lines += [f"{own} {part}" for part in instance_files(found.type, group.parts)]
+    return "\n".join(lines) + "\n"
+
+
+def cgroup_conf(environment: Environment) -> str:
+    """cgroup.conf without its header. ConstrainDevices is what keeps one job off another's GPUs."""
+    version = environment.scheduler.cgroup
+    settings: dict[str, Scalar] = {
+        "CgroupPlugin": f"cgroup/{version}",
+        "ConstrainCores": "yes",
+        "ConstrainRAMSpace": "yes",
+        "ConstrainDevices": "yes",
+    }
+    if version == "v1":
+        settings["CgroupMountpoint"] = "/sys/fs/cgroup"
+    else:
+        settings |= {"ConstrainSwapSpace": "yes", "AllowedSwapSpace": 0, "MaxRAMPercent": 98}
+    found = merged(settings, environment.scheduler.overrides.cgroup_conf)
+    return "".join(f"{key}={written(value)}\n" for key, value in found.items())
+
+
+def _node_line(environment: Environment, nodes: Nodes) -> str:
+    fields: dict[str, object] = {"NodeName": nodes.hostlist}
+    if nodes.addresses:
+        fields["NodeAddr"] = hostlist.compress(nodes.addresses)
+    fields |= {
+        "Sockets": nodes.sockets,
+        "CoresPerSocket": nodes.cores_per_socket,
+        "ThreadsPerCore": nodes.threads_per_core,
+        "RealMemory": nodes.memory_mib,
+        **_reserved(environment, nodes),
+        **({"Gres": nodes.gres} if nodes.gres else {}),
+        "Feature": ",".join(nodes.features),
+        "Weight": nodes.weight,
+    }
+    if nodes.suspend_after is not None and _has_node_suspend_time(environment):
+        fields["SuspendTime"] = nodes.suspend_after
+    fields["State"] = "CLOUD" if nodes.site == "aws" else "UNKNOWN"
+    return " ".join(f"{key}={value}" for key, value in fields.items())
+
+
+def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
+    """What jobs do not get; a key that would say 0 is left out."""
+    release = slurm_releases()[environment.scheduler.slurm.version]
+    found = {
+        "CoreSpecCount": nodes.reserved_cores,
+        "MemSpecLimit": nodes.reserved_memory_mib,
+        "RestrictedCoresPerGPU": nodes.cores_kept_for_gpus if release.restricted_cores else 0,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _has_node_suspend_time(environment: Environment) -> bool:
+    """Whether SuspendTime may stand on a NodeName line (since 26.05)."""
+    return slurm_releases()[environment.scheduler.slurm.version].node_suspend_time

@@ -1,0 +1,77 @@
+"""Hard budgets in a measure that Slurm itself knows: GPU minutes of the queues in AWS.
+
+A backstop: the burst controller's ledger counts dollars, by account, and refuses launches; should it not run, or be wrong,
+Slurm still starts nothing past this. Limits are of a quality of service that each queue of AWS nodes alone carries: one of an
+account would count the site's GPUs too. Source: sacctmgr(1), GrpTRESMins and Flags (NoDecay); slurm.conf(5), QOS of a
+partition and AccountingStorageEnforce=safe.
+"""
+
+import math
+from collections.abc import Sequence
+
+from landbridge.catalog import instances
+from landbridge.environment import Environment, Pool
+from landbridge.plan.aws.capacity import fallbacks
+from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.slurm.nodes import Nodes, pool_node_names
+
+#: The quality of service of all queues in AWS together; a pool with a budget of its own has one more.
+EVERYWHERE = "landbridge-aws"
+
+
+def minute_caps(environment: Environment) -> dict[str, int]:
+    """GPU minutes in a month, by quality of service; none where no hard budget covers everybody, or no price is known."""
+    found: dict[str, int] = {}
+    dearest = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
+    known = {name: price for name, price in dearest.items() if price is not None}
+    if not environment.scheduler.accounts or not known:
+        return found
+    whole = _whole_budget(environment)
+    if whole is not None:
+        # What the dearest costs: never more dollars than the budget, and fewer minutes than cheaper capacity would have given.
+        found[EVERYWHERE] = math.floor(whole / max(known.values()))
+    for name, usd in environment.budget.pools.items():
+        if name in known:
+            own = usd if whole is None else min(usd, whole)
+            found[_own(name)] = math.floor(own / known[name])
+    return found
+
+
+def queue_cap(environment: Environment, members: Sequence[str], nodes: Sequence[Nodes]) -> str | None:
+    """The quality of service that a queue of these nodes carries; None where it has a node of the site, or nothing is capped."""
+    caps = minute_caps(environment)
+    if not caps or any(group.site != "aws" for group in nodes if not set(group.names).isdisjoint(members)):
+        return None
+    for pool in environment.aws.pools:
+        if _own(pool.name) in caps and set(members) <= set(pool_node_names(pool)):
+            return _own(pool.name)
+    return EVERYWHERE if EVERYWHERE in caps else None
+
+
+def _whole_budget(environment: Environment) -> float | None:
+    """What everybody together may spend at most: the hard budget, or the sum of the accounts' where all of them are hard."""
+    budget, classes = environment.budget, environment.data_classes
+    known = [budget.monthly_usd] if budget.hard and budget.monthly_usd is not None else []
+    may = [
+        name
+        for name, account in environment.scheduler.accounts.items()
+        if account.data_class in classes and "aws" in classes[account.data_class].sites
+    ]
+    if may and all(name in budget.accounts and budget.accounts[name].hard for name in may):
+        known.append(sum(budget.accounts[name].monthly_usd for name in may))
+    return min(known, default=None)
+
+
+def _gpu_minute(environment: Environment, pool: Pool) -> float | None:
+    """The most that a minute of one GPU of a pool can cost; None without GPUs, or where some price is not known."""
+    kind = instances().get(pool.instance)
+    if kind is None or kind.accelerators is None or kind.accelerators.kind != "gpu":
+        return None
+    rates = [worst_rate(terms, environment) for terms in fallbacks(pool, environment.region)]
+    if not rates or any(rate is None for rate in rates):
+        return None
+    return max(rate for rate in rates if rate is not None) / kind.accelerators.count / 60
+
+
+def _own(pool: str) -> str:
+    return f"landbridge-{pool}"

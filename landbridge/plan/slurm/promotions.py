@@ -1,0 +1,36 @@
+"""Jobs that wait on-prem first: which queue they wait in, and which queues they may use too when that takes too long."""
+
+from typing import NamedTuple
+
+from landbridge.catalog import instances, platforms
+from landbridge.environment import Environment
+from landbridge.plan.slurm.partitions import MAIN
+
+
+class Promotion(NamedTuple):
+    """Jobs of `partition` that would wait longer than `seconds` on-prem may also use `partitions`."""
+
+    partition: str
+    partitions: tuple[str, ...]
+    seconds: int
+
+
+def promotions(environment: Environment) -> tuple[Promotion, ...]:
+    """Of `gpu` to every pool with accelerators like the site's in kind; none where jobs are not to wait.
+
+    Who names another queue, `onprem` say, has chosen, and stays there.
+    """
+    minutes = environment.burst.wait_minutes
+    if minutes is None:
+        return ()
+    machines, types = platforms(), instances()
+    # What is told apart further, a GPU's model say, Slurm tells apart by what the job asks for.
+    kinds = {machines[group.platform].gpus.kind for group in environment.node_groups if group.platform in machines}
+    names = [
+        pool.name
+        for pool in environment.aws.pools
+        if (known := types.get(pool.instance)) is not None
+        and known.accelerators is not None
+        and known.accelerators.kind in kinds
+    ]
+    return (Promotion(MAIN, tuple(names), 60 * minutes),) if names else ()

@@ -1,0 +1,60 @@
+"""The calendar of Capacity Blocks as Slurm's reservations: nodes of a block take jobs in its window alone.
+
+Outside of it they belong to a reservation that nobody may use, so that Slurm starts there only what is over in time, plans
+for the day a block opens, and nobody waits for a node that nothing can launch.
+Source: slurm.schedmd.com/reservations.html (a job starts where its time limit ends before a reservation does); EC2 User Guide,
+"Work with Capacity Blocks".
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.environment import Environment, Pool
+from landbridge.plan.aws.capacity import Terms, fallbacks
+from landbridge.plan.slurm.nodes import pool_node_names
+
+#: Whatever is called so is ours, and goes when the file no longer has it. Never MAINT: other programs take that for an outage.
+PREFIX = "landbridge-block-"
+
+
+def reservations(environment: Environment) -> list[dict[str, Any]]:
+    """What the role slurm_controller keeps, by name: nodes, and from when to when (UTC; None: from now, without an end)."""
+    return [
+        {
+            "name": f"{PREFIX}{pool.name}-{number}",
+            "nodes": hostlist.compress(pool_node_names(pool)),
+            "starts": starts.isoformat() if starts is not None else None,
+            "ends": ends.isoformat() if ends is not None else None,
+        }
+        for pool in environment.aws.pools
+        for number, (starts, ends) in enumerate(closed(pool, environment.region), 1)
+    ]
+
+
+def closed(pool: Pool, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
+    """When no node of a pool can be had, in order. Never, where a pool has other capacity too: its nodes start in that."""
+    decided = fallbacks(pool, region)
+    if any(terms.kind != "capacity_block" for terms in decided):
+        return
+    windows = sorted(map(_window, decided))
+    before: datetime | None = None
+    for opens, closes in windows:
+        if opens != _ALWAYS and (before is None or opens > before):
+            yield before, opens
+        before = closes if before is None else max(before, closes)
+    if before is not None and before != _NEVER:
+        yield before, None
+
+
+_ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+def _window(terms: Terms) -> tuple[datetime, datetime]:
+    """From when nodes can be launched to when the last job must have ended; an end that is not written down is none."""
+    return _utc(terms.starts) or _ALWAYS, _utc(terms.leave_by) or _NEVER
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.astimezone(UTC)

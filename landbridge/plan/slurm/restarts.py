@@ -1,0 +1,20 @@
+"""Which of the settings that are written a daemon reads at its start alone: a role restarts it when one of these changes."""
+
+from landbridge.catalog.slurm.restarts import Daemon, slurm_restarts
+from landbridge.environment import Environment
+from landbridge.plan.slurm.conf import slurm_settings
+from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
+
+
+def start_settings(environment: Environment, daemon: Daemon) -> dict[str, str]:
+    """The settings of slurm.conf whose change needs a restart of `daemon`, by the catalogue's names.
+
+    One that is not written is not here, so that it can be told from one that was taken out.
+    """
+    nodes = (*onprem_nodes(environment), *cloud_nodes(environment))
+    written = {key.casefold(): ",".join(values) for key, values in slurm_settings(environment, nodes).items()}
+    return {
+        key: written[key.casefold()]
+        for key, found in slurm_restarts().items()
+        if daemon in found.daemons and key.casefold() in written
+    }

@@ -1,0 +1,99 @@
+"""Slurm's topology: trees without a common root, because no job may ever span the two sites, and blocks for NVLink domains."""
+
+from collections.abc import Iterable, Sequence
+
+from landbridge import hostlist
+from landbridge.catalog import slurm_releases
+from landbridge.environment import Environment
+from landbridge.plan.slurm.nodes import Nodes
+
+ONPREM = "onprem"
+#: The topology of nodes in NVLink domains that are wider than one machine; a queue of nothing else uses it.
+DOMAINS = "nvlink"
+
+
+def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str, str]:
+    """Name and content: topology.yaml where Slurm reads it (since 25.05), else topology.conf, which has one topology only."""
+    leaves: dict[str, list[str]] = {}
+    for group in nodes:
+        leaves.setdefault(group.switch, []).extend(group.names)
+    racks = [group.switch for group in nodes if group.site == "onprem"]
+    racks = list(dict.fromkeys(racks))
+    blocks = _blocks(nodes)
+    if _has_yaml(environment):
+        return "topology.yaml", _yaml(leaves, racks) + _yaml_blocks(blocks)
+    if _only_domains(nodes):
+        return "topology.conf", _conf_blocks(blocks)
+    return "topology.conf", _conf(leaves, racks)
+
+
+def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | None:
+    """TopologyPlugin of slurm.conf; None where topology.yaml says it."""
+    if _has_yaml(environment):
+        return None
+    return "topology/block" if _only_domains(nodes) else "topology/tree"
+
+
+def queue_topology(environment: Environment, groups: Sequence[Nodes]) -> str | None:
+    """The topology of a queue over these nodes; None: the cluster's own, the tree of switches.
+
+    A job of nodes in NVLink domains has its nodes in as few of them as can be: outside of its domain, a GPU is reached through
+    the adapters. Source: Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
+    """
+    return DOMAINS if groups and _has_yaml(environment) and _only_domains(groups) else None
+
+
+def _has_yaml(environment: Environment) -> bool:
+    return slurm_releases()[environment.scheduler.slurm.version].topology_yaml
+
+
+def _only_domains(nodes: Iterable[Nodes]) -> bool:
+    found = [group.domain for group in nodes]
+    return bool(found) and None not in found
+
+
+def _blocks(nodes: Iterable[Nodes]) -> dict[str, list[str]]:
+    blocks: dict[str, list[str]] = {}
+    for group in nodes:
+        if group.domain is not None:
+            blocks.setdefault(group.domain, []).extend(group.names)
+    return blocks
+
+
+def _block_size(blocks: dict[str, list[str]]) -> int:
+    """What a domain certainly has. Source: topology.conf(5), BlockSizes: no block has fewer nodes than the first size."""
+    return min(len(names) for names in blocks.values())
+
+
+def _yaml(leaves: dict[str, list[str]], racks: list[str]) -> str:
+    lines = ["---", "- topology: sites", "  cluster_default: true"]
+    if not leaves:
+        return "\n".join([*lines, "  flat: true"]) + "\n"
+    lines += ["  tree:", "    switches:"]
+    for switch, names in leaves.items():
+        lines += [f"      - switch: {switch}", f"        nodes: {hostlist.compress(names)}"]
+    if len(racks) > 1:
+        lines += [f"      - switch: {ONPREM}", f"        children: {','.join(racks)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _yaml_blocks(blocks: dict[str, list[str]]) -> str:
+    if not blocks:
+        return ""
+    lines = [f"- topology: {DOMAINS}", "  cluster_default: false", "  block:", "    block_sizes:"]
+    lines += [f"      - {_block_size(blocks)}", "    blocks:"]
+    for name, members in blocks.items():
+        lines += [f"      - block: {name}", f"        nodes: {hostlist.compress(members)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _conf(leaves: dict[str, list[str]], racks: list[str]) -> str:
+    lines = [f"SwitchName={switch} Nodes={hostlist.compress(names)}" for switch, names in leaves.items()]
+    if len(racks) > 1:
+        lines.append(f"SwitchName={ONPREM} Switches={','.join(racks)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _conf_blocks(blocks: dict[str, list[str]]) -> str:
+    lines = [f"BlockName={name} Nodes={hostlist.compress(members)}" for name, members in blocks.items()]
+    return "".join(f"{line}\n" for line in [*lines, f"BlockSizes={_block_size(blocks)}"])

@@ -1,0 +1,196 @@
+"""Rules about the resources of statements: ARNs that IAM takes, and that mean what was meant."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from landbridge.catalog import regions
+from landbridge.catalog.aws.iam import iam, iam_actions
+from landbridge.environment import Environment, Statement
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.rules.registry import rule
+
+_STATEMENTS: DataPath = ("aws", "iam", "node_statements")
+_ACCOUNT: DataPath = ("aws", "account")
+_REGION: DataPath = ("region",)
+# Kinds of S3's resources that are in an account and a region, other than buckets and objects.
+_S3_KINDS = re.compile(r"(accesspoint|access-grants|job|storage-lens|storage-lens-group|async-request)(/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Arn:
+    path: DataPath
+    statement: Statement
+    text: str
+    partition: str
+    service: str
+    region: str
+    account: str
+    resource: str
+
+
+@rule
+def iam_resource_form(environment: Environment) -> Iterator[Finding]:
+    """A resource is * or an ARN with its six parts; IAM refuses the whole policy for anything else.
+
+    Source: IAM User Guide, "IAM JSON policy elements: Resource"; AWS General Reference, "Amazon Resource Names".
+    """
+    for path, _, text in _resources(environment):
+        if text == "*" or _parse(text) is not None:
+            continue
+        fix = "an ARN is arn:aws:service:region:account:resource, and * is everything"
+        if text.startswith("s3://"):
+            fix = f"write arn:aws:s3:::{text.removeprefix('s3://')}"
+        elif re.fullmatch(r"[a-zA-Z0-9-]+:[A-Z][A-Za-z*]+", text):
+            fix = "this is an action; write it under actions"
+        elif text.startswith("arn:") and text.split(":")[2:3] == ["s3"] and text.count(":") < 5:
+            fix = f"S3 leaves region and account empty: arn:aws:s3:::{text.rsplit(':', 1)[1]}"
+        yield Finding("iam-resource-form", f'"{text}" is neither * nor an ARN', path, fix)
+
+
+@rule
+def iam_partition(environment: Environment) -> Iterator[Finding]:
+    """An ARN's partition is that of the region: aws-us-gov in GovCloud, aws-cn in China; IAM refuses any other.
+
+    Source: AWS General Reference, "Amazon Resource Names": partition.
+    """
+    region = regions().get(environment.region)
+    if region is None:
+        return
+    named = [(path, text.split(":")[1]) for path, _, text in _resources(environment) if text.startswith("arn:")]
+    for path, text in _policies(environment):
+        named.append((path, text.split(":")[1]))
+    for index, pool in enumerate(environment.aws.pools):
+        for number, capacity in enumerate(pool.capacity):
+            group = getattr(capacity, "group", None)
+            if isinstance(group, str):
+                named.append((("aws", "pools", index, "capacity", number, "group"), group.split(":")[1]))
+    for path, partition in named:
+        if partition not in (region.partition, "*"):
+            message = f"the partition {partition} is not that of {environment.region}, {region.partition}"
+            yield Finding("iam-partition", message, path, f"write arn:{region.partition}:…", related=(_REGION,))
+
+
+@rule
+def iam_other_account(environment: Environment) -> Iterator[Finding]:
+    """What nodes may use is in the account that Landbridge builds in; another one has to allow it from its side too.
+
+    A customer-managed policy of another account cannot be attached at all.
+    Source: IAM User Guide, "Cross account resource access in IAM"; IAM AttachRolePolicy.
+    """
+    own = environment.aws.account
+    if own is None:
+        return
+    for arn in _arns(environment):
+        if arn.account.isdigit() and arn.account != own:
+            message = f"account {arn.account} is not this environment's, {own}"
+            fix = "right if that account shares it; else correct one of the two"
+            yield Finding("iam-other-account", message, arn.path, fix, Severity.WARNING, (_ACCOUNT,))
+    for path, text in _policies(environment):
+        account = text.split(":")[4]
+        if account.isdigit() and account != own:
+            message = f"the policy is of account {account}; roles are made in {own}"
+            yield Finding("iam-other-account", message, path, "make a copy of it there", related=(_ACCOUNT,))
+
+
+@rule
+def iam_arn_parts(environment: Environment) -> Iterator[Finding]:
+    """An ARN has a region and an account where its service has them, and none where not; else it matches nothing.
+
+    Source: Service Authorization Reference: the ARN formats of each service.
+    """
+    shapes = iam().arns
+    for arn in _arns(environment):
+        message = fix = None
+        if arn.service == "s3" and not _S3_KINDS.match(arn.resource):
+            if arn.region or arn.account:
+                message = "a bucket's ARN names neither region nor account"
+                fix = f"write arn:{arn.partition}:s3:::{arn.resource}"
+        elif arn.service in shapes.both and not (arn.region and arn.account):
+            message = f"ARNs of {arn.service} name region and account"
+            fix = f"write arn:{arn.partition}:{arn.service}:{arn.region or '*'}:{arn.account or '*'}:{arn.resource}"
+        elif arn.service in shapes.account and (arn.region or not arn.account):
+            message = f"ARNs of {arn.service} name the account and no region"
+            fix = f"write arn:{arn.partition}:{arn.service}::{arn.account or environment.aws.account or '*'}:{arn.resource}"
+        elif arn.service in shapes.neither and (arn.region or arn.account):
+            message = f"ARNs of {arn.service} name neither region nor account"
+            fix = f"write arn:{arn.partition}:{arn.service}:::{arn.resource}"
+        elif "*" not in arn.service and arn.service not in iam().services:
+            near = did_you_mean(arn.service, iam().services)
+            message = f'there is no service "{arn.service}" in ARNs'
+            fix = f'did you mean "{near}"?' if near else None
+        if message is not None:
+            yield Finding("iam-arn-parts", message, arn.path, fix)
+
+
+@rule
+def iam_unknown_region(environment: Environment) -> Iterator[Finding]:
+    """A region in an ARN is one that there is, and in general this environment's: nodes work with what is near.
+
+    Source: AWS Regions, as in landbridge/catalog/regions.yaml.
+    """
+    for arn in _arns(environment):
+        if not arn.region or "*" in arn.region or arn.region == environment.region:
+            continue
+        if arn.region not in regions():
+            near = did_you_mean(arn.region, regions())
+            fix = f'did you mean "{near}"?' if near else None
+            yield Finding("iam-unknown-region", f'there is no region "{arn.region}"', arn.path, fix)
+        elif environment.region in regions():
+            message = f"this is in {arn.region}; the nodes are in {environment.region}"
+            yield Finding("iam-unknown-region", message, arn.path, None, Severity.WARNING, (_REGION,))
+
+
+@rule
+def iam_other_service(environment: Environment) -> Iterator[Finding]:
+    """An action stands beside resources of its service; on those of others alone it allows nothing.
+
+    Source: Service Authorization Reference: the resource types of each action.
+    """
+    for index, statement in enumerate(environment.aws.iam.node_statements):
+        parsed = [_parse(text) for text in statement.resources]
+        services = {one[1] for one in parsed if one is not None}
+        if len(services) == 0 or None in parsed or any("*" in service for service in services):
+            continue
+        for number, action in enumerate(statement.actions):
+            service, _, name = action.partition(":")
+            known = iam_actions(service.lower())
+            if known is None or "*" in known.arns or not name or services & set(known.arns):
+                continue
+            if name.lower() not in (one.lower() for one in known.none):
+                base: DataPath = (*_STATEMENTS, index)
+                message = f"{action} acts on nothing of {', '.join(sorted(services))}, and no other resource is here"
+                fix = f"add resources of {service.lower()}, or a statement of its own"
+                at = (*base, "actions", number)
+                yield Finding("iam-other-service", message, at, fix, Severity.WARNING, ((*base, "resources"),))
+
+
+def _resources(environment: Environment) -> Iterator[tuple[DataPath, Statement, str]]:
+    for index, statement in enumerate(environment.aws.iam.node_statements):
+        for number, text in enumerate(statement.resources):
+            yield (*_STATEMENTS, index, "resources", number), statement, text
+
+
+def _arns(environment: Environment) -> Iterator[_Arn]:
+    for path, statement, text in _resources(environment):
+        parts = _parse(text)
+        if parts is not None:
+            yield _Arn(path, statement, text, *parts)
+
+
+def _parse(text: str) -> tuple[str, str, str, str, str] | None:
+    """Partition, service, region, account and resource; None for what is no ARN. The lone * is none."""
+    parts = text.split(":", 5)
+    if len(parts) < 6 or parts[0] != "arn" or not parts[1] or not parts[2] or not parts[5]:
+        return None
+    partition, service, region, account, resource = parts[1:]
+    whole = re.fullmatch(r"aws[a-z-]*|\*", partition) and re.fullmatch(r"\d{12}|aws|\*|[\d*?]*|", account)
+    return (partition, service, region, account, resource) if whole else None
+
+
+def _policies(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    own = environment.aws.iam
+    if own.permissions_boundary is not None:
+        yield ("aws", "iam", "permissions_boundary"), own.permissions_boundary
+    for index, text in enumerate(own.node_policies):
+        yield ("aws", "iam", "node_policies", index), text

@@ -1,0 +1,210 @@
+"""Rules about the EKS cluster beside Slurm."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from landbridge.catalog import instances
+from landbridge.catalog.aws.kubernetes import eks
+from landbridge.catalog.network import network
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.network.endpoints import mode
+from landbridge.plan.network.subnets import PARTS, used_zones
+from landbridge.rules.registry import dated_rule, rule
+from landbridge.rules.shared import plannable
+from landbridge.rules.walk import POOL_ZONES, REGION, SHARES, suggestion
+
+_CLUSTER: DataPath = ("aws", "kubernetes")
+_POOLS: DataPath = ("aws", "pools")
+
+
+@rule
+def kubernetes_version(environment: Environment) -> Iterator[Finding]:
+    """The version is one that EKS has. A newer one than the catalogue's is information only.
+
+    Source: EKS User Guide, "Kubernetes release calendar", as in landbridge/catalog/kubernetes.yaml.
+    """
+    kubernetes = environment.aws.kubernetes
+    if kubernetes is None or kubernetes.version in eks().versions:
+        return
+    known = sorted(eks().versions)
+    newer = int(kubernetes.version.split(".")[1]) > int(known[-1].split(".")[1])
+    severity = Severity.INFO if newer else Severity.ERROR
+    word = "is newer than this catalogue" if newer else "is not to be had from EKS any more"
+    message = f"Kubernetes {kubernetes.version} {word}"
+    fix = f"as of {eks().as_of} it has {', '.join(known)}"
+    yield Finding("kubernetes-version", message, (*_CLUSTER, "version"), fix, severity)
+
+
+@dated_rule
+def kubernetes_support(environment: Environment, today: date) -> Iterator[Finding]:
+    """The version is supported: after the standard time each cluster costs six times as much, then AWS upgrades it by itself.
+
+    Source: EKS User Guide, "Understand the Kubernetes version lifecycle"; Amazon EKS pricing, extended support.
+    """
+    kubernetes = environment.aws.kubernetes
+    version = eks().versions.get(kubernetes.version) if kubernetes is not None else None
+    if kubernetes is None or version is None or version.standard_until is None or version.extended_until is None:
+        return
+    path: DataPath = (*_CLUSTER, "version")
+    current = [name for name, one in eks().versions.items() if one.standard_until and one.standard_until > today]
+    fix = f"in standard support: {', '.join(current)}" if current else None
+    if version.extended_until < today:
+        message = f"Kubernetes {kubernetes.version} ended on {version.extended_until}; EKS makes no such cluster"
+        yield Finding("kubernetes-support", message, path, fix)
+    elif version.standard_until < today:
+        message = (
+            f"the standard support of Kubernetes {kubernetes.version} ended on {version.standard_until}; it costs extra"
+        )
+        yield Finding("kubernetes-support", message, path, fix, Severity.WARNING)
+
+
+@rule
+def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
+    """Services have a private range of a /12 to a /24; pods have one of the VPC's ranges, with a part for each zone.
+
+    The VPC's network plugin gives pods addresses of subnets only, so a range that is not the VPC's cannot be used.
+    Source: EKS User Guide, "Kubernetes networking" and "Deploy pods in alternate subnets with custom networking".
+    """
+    kubernetes, aws = environment.aws.kubernetes, environment.aws
+    if kubernetes is None:
+        return
+    low, high = eks().service_prefixes
+    services: DataPath = (*_CLUSTER, "service_cidr")
+    if not low <= kubernetes.service_cidr.prefixlen <= high:
+        message = f"the services' range is a /{low} to a /{high}, not a /{kubernetes.service_cidr.prefixlen}"
+        yield Finding("kubernetes-ranges", message, services)
+    elif not any(kubernetes.service_cidr.subnet_of(own) for own in network().private):
+        message = f"EKS takes services' ranges of RFC 1918 only, not {kubernetes.service_cidr}"
+        yield Finding("kubernetes-ranges", message, services, "such as 172.20.0.0/16")
+    pods, path = kubernetes.pod_cidr, (*_CLUSTER, "pod_cidr")
+    if pods is None:
+        return
+    if not any(pods.subnet_of(own) for own in (aws.cidr, *aws.secondary_cidrs)):
+        message = f"the pods' range {pods} is none of the VPC's"
+        fix = f"add it to aws.secondary_cidrs; {network().carrier} is what it is for"
+        related: tuple[DataPath, ...] = (("aws", "secondary_cidrs"), ("aws", "cidr"))
+        yield Finding("kubernetes-ranges", message, path, fix, related=related)
+    elif pods.num_addresses // PARTS < 16:
+        message = f"the pods' range {pods} is too small for a subnet in each of {PARTS} zones"
+        yield Finding("kubernetes-ranges", message, path, "use a /25 or more; a /18 is common")
+
+
+@rule
+def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
+    """EKS puts its own interfaces into subnets of two zones at least, and into none of the zones that have no room for it.
+
+    Source: EKS User Guide, "VPC and subnet requirements and considerations".
+    """
+    kubernetes, aws = environment.aws.kubernetes, environment.aws
+    if kubernetes is None:
+        return
+    zones = set(aws.vpc.subnets) if aws.vpc is not None else {*used_zones(plannable(environment)), *aws.subnets}
+    usable = zones - set(eks().zones_without)
+    if len(usable) < eks().zones:
+        found = f"only {', '.join(sorted(usable))}" if usable else "none"
+        without = sorted(zones & set(eks().zones_without))
+        also = f"; EKS cannot use {', '.join(without)}" if without else ""
+        message = f"EKS needs subnets in {eks().zones} zones, and there is {found}{also}"
+        fix = "name another zone in aws.subnets, or in a pool's capacity"
+        related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "subnets"), ("aws", "vpc"), *SHARES, REGION)
+        yield Finding("kubernetes-zones", message, _CLUSTER, fix, related=related)
+
+
+@rule
+def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
+    """The cluster's pools are pools of this file, each once, and none of them is in a queue of Slurm's too.
+
+    Two schedulers on one GPU give it to two jobs.
+    Source: Slinky slurm-bridge and NVIDIA's device plugin: each takes the whole node for its own.
+    """
+    kubernetes = environment.aws.kubernetes
+    if kubernetes is None:
+        return
+    if not kubernetes.pools and not kubernetes.hybrid_nodes:
+        message = "no pool and no on-prem node joins the cluster: it is paid for, and runs nothing"
+        fix = "name its pools"
+        yield Finding("kubernetes-pools", message, _CLUSTER, fix, Severity.WARNING, ((*_CLUSTER, "pools", "*", ""),))
+    names = [pool.name for pool in environment.aws.pools]
+    for index, name in enumerate(kubernetes.pools):
+        path: DataPath = (*_CLUSTER, "pools", index)
+        if name not in names:
+            message, fix = f'there is no pool "{name}"', suggestion(name, names)
+            yield Finding("kubernetes-pools", message, path, fix, related=((*_POOLS, "*", "name"),))
+        elif name in kubernetes.pools[:index]:
+            yield Finding("kubernetes-pools", f"{name} is here already", path, "remove it", Severity.WARNING)
+    for queue, partition in environment.scheduler.partitions.items():
+        for index, token in enumerate(partition.nodes):
+            pool = token if token in names else token.split("-[")[0]
+            if pool in kubernetes.pools:
+                message = f"the nodes of {pool} are Kubernetes', and in the queue {queue} too"
+                path = ("scheduler", "partitions", queue, "nodes", index)
+                fix = "remove it in one of the two places, or make two pools"
+                yield Finding("kubernetes-pools", message, path, fix, related=((*_CLUSTER, "pools"),))
+
+
+@rule
+def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
+    """A node runs no more pods than EKS supports for its size.
+
+    Source: EKS User Guide, "Choose an optimal Amazon EC2 node instance type": 110 up to 30 vCPUs, 250 above.
+    """
+    kubernetes, limit = environment.aws.kubernetes, eks().pods
+    for pool in environment.aws.pools if kubernetes is not None else ():
+        kind = instances().get(pool.instance)
+        if kubernetes is None or pool.name not in kubernetes.pools or kind is None:
+            continue
+        most = limit.few if kind.cpus.logical <= limit.up_to_vcpus else limit.many
+        if kubernetes.pods_per_node > most:
+            message = f"{pool.instance} runs {most} pods at most, not {kubernetes.pods_per_node}"
+            related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), (*_POOLS, "*", "instance"))
+            yield Finding("kubernetes-pods", message, (*_CLUSTER, "pods_per_node"), related=related)
+            return
+
+
+@rule
+def kubernetes_public(environment: Environment) -> Iterator[Finding]:
+    """The cluster's API server is not on the internet, and in a closed network nodes could not reach it there.
+
+    Source: EKS User Guide, "Cluster API server endpoint"; CIS Amazon EKS Benchmark 5.4.2.
+    """
+    kubernetes, aws = environment.aws.kubernetes, environment.aws
+    if kubernetes is None or kubernetes.endpoint != "public":
+        return
+    path: DataPath = (*_CLUSTER, "endpoint")
+    if aws.nat == "none" and aws.vpc is None:
+        message = "nodes without NAT cannot reach a public API server"
+        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"))
+        yield Finding("kubernetes-public", message, path, "use private", related=related)
+    elif mode(environment) == "derived":
+        message = "the API server answers on the internet, in a network whose endpoints keep everything else inside"
+        yield Finding("kubernetes-public", message, path, "use private", Severity.WARNING, (("aws", "vpc_endpoints"),))
+    else:
+        message = "the API server answers on the internet"
+        yield Finding("kubernetes-public", message, path, "use private", Severity.WARNING)
+
+
+@rule
+def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
+    """On-prem nodes join only where EKS has hybrid nodes, from private ranges of their own.
+
+    Source: EKS User Guide, "Prepare networking for hybrid nodes": RFC 1918, no overlap; not in GovCloud and China.
+    """
+    kubernetes = environment.aws.kubernetes
+    if kubernetes is None or not kubernetes.hybrid_nodes:
+        return
+    path: DataPath = (*_CLUSTER, "hybrid_nodes")
+    site = environment.onprem
+    if site is None:
+        return
+    if not any(site.cidr.subnet_of(own) for own in network().private):
+        message = f"hybrid nodes have addresses of RFC 1918, which {site.cidr} is not"
+        yield Finding("hybrid-nodes", message, path, related=(("onprem", "cidr"),))
+    if not site.nodes:
+        message = "there are no on-prem nodes to join"
+        yield Finding("hybrid-nodes", message, path, "remove it", Severity.WARNING, (("onprem", "nodes"),))
+    if not site.container_cidrs.keys() - {"docker"}:
+        message = "the pods' range of on-prem nodes is not said, so nobody can see whether it clashes"
+        fix = "name it in onprem.container_cidrs, such as pods: 10.85.0.0/16"
+        related: tuple[DataPath, ...] = (("onprem", "container_cidrs"),)
+        yield Finding("hybrid-nodes", message, path, fix, Severity.WARNING, related)

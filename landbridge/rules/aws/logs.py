@@ -1,0 +1,51 @@
+"""Rules about what is kept in CloudWatch Logs."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.catalog.regimes import obligations, regimes
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.rules.registry import rule
+
+_LOGS: DataPath = ("aws", "logs")
+_DAYS: DataPath = (*_LOGS, "retention_days")
+#: The obligation that needs a record of who reached what.
+_AUDIT = "audit_log"
+
+
+@rule
+def log_retention(environment: Environment) -> Iterator[Finding]:
+    """Logs are kept for one of the numbers of days that CloudWatch Logs has; any other is refused when it is set.
+
+    Source: CloudWatch Logs API, PutRetentionPolicy.
+    """
+    days, known = environment.aws.logs.retention_days, sorted(limits().log_retention.days)
+    if days not in known:
+        at = bisect_left(known, days)
+        near = known[max(at - 1, 0) : at + 1]
+        message = f"CloudWatch Logs does not keep events for {days} days"
+        yield Finding("log-retention", message, _DAYS, f"use {' or '.join(map(str, near))}")
+
+
+@rule
+def audit_logs(environment: Environment) -> Iterator[Finding]:
+    """Where a regime asks for a record of every access, the network's is switched on, and kept for longer than a month.
+
+    Source: 45 CFR 164.312(b); PCI DSS 4.0.1, requirement 10; as in landbridge/catalog/regimes.yaml.
+    """
+    logs = environment.aws.logs
+    for name, data_class in environment.data_classes.items():
+        regime = regimes().get(data_class.regime or "")
+        if regime is None or "aws" not in data_class.sites or _AUDIT not in regime.obligations:
+            continue
+        related: tuple[DataPath, ...] = (("data_classes", name),)
+        if not logs.flow_logs:
+            message = f"data of class {name} is in AWS under {regime.title}: {obligations()[_AUDIT]}"
+            path: DataPath = (*_LOGS, "flow_logs")
+            yield Finding("audit-logs", message, path, "write flow_logs: true", Severity.WARNING, related)
+        if logs.retention_days < 90:
+            message = f"{logs.retention_days} days are short for a record under {regime.title}"
+            yield Finding("audit-logs", message, _DAYS, "keep 365 days or more", Severity.WARNING, related)
+        return

@@ -1,0 +1,93 @@
+"""Rules about names in AWS that are made of the environment's name and others."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.aws.hub import ACCOUNT_DIGITS, BUCKET_NAME_LIMIT, hub_args
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import pools
+
+#: Endings that AWS keeps for itself. Source: S3 User Guide, "General purpose bucket naming rules".
+_KEPT_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
+_KEPT_STARTS = ("xn--", "sthree-", "amzn-s3-demo-")
+
+
+@rule
+def bucket_name_long(environment: Environment) -> Iterator[Finding]:
+    """A bucket's name holds the environment's, its class's and the account's, in 63 characters.
+
+    A longer one would be cut and end in a hash: it works, and nobody finds it.
+    Source: S3 User Guide, "General purpose bucket naming rules".
+    """
+    room = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
+    for plan in hub_args(environment).buckets:
+        wanted = f"{environment.name}-{plan.data_class}"
+        if len(wanted) > room:
+            message = f"the bucket of {plan.data_class} would be {wanted}-<account>: {room} characters are there for it"
+            path: DataPath = ("data_classes", plan.data_class)
+            yield Finding("bucket-name-long", message, path, "shorten one of the two names", Severity.WARNING)
+
+
+@rule
+def bucket_name(environment: Environment) -> Iterator[Finding]:
+    """A bucket that is named keeps S3's rules: it exists already, so the name is misspelt.
+
+    Source: S3 User Guide, "General purpose bucket naming rules".
+    """
+    allowed = limits().names.rules["s3_bucket"]
+    for path, url in _buckets(environment):
+        name = url.removeprefix("s3://").split("/", 1)[0]
+        problem = None
+        if not allowed.allows(name):
+            problem = "has characters or a length that no bucket has"
+        elif ".." in name or ".-" in name or "-." in name:
+            problem = "has a dot beside a dot or a dash"
+        elif name.replace(".", "").isdigit() and name.count(".") == 3:
+            problem = "is an address"
+        elif name.startswith(_KEPT_STARTS) or name.endswith(_KEPT_ENDINGS):
+            problem = "begins or ends as only AWS's own do"
+        if problem is not None:
+            yield Finding("bucket-name", f'"{name}" {problem}', path, "see the bucket's name in the console")
+
+
+@rule
+def pool_name_taken(environment: Environment) -> Iterator[Finding]:
+    """A pool has no name that another part's security group has in the same VPC: both begin with the environment's.
+
+    Source: EC2 API reference, CreateSecurityGroup (InvalidGroup.Duplicate).
+    """
+    taken = dict(_groups(environment))
+    for owner in pools(environment):
+        what = taken.get(owner.pool.name)
+        if what is not None:
+            message = f"{environment.name}-{owner.pool.name} is the security group of {what}"
+            yield Finding("pool-name-taken", message, owner.at("name"), "give the pool another name")
+
+
+def _groups(environment: Environment) -> Iterator[tuple[str, str]]:
+    """What stands behind the environment's name in the security groups of its other parts, and of which part."""
+    if environment.aws.services is not None:
+        yield "controller", "the controller"
+        yield "login", "the login hosts"
+        yield "accounting", "the accounting database"
+    if environment.mlops.sagemaker is not None:
+        yield "sagemaker", "SageMaker's jobs"
+    yield "endpoints", "the endpoints of AWS's services"
+    for direction in ("inbound", "outbound") if environment.dns is not None else ():
+        yield f"dns-{direction}", "the resolver's endpoints"
+    for path in environment.storage.in_aws():
+        yield (f"share-{path[-1]}" if len(path) > 1 else path[0].replace("_", "-")), "a file system"
+
+
+def _buckets(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    for where, share in environment.storage.in_aws().items():
+        base: DataPath = ("storage", *where)
+        for key in ("import_path", "export_path"):
+            url = getattr(share, key, None)
+            if isinstance(url, str):
+                yield (*base, key), url
+        for index, repository in enumerate(getattr(share, "repositories", ())):
+            if repository.bucket is not None:
+                yield (*base, "repositories", index, "bucket"), repository.bucket

@@ -1,0 +1,99 @@
+"""Rules about tags."""
+
+from collections.abc import Iterator, Mapping
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.args import tags
+from landbridge.plan.aws_limits.tags import form_faults, reserved_faults, value_faults
+from landbridge.rules.registry import rule
+
+_OWN = "landbridge:"
+_LETTERS = "letters, digits, spaces and . : / = + - @ _"
+#: What the burst controller gives an instance in its launch (landbridge/burst/reconcile/calls.py and launch_call.py).
+_BURST = (
+    "Name",
+    *(f"landbridge:{word}" for word in ("pool", "nodes", "launch", "job", "account", "lease-expires", "data-class")),
+    "landbridge:cost-center",
+)
+
+
+@rule
+def tag_reserved(environment: Environment) -> Iterator[Finding]:
+    """A tag's key begins neither with aws:, which is AWS's, nor with landbridge:, by which the cluster finds its own.
+
+    Source: AWS Tagging, "Tag naming limits and requirements"; the burst controller, which ends instances by its tags.
+    """
+    for path, written in _written(environment):
+        for key in written:
+            for fault in reserved_faults(key):
+                yield Finding("tag-reserved", fault.message, (*path, key), "choose another key")
+            if key.casefold().startswith(_OWN):
+                message = f'the tag "{key}" begins with {_OWN}, by which the cluster knows what is its own'
+                fix = (
+                    "owner: and cost_center: are keys of the environment" if key.endswith(("owner", "center")) else None
+                )
+                yield Finding("tag-reserved", message, (*path, key), fix)
+            elif key == "Name":
+                message = 'the tag "Name" is set on everything by Landbridge itself'
+                yield Finding("tag-reserved", message, (*path, key), "remove it", Severity.WARNING)
+
+
+@rule
+def tag_form(environment: Environment) -> Iterator[Finding]:
+    """Keys and values of tags are not too long, and of letters, digits, spaces and . : / = + - @ _ only.
+
+    That goes for owner and cost_center too, which become tags.
+    Source: AWS Tagging, "Tag naming limits and requirements".
+    """
+    for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
+        for fault in value_faults(word, value):
+            yield Finding("tag-form", fault.message, (word,), _LETTERS)
+    for path, written in _written(environment):
+        for key, value in written.items():
+            for fault in form_faults(key, value):
+                yield Finding("tag-form", fault.message, (*path, key), _LETTERS)
+
+
+@rule
+def tag_count(environment: Environment) -> Iterator[Finding]:
+    """A resource has at most 50 tags, Landbridge's own among them.
+
+    Source: AWS Tagging, "Tag naming limits and requirements".
+    """
+    common = {*tags(environment, pool="x"), *_BURST}
+    most = limits().tags.most
+    if len(common) > most:
+        message = f"{len(common)} tags on an instance, {len(common) - len(environment.aws.tags)} of them Landbridge's"
+        yield Finding("tag-count", f"{message}; AWS allows {most}", ("aws", "tags"))
+        return
+    for index, pool in enumerate(environment.aws.pools):
+        if pool.tags and len(common | set(pool.tags)) > most:
+            path: DataPath = ("aws", "pools", index, "tags")
+            message = f"{len(common | set(pool.tags))} tags on an instance of {pool.name}; AWS allows {most}"
+            yield Finding("tag-count", message, path, related=(("aws", "tags"),))
+
+
+@rule
+def tag_twice(environment: Environment) -> Iterator[Finding]:
+    """No two tags differ in upper and lower case alone: cost reports and policies take them for two, people for one.
+
+    Source: IAM User Guide, "Tags": keys are case sensitive for most services, and not for IAM.
+    """
+    for path, written in _written(environment):
+        seen: dict[str, str] = {}
+        if path != ("aws", "tags"):
+            seen = {key.casefold(): key for key in environment.aws.tags}
+        for key in written:
+            first = seen.setdefault(key.casefold(), key)
+            if first != key:
+                message = f'"{key}" and "{first}" differ in case alone'
+                related: tuple[DataPath, ...] = (("aws", "tags"),)
+                yield Finding("tag-twice", message, (*path, key), "keep one", Severity.WARNING, related)
+
+
+def _written(environment: Environment) -> Iterator[tuple[DataPath, Mapping[str, str]]]:
+    yield ("aws", "tags"), environment.aws.tags
+    for index, pool in enumerate(environment.aws.pools):
+        yield ("aws", "pools", index, "tags"), pool.tags

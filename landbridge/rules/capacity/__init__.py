@@ -1,0 +1,1 @@
+"""Rules about pools: instance types, capacity, reservations, quotas and images."""

@@ -1,0 +1,173 @@
+"""Rules about Capacity Blocks: sizes, and what they may be combined with."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from landbridge.catalog import Price, price_of
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import CapacityBlock, Environment, OnDemand, Spot
+from landbridge.findings import Finding, Severity
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools, usd
+
+
+def blocks(environment: Environment) -> Iterator[tuple[CapacityAt, CapacityBlock]]:
+    """Every Capacity Block, in the file's order."""
+    for at in capacities(environment):
+        if isinstance(at.capacity, CapacityBlock):
+            yield at, at.capacity
+
+
+def length(block: CapacityBlock) -> timedelta | None:
+    """How long a window is; None where it is not known, or wrong by itself."""
+    if block.starts is None or block.ends is None:
+        return None
+    if block.starts.utcoffset() is None or block.ends.utcoffset() is None or block.ends <= block.starts:
+        return None
+    return block.ends - block.starts
+
+
+@rule
+def block_count(environment: Environment) -> Iterator[Finding]:
+    """A block has at most 64 instances, and all blocks of an account on one day 256.
+
+    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
+    """
+    sold = limits().capacity_blocks
+    seen: dict[str, tuple[CapacityAt, CapacityBlock]] = {}
+    for at, block in blocks(environment):
+        if block.count is not None and block.count > sold.instances:
+            message = f"a Capacity Block has at most {sold.instances} instances, not {block.count}"
+            yield Finding("block-count", message, at.at("count"), "name every block you bought with its own count")
+        if block.count is not None:
+            seen.setdefault(block.reservation, (at, block))
+    # The greatest sum is reached where some window starts.
+    edges: list[tuple[datetime, int, int]] = []
+    always = 0
+    for number, (_, block) in enumerate(seen.values()):
+        count = block.count or 0
+        if length(block) is None or block.starts is None or block.ends is None:
+            always += count
+        else:
+            edges += [(block.ends, -count, number), (block.starts, count, number)]
+    running, last = always, -1
+    for _, change, number in sorted(edges):
+        running += change
+        last = number if change > 0 else last
+        if running > sold.instances_all:
+            break
+    if running > sold.instances_all:
+        at = list(seen.values())[last][0]
+        message = f"{running} instances in Capacity Blocks at one time; an account has at most {sold.instances_all}"
+        yield Finding("block-count", message, at.at("count"), "look up what was bought", related=(("aws", "pools"),))
+
+
+@rule
+def block_size(environment: Environment) -> Iterator[Finding]:
+    """A pool in a Capacity Block keeps every node of it: min_nodes, max_nodes and the block's size are one number.
+
+    The whole window is billed whatever runs, so a node that is off is money for nothing, and each start costs minutes of it.
+    Source: ParallelCluster ComputeResourceSizeValidator (MinCount == MaxCount > 0); EC2 User Guide, "Capacity Blocks pricing
+    and billing".
+    """
+    for owner in pools(environment):
+        found = [at for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)]
+        if not found:
+            continue
+        pool = owner.pool
+        counts = [at.capacity.count for at in found if isinstance(at.capacity, CapacityBlock)]
+        # Blocks one after the other are as large as the largest; without counts the pool's own size is meant.
+        size = max((count for count in counts if count is not None), default=pool.max_nodes)
+        kept = min(size, pool.max_nodes)
+        related = (owner.at("max_nodes"), owner.at("capacity"))
+        if 0 < pool.min_nodes < kept:
+            message = f"the block's {kept} nodes are all paid for, and {pool.min_nodes} of them are kept"
+            yield Finding("block-size", message, owner.at("min_nodes"), f"write min_nodes: {kept}", related=related)
+        elif pool.min_nodes == 0:
+            message = f"the block's {kept} nodes are paid for whether they run or not, and none is kept (min_nodes: 0)"
+            path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else found[0].path
+            severity = Severity.ERROR if "min_nodes" in pool.model_fields_set else Severity.WARNING
+            yield Finding("block-size", message, path, f"write min_nodes: {kept}", severity, related)
+
+
+@rule
+def kept_after_block(environment: Environment) -> Iterator[Finding]:
+    """What is kept in a block is not kept on demand after it, unless that is wanted at its price.
+
+    When the window ends, min_nodes nodes move to the fallback and run there, all of them, all the time.
+    Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.
+    """
+    for owner in pools(environment):
+        bought = list(of_pool(owner))
+        block = next((at for at in bought if isinstance(at.capacity, CapacityBlock)), None)
+        after = next((at for at in bought if isinstance(at.capacity, (OnDemand, Spot))), None)
+        if block is None or after is None or owner.pool.min_nodes == 0:
+            continue
+        price = price_of("on_demand", after.instance, environment.region)
+        cost = (
+            f", {usd(price.usd * owner.pool.min_nodes)} an hour as of {price.as_of}" if isinstance(price, Price) else ""
+        )
+        kind = after.capacity.kind
+        message = f"when the block ends, {owner.pool.min_nodes} nodes are kept as {kind}{cost}"
+        fix = "give the fallback a pool of its own with min_nodes: 0"
+        related = (after.path, block.path)
+        yield Finding("kept-after-block", message, owner.at("min_nodes"), fix, Severity.WARNING, related)
+
+
+@rule
+def blocks_apart(environment: Environment) -> Iterator[Finding]:
+    """The blocks of one pool are in one zone: nodes of two zones have no EFA between them, and storage is in one.
+
+    Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; "Capacity Blocks for ML": one zone each.
+    """
+    for owner in pools(environment):
+        found = [(at, at.capacity) for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)]
+        for at, block in found[1:]:
+            first, other = found[0]
+            if block.zone != other.zone and not one_after_the_other(other, block):
+                message = f"this block is in {block.zone}, {other.reservation} is in {other.zone}"
+                fix = "make a pool of each"
+                yield Finding("blocks-apart", message, at.at("zone"), fix, Severity.WARNING, (first.at("zone"),))
+
+
+@rule
+def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
+    """The region sells Capacity Blocks of the type.
+
+    A warning, for the list grows; nothing is said of types whose regions are not recorded.
+    Source: EC2 User Guide, "Capacity Blocks for ML", supported Regions (landbridge/catalog/limits.yaml).
+    """
+    known = limits().capacity_blocks.regions
+    for at, _ in blocks(environment):
+        where = known.get(at.instance)
+        if where is not None and environment.region not in where:
+            message = f"no Capacity Blocks of {at.instance} are known in {environment.region}"
+            fix = f"known in {', '.join(sorted(where))}"
+            related = (REGION, at.instance_path)
+            yield Finding("no-blocks-in-region", message, at.at("kind"), fix, Severity.WARNING, related)
+
+
+@rule
+def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
+    """A block of a type that comes in UltraServers has whole ones.
+
+    Source: EC2 User Guide, UltraServers (landbridge/catalog/limits.yaml).
+    """
+    servers = limits().ultraservers
+    for at, block in blocks(environment):
+        sizes = {one.instances for one in servers.values() if one.instance == at.instance}
+        if block.count is None or not sizes or block.count % min(sizes) == 0:
+            continue
+        known = ", ".join(f"{name} has {one.instances}" for name, one in servers.items() if one.instance == at.instance)
+        message = f"{block.count} instances are no whole UltraServers: {known}"
+        fix = f"write a multiple of {min(sizes)}"
+        yield Finding("whole-ultraservers", message, at.at("count"), fix, related=(at.instance_path,))
+
+
+def one_after_the_other(one: CapacityBlock, other: CapacityBlock) -> bool:
+    """Whether two windows are known not to overlap."""
+    if one.starts is None or one.ends is None or other.starts is None or other.ends is None:
+        return False
+    if length(one) is None or length(other) is None:
+        return False
+    return one.ends <= other.starts or other.ends <= one.starts

@@ -1,0 +1,157 @@
+"""Rules about placement groups."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import CapacityBlock, Environment
+from landbridge.findings import Finding, Severity
+from landbridge.plan.aws.capacity import terms
+from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.aws_limits import block_faults
+from landbridge.plan.zones import pool_zones
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import REGION, CapacityAt, PoolAt, capacities, of_pool, pools
+
+
+@rule
+def placement_not_supported(environment: Environment) -> Iterator[Finding]:
+    """A type can be in the kind of placement group that its pool asks for.
+
+    Burstable and some older types cannot be in cluster groups; the launch is refused.
+    Source: EC2 DescribeInstanceTypes, SupportedPlacementGroupStrategies; ParallelCluster InstanceTypePlacementGroupValidator.
+    """
+    for at in capacities(environment):
+        strategy = terms(at.pool, at.capacity).placement
+        if at.type is None or strategy is None or not at.type.placement or strategy in at.type.placement:
+            continue
+        message = f"{at.instance} cannot be in a {strategy} group; it can in {', '.join(at.type.placement)}"
+        fix = "write placement: none, or use a type that can"
+        yield Finding("placement-not-supported", message, _asked(at), fix, related=(at.instance_path,))
+
+
+@rule
+def block_in_group(environment: Environment) -> Iterator[Finding]:
+    """Launches into a Capacity Block ask for no placement group.
+
+    A block is close together already. With a group EC2 may answer InsufficientInstanceCapacity while the block has room.
+    Source: EC2 User Guide, "Capacity Blocks for ML"; ParallelCluster PlacementGroupCapacityTypeValidator.
+    """
+    for owner in pools(environment):
+        block = next((at for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)), None)
+        if block is None:
+            continue
+        others = len(owner.pool.capacity) > 1
+        fix = "remove it; a fallback that needs a group gets a pool of its own" if others else "remove it"
+        for fault in block_faults(owner.pool.placement_group, owner.pool.placement):
+            path = owner.at("placement_group" if fault.key == "group" else "placement")
+            yield Finding("block-in-group", fault.message, path, fix, related=(block.path,))
+
+
+@rule
+def group_without_placement(environment: Environment) -> Iterator[Finding]:
+    """A named placement group is one that launches go into.
+
+    Source: Landbridge; ParallelCluster PlacementGroupNamingValidator refuses a name with Enabled: false.
+    """
+    for owner in pools(environment):
+        if owner.pool.placement_group is not None and owner.pool.placement == "none":
+            message = f"placement is none, so the group {owner.pool.placement_group} is not used"
+            related = (owner.at("placement"),)
+            fix = "remove one of them"
+            yield Finding("group-without-placement", message, owner.at("placement_group"), fix, related=related)
+
+
+@rule
+def spread_limit(environment: Environment) -> Iterator[Finding]:
+    """A spread group has room for all of a pool's nodes: seven in each zone.
+
+    Source: EC2 User Guide, "Placement groups", rules of spread groups.
+    """
+    room = limits().placement_groups.spread_per_zone
+    for owner in pools(environment):
+        zones = pool_zones(owner.pool, environment.region) if owner.pool.placement == "spread" else ()
+        if zones and owner.pool.max_nodes > room * len(zones):
+            message = f"a spread group has {room} nodes in a zone, {room * len(zones)} in {', '.join(zones)}"
+            fix = f"write max_nodes: {room * len(zones)}, or placement: partition"
+            related = (owner.at("placement"), owner.at("capacity"), REGION)
+            yield Finding("spread-limit", message, owner.at("max_nodes"), fix, related=related)
+
+
+@rule
+def efa_far_apart(environment: Environment) -> Iterator[Finding]:
+    """Nodes that work together over EFA are in a cluster group, or in capacity that is close together anyway.
+
+    Spread and partition groups put them on different racks on purpose; without a group it is chance. Every hop costs the
+    latency that EFA is bought for.
+    Source: EC2 User Guide, "Elastic Fabric Adapter"; ParallelCluster EfaPlacementGroupValidator.
+    """
+    for owner in pools(environment):
+        placement = owner.pool.placement
+        if placement not in ("none", "spread", "partition") or owner.pool.max_nodes < 2 or not _efa(owner):
+            continue
+        loose = [at for at in of_pool(owner) if at.capacity.kind in ("on_demand", "spot")]
+        if loose:
+            where = "in no group" if placement == "none" else f"in a {placement} group"
+            message = f"{owner.pool.name} has EFA, and its nodes are {where}"
+            fix = "remove placement: the default is a cluster group where the capacity allows one"
+            related = (owner.at("instance"), owner.at("capacity"))
+            yield Finding("efa-far-apart", message, owner.at("placement"), fix, Severity.WARNING, related)
+
+
+@rule
+def named_group_zone(environment: Environment) -> Iterator[Finding]:
+    """A named cluster group is used in one zone: it is in the zone of its first instance, and in no other.
+
+    Launches in the pool's further zones are refused. Groups that Landbridge makes are one for each zone.
+    Source: EC2 User Guide, "Placement groups", rules of cluster groups; ParallelCluster MultiAzPlacementGroupValidator.
+    """
+    for owner in pools(environment):
+        group = owner.pool.placement_group
+        if group is None or owner.pool.placement not in (None, "cluster"):
+            continue
+        zones = pool_zones(owner.pool, environment.region)
+        if len(zones) > 1:
+            message = f"the cluster group {group} is in one zone, and the pool in {', '.join(zones)}"
+            fix = "name the group's zone alone, or remove placement_group"
+            related = (owner.at("capacity"), REGION)
+            yield Finding("named-group-zone", message, owner.at("placement_group"), fix, Severity.WARNING, related)
+
+
+@rule
+def shared_group(environment: Environment) -> Iterator[Finding]:
+    """Pools that share a placement group ask for the same kind of it, in the same zones; best of one type.
+
+    A group has one strategy and, as a cluster, one zone. Types mixed in it find capacity less often.
+    Source: EC2 User Guide, "Placement groups", rules and "best practices" (one launch request, one type).
+    """
+    first: dict[str, PoolAt] = {}
+    for owner in pools(environment):
+        group = owner.pool.placement_group
+        if group is None:
+            continue
+        other = first.setdefault(group, owner)
+        if other is owner:
+            continue
+        path, related = owner.at("placement_group"), (other.at("placement_group"), other.path, owner.path)
+        mine, theirs = owner.pool.placement or "cluster", other.pool.placement or "cluster"
+        apart = not set(pool_zones(owner.pool, environment.region)) & set(pool_zones(other.pool, environment.region))
+        if mine != theirs:
+            message = f"the group {group} is a {theirs} group for {other.pool.name} and a {mine} group here"
+            yield Finding("shared-group", message, path, "name another group", related=related)
+        elif mine == "cluster" and apart:
+            message = f"the cluster group {group} is {other.pool.name}'s too, which is in other zones"
+            yield Finding("shared-group", message, path, "name another group", related=related)
+        elif mine == "cluster" and owner.pool.instance != other.pool.instance:
+            message = f"the group {group} holds {other.pool.instance} of {other.pool.name} and {owner.pool.instance}"
+            fix = "a group of its own finds capacity more often"
+            yield Finding("shared-group", message, path, fix, Severity.WARNING, related)
+
+
+def _asked(at: CapacityAt) -> tuple[str | int, ...]:
+    if at.pool.placement is not None:
+        return at.owner.at("placement")
+    return at.owner.at("placement_group") if at.pool.placement_group is not None else at.instance_path
+
+
+def _efa(owner: PoolAt) -> bool:
+    return owner.type is not None and any(nic.type != "interface" for nic in pool_interfaces(owner.pool))

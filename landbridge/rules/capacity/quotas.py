@@ -1,0 +1,135 @@
+"""Rules about the account's quotas: what a whole fleet counts against each."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.aws.limits import Quota, limits, quota_of
+from landbridge.environment import CapacityBlock, Environment, Spot
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.aws.capacity import terms
+from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.zones import environment_zones, pool_zones
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import POOLS, PoolAt, of_pool, pools, suggestion
+
+_QUOTAS: DataPath = ("aws", "quotas")
+
+
+@rule
+def unknown_quota(environment: Environment) -> Iterator[Finding]:
+    """A quota is named by a code that something here counts against.
+
+    A misspelt code would leave a fleet unchecked.
+    Source: Service Quotas, Amazon EC2 and Amazon VPC (landbridge/catalog/limits.yaml).
+    """
+    known = {row.code: row for row in limits().quotas.rows}
+    for code in environment.aws.quotas:
+        if code not in known:
+            message = f"nothing is known to count against the quota {code}"
+            fix = suggestion(code, known)
+            yield Finding("unknown-quota", message, (*_QUOTAS, code), fix, Severity.WARNING)
+
+
+@rule
+def fleet_quota(environment: Environment) -> Iterator[Finding]:
+    """The account's quotas have room for the whole fleet: all pools at their largest, and one node of each in any case.
+
+    EC2 counts vCPUs, of a family's instances together, apart for spot; reservations count, Capacity Blocks do not. Only
+    quotas that the file names are judged: `landbridge preflight` asks AWS for the others.
+    Source: EC2 User Guide, "EC2 instance quotas"; codes in landbridge/catalog/limits.yaml. ParallelCluster's dry run asks for
+    one node only.
+    """
+    totals: dict[str, list[tuple[PoolAt, int, int]]] = {}
+    for owner in pools(environment):
+        for row, vcpus in _counted(owner).items():
+            totals.setdefault(row, []).append((owner, owner.pool.max_nodes * vcpus, vcpus))
+    rows = {row.code: row for row in limits().quotas.rows}
+    for code, counted in totals.items():
+        have = environment.aws.quotas.get(code)
+        if have is None:
+            continue
+        path: DataPath = (*_QUOTAS, code)
+        for owner, most, one in counted:
+            if most > have:
+                what = (
+                    f"enough for {have // one} of {owner.pool.max_nodes} nodes"
+                    if one <= have
+                    else "not enough for one node"
+                )
+                message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({one} each)"
+                fix = f"have {code} raised to {most}, or lower max_nodes"
+                related = (path, owner.at("instance"), owner.at("capacity"))
+                yield Finding("fleet-quota", message, owner.at("max_nodes"), fix, related=related)
+        total = sum(most for _, most, _ in counted)
+        if total > have and all(most <= have for _, most, _ in counted):
+            message = f"{rows[code].name} is {have} vCPUs, and all pools at their largest have {total}"
+            fix = f"have it raised to {total}: whoever asks last finds no room"
+            yield Finding("fleet-quota", message, path, fix, Severity.WARNING, (POOLS,))
+
+
+@rule
+def interface_quota(environment: Environment) -> Iterator[Finding]:
+    """The network interfaces of the whole fleet fit into the region's quota.
+
+    A p5 node has 33: 152 of them are more than the 5,000 that an account starts with.
+    Source: VPC User Guide, "Amazon VPC quotas", network interfaces per Region (L-DF5E4CA3).
+    """
+    row = _row("L-DF5E4CA3")
+    total = sum(owner.pool.max_nodes * len(pool_interfaces(owner.pool)) for owner in pools(environment))
+    have = environment.aws.quotas.get(row.code, row.default) if row is not None else total
+    if row is not None and total > have:
+        what = "is" if row.code in environment.aws.quotas else "starts at"
+        message = f"all pools at their largest have {total} network interfaces; the quota {what} {have} in a region"
+        fix = f"have {row.code} raised, and write what it is under aws.quotas"
+        yield Finding("interface-quota", message, POOLS, fix, Severity.WARNING, (POOLS,))
+
+
+@rule
+def placement_group_quota(environment: Environment) -> Iterator[Finding]:
+    """The placement groups of the pools fit into what a region has room for: one for each pool and zone.
+
+    Source: EC2 User Guide, "Placement groups", rules (500 in a region).
+    """
+    most = limits().placement_groups.groups_per_region
+    groups = 0
+    for owner in pools(environment):
+        if owner.pool.placement_group is None and terms(owner.pool, owner.pool.capacity[0]).placement is not None:
+            groups += len(pool_zones(owner.pool, environment.region))
+    if groups > most:
+        message = f"{groups} placement groups, one for each pool and zone; a region has room for {most}"
+        fix = "name fewer zones, or have pools share a group (placement_group)"
+        yield Finding("placement-group-quota", message, POOLS, fix, related=(POOLS,))
+
+
+@rule
+def nat_addresses(environment: Environment) -> Iterator[Finding]:
+    """There are elastic addresses for the NAT gateways: one each.
+
+    An account starts with five, and a region can have six zones.
+    Source: EC2 User Guide, "Elastic IP addresses" (L-0263D0A3).
+    """
+    row = _row("L-0263D0A3")
+    if row is None or environment.aws.nat != "per_zone" or environment.aws.vpc is not None:
+        return
+    needed = len(environment_zones(environment))
+    have = environment.aws.quotas.get(row.code, row.default)
+    if needed > have:
+        what = "is" if row.code in environment.aws.quotas else "starts at"
+        message = f"{needed} NAT gateways need an elastic address each; the quota {what} {have}"
+        fix = f"name fewer zones in the pools, use nat: single, or have {row.code} raised"
+        yield Finding("nat-addresses", message, ("aws", "nat"), fix, Severity.WARNING, (POOLS,))
+
+
+def _counted(owner: PoolAt) -> dict[str, int]:
+    """The quotas a pool counts against, with the vCPUs of one node: of the largest type where it has several."""
+    found: dict[str, int] = {}
+    for at in of_pool(owner):
+        if at.type is None or isinstance(at.capacity, CapacityBlock):
+            continue
+        row = quota_of(at.type.family, "spot" if isinstance(at.capacity, Spot) else "on_demand")
+        if row is not None:
+            found[row.code] = max(found.get(row.code, 0), at.type.cpus.logical)
+    return found
+
+
+def _row(code: str) -> Quota | None:
+    return next((row for row in limits().quotas.rows if row.code == code), None)

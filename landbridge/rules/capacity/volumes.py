@@ -1,0 +1,123 @@
+"""Rules about a node's own disks and what else its launch template says."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment
+from landbridge.findings import Finding, Severity
+from landbridge.plan.aws_limits import hop_faults, volume_faults
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import of_pool, pools
+
+_MIB = 2**20
+
+
+@rule
+def root_volume_limits(environment: Environment) -> Iterator[Finding]:
+    """A root volume is one that gp3 has: size, IOPS and throughput, and their ratios.
+
+    At most 500 IOPS for each GiB and a quarter of a MiB/s for each IOPS; otherwise the launch is refused.
+    Source: EBS User Guide, "General Purpose SSD volumes" (landbridge/catalog/limits.yaml).
+    """
+    for owner in pools(environment):
+        pool = owner.pool
+        size, iops, rate = pool.root_volume_gib, pool.root_volume_iops, pool.root_volume_throughput
+        faults = volume_faults("gp3", gib=size, iops=iops, throughput=rate)
+        for fault in faults:
+            fix = ", or ".join(
+                f"{'write ' * (not n)}root_volume_{key}: {v}" for n, (key, v) in enumerate(fault.instead)
+            )
+            others = {key for key, _ in fault.instead} - {fault.key}
+            related = tuple(owner.at(f"root_volume_{key}") for key in sorted(others))
+            yield Finding(
+                "root-volume-limits", fault.message, owner.at(f"root_volume_{fault.key}"), fix, related=related
+            )
+
+
+@rule
+def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
+    """A root volume is no faster than what its instances carry to EBS: the rest is paid for and never reached.
+
+    Source: EC2 DescribeInstanceTypes, EbsInfo, as in landbridge/catalog/instances.
+    """
+    for owner in pools(environment):
+        ebs = owner.type.ebs if owner.type is not None else None
+        if ebs is None:
+            continue
+        pool, related = owner.pool, (owner.at("instance"),)
+        carried = int(ebs.gbps * 1e9 / 8 / _MIB)
+        for key, asked, most, unit in (
+            ("root_volume_iops", pool.root_volume_iops, ebs.iops, "IOPS"),
+            ("root_volume_throughput", pool.root_volume_throughput, carried, "MiB/s"),
+        ):
+            if asked > most and key in pool.model_fields_set:
+                message = f"{pool.instance} carries {most} {unit} to EBS, {asked} are paid for"
+                fix = f"write at most {key}: {most}"
+                yield Finding("root-volume-past-instance", message, owner.at(key), fix, Severity.WARNING, related)
+
+
+@rule
+def root_volume_small(environment: Environment) -> Iterator[Finding]:
+    """A GPU node's root volume has room for its image: driver, CUDA, EFA and containers fill 60 GiB before any job.
+
+    A volume smaller than the image's snapshot is refused; one barely larger fills up with the first container image. Without
+    the image's own size (`landbridge lock` writes it down) this is a warning. The figure is experience, not a limit.
+    Source: ParallelCluster RootVolumeSizeValidator; sizes of AWS Deep Learning AMIs (unverified).
+    """
+    for owner in pools(environment):
+        accelerated = owner.type is not None and owner.type.accelerators is not None
+        if accelerated and owner.pool.root_volume_gib < 60:
+            message = f"{owner.pool.root_volume_gib} GiB are little for driver, CUDA and container images"
+            fix = "write root_volume_gib: 200, the default; or move containers to local_scratch"
+            related = (owner.at("instance"),)
+            yield Finding("root-volume-small", message, owner.at("root_volume_gib"), fix, Severity.WARNING, related)
+
+
+@rule
+def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
+    """Local scratch space is on types with NVMe of their own, the fallbacks among them.
+
+    Without it the folder lies on the root volume, and the first large data set fills that.
+    Source: EC2 DescribeInstanceTypes, InstanceStorageInfo, as in landbridge/catalog/instances.
+    """
+    for owner in pools(environment):
+        if owner.pool.local_scratch is None:
+            continue
+        for at in of_pool(owner):
+            if at.type is not None and at.type.nvme_gb == 0:
+                message = f"{at.instance} has no local disk for {owner.pool.local_scratch}"
+                fix = "remove local_scratch, or use a type with NVMe"
+                related = (at.instance_path,)
+                yield Finding("local-scratch-without-disk", message, owner.at("local_scratch"), fix, related=related)
+                break
+
+
+@rule
+def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
+    """Containers do not reach the node's credentials: the metadata service answers the node itself alone.
+
+    Each hop more lets whatever runs on the node, and behind a bridge of it, act with the node's role. One hop is the node, two
+    are containers on it; more are for nobody.
+    Source: EC2 User Guide, "Use IMDSv2", hop limit; terraform-aws-eks 21 chose 1.
+    """
+    for owner in pools(environment):
+        hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
+        for fault in hop_faults(hops, 2):
+            fix = "write 1, or 2 where containers need them"
+            yield Finding("metadata-hop-limit", fault.message, path, fix, Severity.WARNING)
+        if hops == 2:
+            message = "containers on the node get the node's credentials"
+            yield Finding("metadata-hop-limit", message, path, "1 keeps them from it", Severity.INFO)
+
+
+@rule
+def detailed_monitoring_cost(environment: Environment) -> Iterator[Finding]:
+    """CloudWatch every minute is wanted at its price: it is billed by the metric, on every node.
+
+    Source: CloudWatch pricing, custom and detailed metrics; ParallelCluster DetailedMonitoringValidator.
+    """
+    for owner in pools(environment):
+        if owner.pool.detailed_monitoring:
+            message = f"CloudWatch bills every metric of {owner.pool.max_nodes} nodes while they run"
+            fix = "remove it: the basic metrics are free, and GPUs are in neither"
+            path = owner.at("detailed_monitoring")
+            yield Finding("detailed-monitoring-cost", message, path, fix, Severity.INFO)

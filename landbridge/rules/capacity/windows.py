@@ -1,0 +1,186 @@
+"""Rules about the windows of Capacity Blocks."""
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+
+from landbridge.catalog import Price, price_of
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import CapacityBlock, Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.slurm.partitions import seconds
+from landbridge.rules.capacity.blocks import blocks, length
+from landbridge.rules.registry import dated_rule, rule
+from landbridge.rules.walk import CapacityAt, PoolAt, pools, usd
+
+_DAY = timedelta(days=1)
+
+
+@rule
+def block_window(environment: Environment) -> Iterator[Finding]:
+    """A window's times name their time zone, and it ends after it starts.
+
+    Source: EC2 DescribeCapacityBlocks, StartDate and EndDate (UTC).
+    """
+    for at, block in blocks(environment):
+        naive = [key for key in ("starts", "ends") if (time := getattr(block, key)) and time.utcoffset() is None]
+        for key in naive:
+            fix = "end it with Z, or +02:00"
+            yield Finding("block-window", "a window's times need their time zone", at.at(key), fix)
+        if not naive and block.starts and block.ends and block.ends <= block.starts:
+            message = f"the window ends at {_utc(block.ends)}, before it starts"
+            yield Finding("block-window", message, at.at("ends"), "write the later time", related=(at.at("starts"),))
+
+
+@rule
+def block_without_window(environment: Environment) -> Iterator[Finding]:
+    """A block's end is written down: its nodes must be empty half an hour before, or AWS ends the jobs on them.
+
+    Source: EC2 User Guide, "Work with Capacity Blocks": instances are ended from 30 minutes before the end.
+    """
+    for at, block in blocks(environment):
+        if block.ends is None:
+            message = f"the end of {block.reservation} is not written down, so nothing drains its nodes before it"
+            fix = "add starts and ends; `aws ec2 describe-capacity-reservations` has them"
+            yield Finding("block-without-window", message, at.path, fix, Severity.INFO)
+
+
+@rule
+def block_length(environment: Environment) -> Iterator[Finding]:
+    """A window is as long as blocks are sold: whole days up to 14, then whole weeks up to 182 days.
+
+    All blocks end at 11:30 UTC, so one that starts at another hour is some hours shorter or longer. A warning, for a block
+    can have been extended; a window longer than 182 days is an error.
+    Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
+    """
+    sold = limits().capacity_blocks
+    for at, block in blocks(environment):
+        span = length(block)
+        if span is None:
+            continue
+        # A start at any hour makes the first day longer or shorter by less than half a day.
+        days = max(1, round(span / _DAY))
+        related = (at.at("starts"),)
+        if days > sold.long_days:
+            message = f"the window is {days} days long; blocks are sold for {sold.long_days} at the most"
+            yield Finding("block-length", message, at.at("ends"), "look up what was bought", related=related)
+        elif days > sold.days and days % sold.long_step_days:
+            message = f"the window is {days} days long; past {sold.days} days blocks come in whole weeks"
+            fix = "look up what was bought, unless the block was extended"
+            yield Finding("block-length", message, at.at("ends"), fix, Severity.WARNING, related)
+
+
+@rule
+def block_end_time(environment: Environment) -> Iterator[Finding]:
+    """A window ends at 11:30 UTC, as every Capacity Block does.
+
+    A later end in the file lets jobs start that AWS ends; a local time written as UTC is the usual reason.
+    Source: EC2 User Guide, "Find and purchase Capacity Blocks".
+    """
+    end = limits().capacity_blocks.ends_at
+    for at, block in blocks(environment):
+        if block.ends is None or block.ends.utcoffset() is None:
+            continue
+        found = block.ends.astimezone(UTC).time()
+        if found != end:
+            message = f"the window ends at {found:%H:%M} UTC; Capacity Blocks end at {end:%H:%M} UTC"
+            yield Finding("block-end-time", message, at.at("ends"), f"end it at {end:%H:%M}Z", Severity.WARNING)
+
+
+@dated_rule
+def block_over(environment: Environment, today: date) -> Iterator[Finding]:
+    """A window has not ended: launches into a block that is over are refused, and its pool stays empty.
+
+    Source: EC2 User Guide, "Work with Capacity Blocks".
+    """
+    for at, block in blocks(environment):
+        if block.ends is not None and block.ends.date() < today:
+            message = f"{block.reservation} ended on {block.ends:%Y-%m-%d}"
+            others = len(at.pool.capacity) > 1
+            fix = "remove it" if others else "name a block that you have, or another kind of capacity"
+            severity = Severity.WARNING if others else Severity.ERROR
+            yield Finding("block-over", message, at.at("ends"), fix, severity)
+
+
+@dated_rule
+def block_far_ahead(environment: Environment, today: date) -> Iterator[Finding]:
+    """A window starts within the weeks for which blocks are sold: a later start is a slip of the pen, often in the year.
+
+    Source: EC2 User Guide, "Capacity Blocks for ML": at most eight weeks ahead.
+    """
+    weeks = limits().capacity_blocks.weeks_ahead
+    for at, block in blocks(environment):
+        if block.starts is not None and block.starts.date() > today + timedelta(weeks=weeks, days=1):
+            message = f"the window starts on {block.starts:%Y-%m-%d}; blocks are sold {weeks} weeks ahead"
+            yield Finding("block-far-ahead", message, at.at("starts"), "look at the year", Severity.WARNING)
+
+
+@rule
+def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
+    """No planned outage falls into a window that is paid for.
+
+    Source: aws-parallelcluster validates no such dates; EC2 User Guide, "Capacity Blocks pricing and billing".
+    """
+    outages = [
+        (index, one)
+        for index, one in enumerate(environment.maintenance)
+        if "aws" in one.sites and one.starts.utcoffset() is not None and one.ends.utcoffset() is not None
+    ]
+    for at, block in blocks(environment):
+        if length(block) is None or block.starts is None or block.ends is None:
+            continue
+        for index, one in outages:
+            lost = min(block.ends, one.ends) - max(block.starts, one.starts)
+            if lost <= timedelta(0):
+                continue
+            cost = _cost(environment, at, block, lost)
+            hours = math.ceil(lost / timedelta(hours=1))
+            message = f"{hours} hours of {block.reservation} are lost to the maintenance of {one.starts:%Y-%m-%d}{cost}"
+            path: DataPath = ("maintenance", index)
+            fix = "move the maintenance, or name sites: [onprem] where AWS is not part of it"
+            yield Finding("block-in-maintenance", message, path, fix, Severity.WARNING, (at.path,))
+
+
+@rule
+def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
+    """A queue of a pool in a Capacity Block takes no jobs longer than its window: they can never start in it.
+
+    Slurm starts no job that would run into a reservation or past its nodes' end; the job waits, and nobody sees why.
+    Source: slurm.conf(5), MaxTime; ParallelCluster's documentation of Capacity Blocks.
+    """
+    lengths: dict[str, tuple[PoolAt, timedelta]] = {}
+    for owner in pools(environment):
+        if all(isinstance(capacity, CapacityBlock) for capacity in owner.pool.capacity):
+            known = [length(capacity) for capacity in owner.pool.capacity if isinstance(capacity, CapacityBlock)]
+            if known and None not in known:
+                longest = max(span for span in known if span is not None)
+                lengths[owner.pool.name] = (owner, longest)
+    for name, partition in environment.scheduler.partitions.items():
+        alone = partition.nodes or (name,)
+        named = [lengths[word] for word in alone if word in lengths]
+        if not named or len(named) < len(alone):
+            continue
+        owner, longest = max(named, key=lambda one: one[1])
+        whole = owner.type is not None and owner.type.ultraserver is not None
+        sold = limits().capacity_blocks
+        reclaim = timedelta(minutes=sold.reclaim_minutes_ultraserver if whole else sold.reclaim_minutes)
+        limit, window = seconds(partition.max_time), (longest - reclaim).total_seconds()
+        if limit > window:
+            hours = int(window // 3600)
+            message = f"jobs of up to {partition.max_time} are taken, and the window leaves {hours} hours"
+            written = "max_time" in partition.model_fields_set
+            path: DataPath = ("scheduler", "partitions", name, *(["max_time"] if written else []))
+            fix = f'write max_time: "{hours}:00:00"'
+            yield Finding("jobs-longer-than-block", message, path, fix, Severity.WARNING, (owner.at("capacity"),))
+
+
+def _cost(environment: Environment, at: CapacityAt, block: CapacityBlock, lost: timedelta) -> str:
+    price = price_of("capacity_block", at.instance, environment.region)
+    if not isinstance(price, Price):
+        return ""
+    amount = price.usd * (block.count or at.pool.max_nodes) * (lost / timedelta(hours=1))
+    return f", {usd(amount)} as of {price.as_of}"
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

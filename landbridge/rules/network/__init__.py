@@ -1,0 +1,1 @@
+"""Rules about addresses, subnets, endpoints, DNS, regions and the link."""

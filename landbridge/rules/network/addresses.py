@@ -1,0 +1,171 @@
+"""Rules about the ranges of both sites."""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.catalog.network import network
+from landbridge.environment import Environment
+from landbridge.environment.link import LineVpn
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.network.addresses import Overlap, Range, overlaps, ranges
+from landbridge.plan.network.link import connections
+from landbridge.plan.network.subnets import PARTS, nat_zones, used_zones
+from landbridge.rules.registry import rule
+from landbridge.rules.shared import once
+from landbridge.rules.walk import POOL_ZONES
+
+_VPC: DataPath = ("aws", "cidr")
+_all_overlaps = once(overlaps)
+
+
+@rule
+def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
+    """No two ranges overlap: a node sends to its own side what was meant for the other.
+
+    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they shadow the site on every node that
+    has them. Two container ranges may overlap each other; they never meet.
+    Source: Amazon VPC User Guide, "VPC CIDR blocks"; Docker and Kubernetes networking guides.
+    """
+    found = _all_overlaps(environment)
+    for one in found:
+        # What a range shares, all its parts share; it is said once.
+        if _follows(one, found):
+            continue
+        first, second = one.first, one.second
+        if _is_default(environment, second) and not _is_default(environment, first):
+            first, second = second, first
+        message = f"{second.name} {second.cidr} overlaps {first.name} {first.cidr}"
+        fix = "choose ranges that share no address"
+        yield Finding("overlapping-cidrs", message, second.path, fix, related=(first.path,))
+
+
+@rule
+def private_cidr(environment: Environment) -> Iterator[Finding]:
+    """Ranges of both sites are private: a public one hides its real owner from every node.
+
+    On-prem a warning, for an organisation may own public addresses and use them inside.
+    Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
+    """
+    for one in ranges(environment):
+        if one.kind not in ("site", "vpc", "region", "pods", "services"):
+            continue
+        unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
+        if unusable is not None:
+            message = f"{one.name} {one.cidr} is in {unusable}, where nothing can have an address"
+            yield Finding("private-cidr", message, one.path, "use a range inside 10.0.0.0/8")
+        elif not network().is_private(one.cidr) and not one.cidr.subnet_of(network().benchmark):
+            fix = "use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+            severity = Severity.WARNING if one.kind == "site" else Severity.ERROR
+            message = f"{one.name} {one.cidr} is public address space"
+            yield Finding("private-cidr", message, one.path, fix, severity)
+
+
+@rule
+def range_used_elsewhere(environment: Environment) -> Iterator[Finding]:
+    """The VPC keeps out of the range that AWS's services use inside themselves: they cannot reach it.
+
+    Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.
+    """
+    clashes = {one.second.path for one in _all_overlaps(environment)}
+    for path, cidr in _vpc_ranges(environment):
+        for used, by in limits().vpc.used_elsewhere.items():
+            if cidr.overlaps(used) and path not in clashes:
+                message = f"{cidr} overlaps {used}: {by}"
+                yield Finding("range-used-elsewhere", message, path, "choose another range", Severity.WARNING)
+
+
+@rule
+def vpc_size(environment: Environment) -> Iterator[Finding]:
+    """A range of a VPC is a /16 at most and a /28 at least; one that Landbridge cuts into subnets is larger.
+
+    Each zone's subnet is an eighth of aws.cidr unless aws.subnets names it; where NAT gateways stand, theirs are an eighth
+    of an eighth.
+    Source: Amazon VPC User Guide, "VPC CIDR blocks" and "Subnet CIDR blocks".
+    """
+    largest, smallest = limits().vpc.prefixes
+    for path, cidr in _vpc_ranges(environment):
+        if not largest <= cidr.prefixlen <= smallest:
+            message = f"a range of a VPC is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
+            yield Finding("vpc-size", message, path)
+    aws = environment.aws
+    if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
+        return
+    zones, bits = used_zones(environment), PARTS.bit_length() - 1
+    cuts = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
+    least = smallest - cuts
+    if aws.cidr.prefixlen > least:
+        what = "with NAT gateways" if cuts > bits else "of this shape"
+        message = f"a VPC {what} is a /{largest} to a /{least}, not a /{aws.cidr.prefixlen}"
+        related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), *POOL_ZONES)
+        yield Finding("vpc-size", message, _VPC, "widen aws.cidr, or name aws.subnets", related=related)
+
+
+@rule
+def secondary_cidr(environment: Environment) -> Iterator[Finding]:
+    """AWS adds a range to a VPC only beside certain others, and only a few: a VPC in 10.0.0.0/8 takes none of the other private ranges.
+
+    Source: Amazon VPC User Guide, "IPv4 CIDR block association restrictions" and "Amazon VPC quotas".
+    """
+    have = [environment.aws.cidr]
+    for index, cidr in enumerate(environment.aws.secondary_cidrs):
+        path: DataPath = ("aws", "secondary_cidrs", index)
+        for row in network().together:
+            owner = next((own for own in have if own.overlaps(row.has)), None)
+            barred = next((bad for bad in row.without if cidr.overlaps(bad)), None)
+            # A range beside one of its own kind is judged by that row alone.
+            if owner is not None and barred is not None and not cidr.overlaps(owner):
+                message = f"AWS adds nothing in {barred} to a VPC that has {owner}"
+                fix = f"use a range in {network().carrier}, or in the same private range as {owner}"
+                yield Finding("secondary-cidr", message, path, fix, related=(_VPC, ("aws", "secondary_cidrs")))
+                break
+        have.append(cidr)
+    allowed = environment.aws.quotas.get("L-83CA0A9D", limits().vpc.ranges)
+    if len(have) > min(allowed, limits().vpc.ranges_raised):
+        message = f"{len(have)} ranges in one VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
+        fix = f"have quota L-83CA0A9D raised (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
+        more: DataPath = ("aws", "secondary_cidrs")
+        yield Finding("secondary-cidr", message, more, fix, related=(("aws", "quotas"),))
+
+
+def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Network]]:
+    yield _VPC, environment.aws.cidr
+    for index, cidr in enumerate(environment.aws.secondary_cidrs):
+        yield ("aws", "secondary_cidrs", index), cidr
+
+
+def _follows(overlap: Overlap, found: tuple[Overlap, ...]) -> bool:
+    """Whether a wider range that one of the two is part of overlaps the other as well."""
+    for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
+        if part.kind not in ("subnet", "pods"):
+            continue
+        for wider in found:
+            for whole, rest in ((wider.first, wider.second), (wider.second, wider.first)):
+                same = rest.path == other.path or _inside(other, rest)
+                if whole.kind == "vpc" and same and part.cidr.subnet_of(whole.cidr):
+                    return True
+    return False
+
+
+def _inside(part: Range, whole: Range) -> bool:
+    return part.kind in ("subnet", "pods") and whole.kind == "vpc" and part.cidr.subnet_of(whole.cidr)
+
+
+def _is_default(environment: Environment, one: Range) -> bool:
+    """Whether nobody wrote the range: then it is the other that is to be changed."""
+    match one.kind:
+        case "container":
+            site = environment.onprem
+            return site is None or "container_cidrs" not in site.model_fields_set
+        case "services":
+            kubernetes = environment.aws.kubernetes
+            return kubernetes is None or "service_cidr" not in kubernetes.model_fields_set
+        case "tunnel":
+            link = environment.link
+            own = one.path == ("link", "inside_cidrs", one.path[-1])
+            return own and (link is None or "inside_cidrs" not in link.model_fields_set)
+        case "line":
+            lines = [own.tunnels for own in connections(environment) if isinstance(own.tunnels, LineVpn)]
+            return all("cidr" not in line.model_fields_set for line in lines)
+        case _:
+            return False

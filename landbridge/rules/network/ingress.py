@@ -1,0 +1,174 @@
+"""Rules about who may reach the nodes."""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from landbridge.catalog.network import network
+from landbridge.environment import Environment, Ingress
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.aws.filesystem import room_for_rules, share_flows
+from landbridge.plan.aws.pool import pool_flows
+from landbridge.plan.aws_limits import internet, port_faults, rule_faults
+from landbridge.rules.registry import rule
+
+_INGRESS: DataPath = ("aws", "ingress")
+_WITH_PORTS = ("tcp", "udp")
+_RULES = "L-0EA8095F"
+#: More ports than any service has.
+_MANY = 20_000
+
+
+@rule
+def ingress_ports(environment: Environment) -> Iterator[Finding]:
+    """tcp and udp name their ports, from 1 to 65535 and the lower one first; icmp and all have none.
+
+    EC2 takes tcp without ports for none at all, or refuses it, depending on the tool between.
+    Source: EC2 AuthorizeSecurityGroupIngress: FromPort and ToPort.
+    """
+    for index, one in enumerate(environment.aws.ingress):
+        path: DataPath = (*_INGRESS, index, "ports")
+        related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
+        if one.protocol not in _WITH_PORTS and one.ports is not None:
+            message = f"{one.protocol} has no ports"
+            yield Finding("ingress-ports", message, path, "remove them, or say tcp or udp", related=related)
+            continue
+        first, last = _ports(one) if one.ports is not None else (None, None)
+        found = tuple(port_faults(one.protocol, first, last))
+        for fault in found[:1]:
+            fix = "such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
+            yield Finding("ingress-ports", fault.message, path, fix, related=related)
+        if not found and first == 0:
+            yield Finding("ingress-ports", "nothing listens at port 0: ports go from 1 to 65535", path)
+
+
+@rule(suppressible=False)
+def administration_open(environment: Environment) -> Iterator[Finding]:
+    """Ports with which a cluster is run are not open to the internet: ssh, Slurm, NFS, the kubelet, databases.
+
+    Whoever reaches slurmd with a stolen key, or a kubelet without one, has the GPUs and the data.
+    Source: CIS AWS Foundations Benchmark, "no security groups allow ingress from 0.0.0.0/0 to remote server administration
+    ports"; landbridge/catalog/network.yaml.
+    """
+    for index, one in enumerate(environment.aws.ingress):
+        if not internet(one.source):
+            continue
+        first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (1, 65535)
+        opened = [name for port, name in network().administration.items() if first <= port <= last]
+        if one.protocol != "icmp" and opened:
+            message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} would be open to {one.source}"
+            related: tuple[DataPath, ...] = ((*_INGRESS, index, "ports"), (*_INGRESS, index, "protocol"))
+            fix = "name the range of those who need it; operators come through the link or Session Manager"
+            yield Finding("administration-open", message, (*_INGRESS, index, "source"), fix, related=related)
+
+
+@rule
+def open_to_the_world(environment: Environment) -> Iterator[Finding]:
+    """Nobody on the internet reaches the nodes: what is to be reached from there is put behind a load balancer.
+
+    Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
+    """
+    for index, one in enumerate(environment.aws.ingress):
+        path: DataPath = (*_INGRESS, index, "source")
+        if internet(one.source):
+            message = f"{one.source} is the internet"
+            yield Finding("open-to-the-world", message, path, "name the range of those who need it")
+        elif not network().is_private(one.source) and one.source.prefixlen < 24:
+            message = f"{one.source} are {one.source.num_addresses} public addresses"
+            fix = "name those who need it, as narrowly as can be"
+            yield Finding("open-to-the-world", message, path, fix, Severity.WARNING)
+
+
+@rule
+def repeated_ingress(environment: Environment) -> Iterator[Finding]:
+    """An entry opens something that no other one opens already; AWS refuses the very same twice.
+
+    Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
+    """
+    entries = environment.aws.ingress
+    for index, one in enumerate(entries):
+        for number, other in enumerate(entries):
+            if index == number or not _covers(other, one) or (_covers(one, other) and index < number):
+                continue
+            same = _covers(one, other)
+            message = f"entry {number} opens {'the same' if same else 'this and more'}"
+            severity = Severity.ERROR if same else Severity.WARNING
+            related: tuple[DataPath, ...] = ((*_INGRESS, number),)
+            yield Finding("repeated-ingress", message, (*_INGRESS, index), "remove one of the two", severity, related)
+            break
+
+
+@rule
+def ingress_built_in(environment: Environment) -> Iterator[Finding]:
+    """What Landbridge opens anyway is not opened again: AWS refuses the same rule twice in one group.
+
+    Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
+    """
+    own = [
+        (flow, IPv4Network(flow.peer))
+        for flow in pool_flows(environment)
+        if flow.direction == "in" and "/" in flow.peer and not flow.key.startswith("ingress")
+    ]
+    for index, one in enumerate(environment.aws.ingress):
+        ports = _ports(one) if one.ports is not None else None
+        for flow, peer in own:
+            if flow.protocol == one.protocol and flow.ports == ports and peer == one.source:
+                message = f"the on-prem site may do that anyway: {flow.why}"
+                related: tuple[DataPath, ...] = (("onprem", "cidr"),)
+                yield Finding("ingress-built-in", message, (*_INGRESS, index), "remove it", related=related)
+                break
+
+
+@rule
+def wide_ingress(environment: Environment) -> Iterator[Finding]:
+    """An entry opens the ports that somebody needs, and not all of them.
+
+    Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
+    """
+    for index, one in enumerate(environment.aws.ingress):
+        if internet(one.source):
+            continue
+        first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
+        if one.protocol == "all" or last - first >= _MANY:
+            what = "every protocol" if one.protocol == "all" else f"{last - first + 1} ports"
+            message = f"{what} for {one.source}, Slurm's and ssh among them"
+            path: DataPath = (*_INGRESS, index, "protocol" if one.protocol == "all" else "ports")
+            yield Finding("wide-ingress", message, path, "name the ports", Severity.WARNING)
+
+
+@rule
+def security_group_rules(environment: Environment) -> Iterator[Finding]:
+    """A security group has room for its rules.
+
+    Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
+    """
+    entries, most = environment.aws.ingress, room_for_rules(environment)
+    inwards = sum(flow.direction == "in" for flow in pool_flows(environment))
+    if not any(flow.key.startswith("ingress") for flow in pool_flows(environment)):
+        inwards += len(entries)
+    # Whatever file systems there are call their clients back, or do not.
+    for share in environment.storage.in_aws().values():
+        flows = share_flows(environment, share)
+        inwards += sum(flow.peer == "client" and flow.direction == "out" for flow in flows)
+    for fault in rule_faults(inwards, most) if entries else ():
+        message = f"{fault.message}; Landbridge's own are among them"
+        fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"
+        yield Finding("security-group-rules", message, _INGRESS, fix, related=(("aws", "quotas"),))
+
+
+def _ports(one: Ingress) -> tuple[int, int]:
+    first, _, last = (one.ports or "0").partition("-")
+    return int(first), int(last or first)
+
+
+def _covers(wide: Ingress, narrow: Ingress) -> bool:
+    """Whether all that `narrow` opens is open through `wide`."""
+    if not narrow.source.subnet_of(wide.source):
+        return False
+    if wide.protocol == "all":
+        return True
+    if wide.protocol != narrow.protocol:
+        return False
+    if wide.protocol == "icmp" or wide.ports is None or narrow.ports is None:
+        return wide.ports == narrow.ports
+    (low, high), (first, last) = _ports(wide), _ports(narrow)
+    return low <= first and last <= high

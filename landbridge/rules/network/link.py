@@ -1,0 +1,180 @@
+"""Rules about the link between the sites."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.aws.limits import limits
+from landbridge.catalog.network import network
+from landbridge.environment import DirectConnect, Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.network.link import connections
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import emulated
+
+_KIND: DataPath = ("link", "kind")
+_OF_AWS = {"aws_asn": "transit gateway", "line_asn": "Direct Connect gateway"}
+
+
+@rule
+def same_asn(environment: Environment) -> Iterator[Finding]:
+    """The two ends of the BGP session have different numbers, else each drops the other's routes as a loop.
+
+    Source: RFC 4271, section 9.1.2; EC2 CreateTransitGateway.
+    """
+    link = environment.link
+    if link is None:
+        return
+    ours: dict[DataPath, int] = {("link", "onprem_asn"): link.onprem_asn}
+    ours |= {("link", "sites", name, "asn"): site.asn for name, site in link.sites.items()}
+    for path, asn in ours.items():
+        if asn == link.aws_asn:
+            message = f"both ends of the link have the AS number {asn}"
+            fix = f"choose another private number (64512 to 65534) for {path[-1]}"
+            related: tuple[DataPath, ...] = (("link", "aws_asn"), _KIND)
+            yield Finding("same-asn", message, path, fix, related=related)
+
+
+@rule
+def reserved_asn(environment: Environment) -> Iterator[Finding]:
+    """An AS number is not reserved, nor AWS's own in some region, nor one from documentation.
+
+    Source: RFC 7607, RFC 6793, RFC 7300, RFC 5398; EC2 CreateCustomerGateway; landbridge/catalog/network.yaml.
+    """
+    for path, value in _numbers(environment):
+        if value in network().asn_reserved:
+            yield Finding("reserved-asn", f"the AS number {value} is reserved", path, "such as 65010")
+        elif any(first <= value <= last for first, last in network().asn_documentation):
+            message = f"the AS number {value} is one for examples"
+            yield Finding("reserved-asn", message, path, "such as 65010", Severity.WARNING)
+
+
+@rule
+def aws_asn_private(environment: Environment) -> Iterator[Finding]:
+    """AWS's side of a session has a private number: its gateways take no other.
+
+    Source: EC2 CreateTransitGateway, CreateDirectConnectGateway: 64512 to 65534, or 4200000000 to 4294967294.
+    """
+    for path, number in _numbers(environment):
+        if path[-1] in _OF_AWS and not _is_private(number):
+            message = f"a {_OF_AWS[str(path[-1])]} cannot have the AS number {number}"
+            yield Finding("aws-asn-private", message, path, "64512 is AWS's default, and 64513 is as good")
+
+
+@rule
+def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
+    """A public number of our side is our own: with somebody else's, providers filter what we announce.
+
+    Source: RFC 6996; Site-to-Site VPN User Guide, "Customer gateway options".
+    """
+    if environment.link is None:
+        return
+    value = environment.link.onprem_asn
+    known = value in network().asn_reserved or any(low <= value <= high for low, high in network().asn_documentation)
+    if not known and not _is_private(value):
+        message = f"{value} is a public AS number"
+        fix = "right if it is yours; else a private one, such as 65010"
+        yield Finding("onprem-asn-public", message, ("link", "onprem_asn"), fix, Severity.WARNING)
+
+
+@rule
+def gateway_address(environment: Environment) -> Iterator[Finding]:
+    """AWS reaches our VPN gateway over the internet: its address is public, and not one of the site's own.
+
+    Documentation ranges are what the sandbox's internet uses; on a real one nothing answers there, so they are a warning
+    unless the AWS in use is an emulated one.
+    Source: EC2 CreateCustomerGateway; RFC 5737.
+    """
+    site = environment.onprem
+    for own in connections(environment):
+        address, path = own.tunnels.gateway_address, (*own.path, "gateway_address")
+        if own.over == "line":
+            continue
+        if any(address in one for one in network().documentation):
+            if not emulated(environment):
+                message = f"{address} is an example from the documentation ranges; nothing answers there"
+                yield Finding("gateway-address", message, path, "put your gateway's public address", Severity.WARNING)
+        elif (site is not None and address in site.cidr) or address in environment.aws.cidr:
+            message = f"{address} is inside a site's range; AWS needs the gateway's public address"
+            related: tuple[DataPath, ...] = (("onprem", "cidr"), ("aws", "cidr"), _KIND)
+            yield Finding("gateway-address", message, path, related=related)
+        elif not address.is_global or address.is_multicast or any(address in one for one in network().unusable):
+            message = f"{address} is not a public address; AWS cannot reach it"
+            yield Finding("gateway-address", message, path, "with NAT, put the address that the internet sees")
+
+
+@rule
+def inside_cidr(environment: Environment) -> Iterator[Finding]:
+    """A tunnel's inside range is a /30 in 169.254.0.0/16, outside seven that AWS keeps.
+
+    Source: Site-to-Site VPN User Guide, "Tunnel options".
+    """
+    vpn = limits().vpn
+    for own in connections(environment):
+        for index, inside in enumerate(own.tunnels.inside_cidrs or ()):
+            path: DataPath = (*own.path, "inside_cidrs", index)
+            if inside.prefixlen != vpn.inside_prefix or not inside.subnet_of(vpn.inside_range):
+                message = f"{inside} is not a /{vpn.inside_prefix} in {vpn.inside_range}"
+                yield Finding("inside-cidr", message, path, "such as 169.254.10.0/30")
+            elif inside in vpn.inside_reserved:
+                yield Finding("inside-cidr", f"{inside} is kept by AWS", path, "such as 169.254.10.0/30")
+
+
+@rule
+def one_tunnel(environment: Environment) -> Iterator[Finding]:
+    """Both tunnels carry: when AWS replaces the endpoint of the only one, the sites are apart. The userspace datapath has one.
+
+    Source: Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
+    """
+    for own in connections(environment):
+        if own.tunnels.datapath == "userspace" and not emulated(environment):
+            message = "the userspace datapath carries one of the two tunnels"
+            fix = "use datapath: kernel on a gateway whose kernel has ESP"
+            yield Finding("one-tunnel", message, (*own.path, "datapath"), fix, Severity.WARNING)
+
+
+@rule
+def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
+    """A gateway that encrypts in user space does not fill a large tunnel, which costs several times a standard one.
+
+    Source: Site-to-Site VPN pricing, large bandwidth tunnels; about 300 Mbit/s measured with kernel-libipsec.
+    """
+    for own in connections(environment):
+        if own.tunnels.datapath == "userspace" and own.tunnels.bandwidth == "large":
+            message = (
+                f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are paid for; the userspace datapath carries about 0.3"
+            )
+            path, related = (*own.path, "bandwidth"), ((*own.path, "datapath"),)
+            yield Finding("userspace-bandwidth", message, path, "use standard", Severity.WARNING, related)
+
+
+@rule
+def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
+    """The tunnel's MTU fits through it: one that is too large lets ssh work, and NFS and MPI hang.
+
+    1446 fits AES-GCM with nothing in between; behind NAT, or with the userspace datapath's CBC, 1438 does.
+    Source: Site-to-Site VPN User Guide, "Best practices for your customer gateway device": MTU.
+    """
+    for own in connections(environment):
+        path, least, mtu = (*own.path, "mtu"), network().vpn_mtu_with_nat, own.tunnels.mtu
+        if mtu > least and own.tunnels.datapath == "userspace":
+            message = f"packets of {mtu} bytes do not fit through a tunnel of the userspace datapath"
+            yield Finding("tunnel-mtu", message, path, f"use {least} or less", related=((*own.path, "datapath"),))
+        elif mtu > least:
+            message = f"packets of {mtu} bytes fit only without NAT on the way"
+            yield Finding("tunnel-mtu", message, path, f"use {least} or less, or be sure of it", Severity.WARNING)
+
+
+def _numbers(environment: Environment) -> Iterator[tuple[DataPath, int]]:
+    """Every AS number of the link."""
+    link = environment.link
+    if link is None:
+        return
+    yield ("link", "onprem_asn"), link.onprem_asn
+    yield ("link", "aws_asn"), link.aws_asn
+    if isinstance(link, DirectConnect):
+        yield ("link", "line_asn"), link.line_asn
+    for name, site in link.sites.items():
+        yield ("link", "sites", name, "asn"), site.asn
+
+
+def _is_private(number: int) -> bool:
+    return any(first <= number <= last for first, last in limits().vpn.asn_private)

@@ -1,0 +1,95 @@
+"""Rules about what a region has, and whose law holds there."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog import regions
+from landbridge.catalog.aws.limits import limits
+from landbridge.catalog.aws.regions import services
+from landbridge.catalog.regimes import obligations, regimes
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import REGION
+
+
+@rule
+def service_not_in_region(environment: Environment) -> Iterator[Finding]:
+    """The region has every service that the environment uses. Of one that is not recorded, nothing is said.
+
+    Source: the services' own lists of Regions, as in landbridge/catalog/regions.yaml.
+    """
+    region = regions().get(environment.region)
+    if region is None:
+        return
+    for service, what, path in _wanted(environment):
+        if service in services() and service not in region.services:
+            there = sorted(name for name, one in regions().items() if service in one.services)
+            near = [name for name in there if name.split("-")[0] == environment.region.split("-")[0]] or there
+            message = f"{what} is not to be had in {environment.region}"
+            fix = f"it is in {', '.join(near[:5])}" if near else None
+            yield Finding("service-not-in-region", message, path, fix, related=(REGION,))
+
+
+@rule(suppressible=False)
+def class_not_in_region(environment: Environment) -> Iterator[Finding]:
+    """Data under a legal regime is in AWS only where that regime lets it be: classified data nowhere, ITAR in GovCloud.
+
+    Source: the regimes' own citations, in landbridge/catalog/regimes.yaml; default deny.
+    """
+    for name, data_class in environment.data_classes.items():
+        regime = regimes().get(data_class.regime or "")
+        if regime is None or "aws" not in data_class.sites:
+            continue
+        path: DataPath = ("data_classes", name, "sites")
+        related: tuple[DataPath, ...] = (("data_classes", name, "regime"), REGION)
+        if regime.aws is None:
+            message = f"{name}: {regime.title}: on-prem only"
+            yield Finding("class-not-in-region", message, path, "write sites: [onprem]", related=related)
+        elif environment.region in regions() and not regime.allows_region(environment.region):
+            allowed = [one for one in regions() if regime.allows_region(one)]
+            message = f"data under {regime.title} may not be in {environment.region} ({regime.citation})"
+            fix = f"use sites: [onprem], or a region such as {', '.join(allowed[:4])}"
+            yield Finding("class-not-in-region", message, path, fix, related=related)
+        for index, other in enumerate(data_class.regions):
+            if other in regions() and not regime.allows_region(other):
+                message = f"data under {regime.title} may not be in {other} ({regime.citation})"
+                where: DataPath = ("data_classes", name, "regions", index)
+                yield Finding("class-not-in-region", message, where, "remove it", related=related[:1])
+
+
+@rule
+def class_obligations(environment: Environment) -> Iterator[Finding]:
+    """Whoever puts regulated data into AWS knows what has to hold there beside the place; this program cannot see it.
+
+    Source: the regimes' own citations, in landbridge/catalog/regimes.yaml.
+    """
+    for name, data_class in environment.data_classes.items():
+        regime = regimes().get(data_class.regime or "")
+        if regime is None or regime.aws is None or "aws" not in data_class.sites or not regime.aws.only_with:
+            continue
+        meaning = "; ".join(obligations()[word] for word in regime.aws.only_with)
+        message = f"data of class {name} may be in AWS only where: {meaning}"
+        path: DataPath = ("data_classes", name, "regime")
+        related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
+        fix = "accept it with the reason once that is so"
+        yield Finding("class-obligations", message, path, fix, Severity.INFO, related)
+
+
+def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
+    """The word of each service, in words, and where it is asked for. File systems have rules of their own."""
+    kubernetes = environment.aws.kubernetes
+    if kubernetes is not None:
+        yield "eks", "EKS", ("aws", "kubernetes")
+        if kubernetes.hybrid_nodes:
+            yield "eks_hybrid_nodes", "EKS Hybrid Nodes", ("aws", "kubernetes", "hybrid_nodes")
+    if environment.link is not None and environment.link.kind == "direct_connect":
+        yield "direct_connect", "Direct Connect", ("link", "kind")
+    if environment.aws.pools and environment.onprem is not None:
+        yield "rolesanywhere", "IAM Roles Anywhere, from which on-prem services have their credentials,", REGION
+    for index, pool in enumerate(environment.aws.pools):
+        for number, capacity in enumerate(pool.capacity):
+            # Of types whose regions are recorded, a rule of its own speaks.
+            kind = capacity.instance or pool.instance
+            if capacity.kind == "capacity_block" and kind not in limits().capacity_blocks.regions:
+                path: DataPath = ("aws", "pools", index, "capacity", number, "kind")
+                yield "capacity_block", "a Capacity Block", path

@@ -1,0 +1,191 @@
+"""Rules about subnets: those the file names, those of a VPC that is there already, and how many addresses they have."""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from landbridge.catalog import zones
+from landbridge.catalog.aws.limits import limits
+from landbridge.environment import Efs, Environment, capacity_zones
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.network.addresses import SubnetBudget, ip_budget
+from landbridge.plan.network.subnets import used_zones
+from landbridge.rules.registry import rule
+from landbridge.rules.shared import once, plannable
+from landbridge.rules.walk import POOL_SIZES, POOL_ZONES, REGION, SHARES, capacities, shares, suggestion
+
+_VPC: DataPath = ("aws", "vpc")
+_POOLS: DataPath = ("aws", "pools")
+
+
+@once
+def _budgets(environment: Environment) -> tuple[SubnetBudget, ...]:
+    return ip_budget(plannable(environment))
+
+
+@rule
+def subnet_cidr(environment: Environment) -> Iterator[Finding]:
+    """A subnet is a /16 to a /28 inside one of the VPC's ranges.
+
+    Source: Amazon VPC User Guide, "Subnet CIDR blocks".
+    """
+    largest, smallest = limits().vpc.prefixes
+    own = (environment.aws.cidr, *environment.aws.secondary_cidrs)
+    related: tuple[DataPath, ...] = (("aws", "cidr"), ("aws", "secondary_cidrs"))
+    for zone, cidr, path in _named(environment):
+        if not largest <= cidr.prefixlen <= smallest:
+            message = f"a subnet is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
+            yield Finding("subnet-cidr", message, path)
+        elif not any(cidr.subnet_of(one) for one in own):
+            message = f"the subnet {cidr} of {zone} is in no range of the VPC ({', '.join(map(str, own))})"
+            fix = "choose a part of aws.cidr, or add its range to aws.secondary_cidrs"
+            yield Finding("subnet-cidr", message, path, fix, related=related)
+
+
+@rule
+def subnet_zone(environment: Environment) -> Iterator[Finding]:
+    """A subnet is in a zone of the region, by the zone's id, and one that something uses.
+
+    Source: Amazon VPC User Guide, "Subnets for your VPC": a subnet is in one zone; AWS RAM User Guide, zone ids.
+    """
+    known = zones(environment.region)
+    used = used_zones(plannable(environment))
+    for zone, _, path in _named(environment):
+        base = path[: path.index(zone) + 1]
+        if known and zone not in known:
+            message = f"{environment.region} has no zone {zone}"
+            yield Finding("subnet-zone", message, base, suggestion(zone, known), related=(REGION,))
+        elif known and zone not in used and plannable(environment) is environment:
+            message = f"nothing uses zone {zone}, which has a subnet here"
+            related = (*POOL_ZONES, *SHARES, REGION)
+            yield Finding("subnet-zone", message, base, "remove it, or name the zone", Severity.WARNING, related)
+
+
+@rule
+def subnet_missing(environment: Environment) -> Iterator[Finding]:
+    """In a VPC that is there already, every zone that something uses has a subnet: Landbridge adds none.
+
+    A capacity that names no zone means every one that offers its type.
+    Source: EC2 RunInstances: an instance's zone is its subnet's; FSx and EFS: so is a file system's.
+    """
+    vpc = environment.aws.vpc
+    if vpc is None:
+        return
+    there: DataPath = (*_VPC, "subnets")
+    fix = f"it has in {', '.join(vpc.subnets)}"
+    for at in capacities(environment):
+        named = capacity_zones(at.capacity)
+        for zone in named:
+            if zone not in vpc.subnets:
+                message = f"the VPC has no subnet in {zone}"
+                yield Finding("subnet-missing", message, at.zone_path(zone), fix, related=(there,))
+        meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
+        without = [zone for zone in meant if zone not in vpc.subnets]
+        if without:
+            message = f"{at.pool.name} names no zone, so every one is meant, and the VPC has no subnet in {', '.join(without)}"
+            related = (there, at.instance_path, REGION)
+            yield Finding("subnet-missing", message, at.path, f"name zones: {fix}", related=related)
+    for path, share in shares(environment):
+        for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
+            if wanted is not None and wanted not in vpc.subnets:
+                key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")
+                message = f"the VPC has no subnet in {wanted}"
+                yield Finding("subnet-missing", message, key, fix, related=(there,))
+
+
+@rule
+def existing_vpc(environment: Environment) -> Iterator[Finding]:
+    """A VPC that is there already is described once, and Landbridge changes nothing in it.
+
+    Its DNS attributes are on where interface endpoints answer under their services' names; a subnet stands for one zone;
+    aws.subnets and aws.nat are for a VPC that Landbridge makes.
+    Source: AWS PrivateLink guide, "Access an AWS service using an interface VPC endpoint"; ParallelCluster SubnetsValidator.
+    """
+    vpc, aws = environment.aws.vpc, environment.aws
+    if vpc is None:
+        return
+    if not vpc.dns_support:
+        message = (
+            "without its DNS attributes, names of AWS's services and of instances do not lead to addresses in the VPC"
+        )
+        fix = "turn on enableDnsSupport and enableDnsHostnames of the VPC"
+        yield Finding("existing-vpc", message, (*_VPC, "dns_support"), fix)
+    if aws.subnets:
+        message = "aws.subnets is for a VPC that Landbridge makes; this one's are in aws.vpc.subnets"
+        yield Finding("existing-vpc", message, ("aws", "subnets"), "remove one of the two", related=(_VPC,))
+    if aws.nat != "none":
+        message = "Landbridge adds no NAT gateway to a VPC that is there already"
+        yield Finding("existing-vpc", message, ("aws", "nat"), "remove it", related=(_VPC,))
+    if not any(subnet.route_table for subnet in vpc.subnets.values()):
+        message = "no subnet names its route table, so nothing leads to the on-prem site unless somebody adds it"
+        fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
+        yield Finding("existing-vpc", message, (*_VPC, "subnets"), fix, Severity.WARNING)
+    first: dict[str, str] = {}
+    for zone, subnet in vpc.subnets.items():
+        if first.setdefault(subnet.id, zone) != zone:
+            message = f"{subnet.id} is {first[subnet.id]}'s subnet already; a subnet is in one zone"
+            yield Finding("existing-vpc", message, (*_VPC, "subnets", zone, "id"))
+
+
+@rule
+def public_subnet(environment: Environment) -> Iterator[Finding]:
+    """Nodes without a public address are not in a public subnet: its way out is for public addresses only.
+
+    Source: Amazon VPC User Guide, "Internet gateways".
+    """
+    vpc = environment.aws.vpc
+    pools = list(enumerate(environment.aws.pools))
+    if vpc is not None and any(not pool.public_ip for _, pool in pools):
+        for zone, subnet in vpc.subnets.items():
+            if subnet.public:
+                message = f"the nodes' subnet in {zone} is public, and they have no public addresses: nothing leads out"
+                fix = "name a private subnet, with a NAT gateway or endpoints behind it"
+                related = ((*_POOLS, "*", "public_ip"),)
+                yield Finding(
+                    "public-subnet", message, (*_VPC, "subnets", zone, "public"), fix, Severity.WARNING, related
+                )
+
+
+@rule
+def subnet_too_small(environment: Environment) -> Iterator[Finding]:
+    """Every zone's subnet has addresses for all that may run in it at once, and AWS keeps five of each.
+
+    Nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's attachment. When it is
+    full, launches end in InsufficientFreeAddressesInSubnet: at the moment when the cluster is needed whole.
+    Source: Amazon VPC User Guide, "Subnet sizing"; terraform-aws-eks issue 2511.
+    """
+    names = [pool.name for pool in environment.aws.pools]
+    full: dict[str | None, list[SubnetBudget]] = {}
+    for budget in _budgets(environment):
+        if budget.free < 0:
+            largest = max(budget.per_pool, key=lambda name: budget.per_pool[name], default=None)
+            full.setdefault(largest, []).append(budget)
+    for name, budgets in full.items():
+        worst = min(budgets, key=lambda budget: budget.free)
+        where = ", ".join(budget.zone for budget in budgets)
+        what = {
+            "nodes": worst.nodes,
+            "pods": worst.pods,
+            "endpoints": worst.endpoints,
+            "file systems": worst.file_systems,
+            "the link": worst.link,
+            "NAT": worst.nat,
+            "services": worst.services,
+        }
+        parts = ", ".join(f"{part} {count}" for part, count in what.items() if count)
+        message = (
+            f"{worst.needed} addresses are needed in {where} ({parts}); the subnet {worst.cidr} has {worst.addresses}"
+        )
+        path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
+        layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
+        own: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
+        related = (worst.path, *POOL_SIZES, *layout, *own, *SHARES, REGION)
+        fix = "widen the subnet, use nics: ip_optimised, or lower max_nodes"
+        yield Finding("subnet-too-small", message, path, fix, related=related)
+
+
+def _named(environment: Environment) -> Iterator[tuple[str, IPv4Network, DataPath]]:
+    for zone, cidr in environment.aws.subnets.items():
+        yield zone, cidr, ("aws", "subnets", zone)
+    if environment.aws.vpc is not None:
+        for zone, subnet in environment.aws.vpc.subnets.items():
+            yield zone, subnet.cidr, (*_VPC, "subnets", zone, "cidr")

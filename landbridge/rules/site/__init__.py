@@ -1,0 +1,1 @@
+"""Rules about on-prem hosts: access, hardware, driver, containers and user accounts."""

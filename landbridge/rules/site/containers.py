@@ -1,0 +1,61 @@
+"""Rules about containers of jobs."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.hardware.containers import container_facts
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.site.containers import subid
+from landbridge.rules.registry import rule
+
+_CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
+
+
+@rule
+def container_numbers(environment: Environment) -> Iterator[Finding]:
+    """No two users share the numbers of the users inside their containers: one could write to the other's files there.
+
+    Source: subuid(5); user_namespaces(7).
+    """
+    if "podman" not in environment.containers.engines:
+        return
+    seen: dict[int, str] = {}
+    for index, user in enumerate(environment.users):
+        other = seen.setdefault(subid(user.uid), user.name)
+        if other != user.name:
+            message = f"{user.name} and {other} have the same numbers inside containers: their uids are a multiple of 65,000 apart"
+            yield Finding("container-numbers", message, ("users", index, "uid"), "give one of them another uid")
+
+
+@rule
+def container_packages(environment: Environment) -> Iterator[Finding]:
+    """An engine that no distribution carries needs a repository that has it, or nodes are not configured to the end.
+
+    Source: NVIDIA/enroot doc/installation.md and NVIDIA/pyxis README.md: packages are files of a release, in no repository.
+    """
+    wanted = environment.containers
+    for index, engine in enumerate(wanted.engines):
+        if wanted.packages is None and not container_facts().engines[engine].carried_by:
+            message = f"no distribution carries {engine}, and no repository is named that does"
+            fix = "name the site's own under containers.packages, or suppress this where the hosts' sources have it"
+            at = ("containers", "engines", index)
+            yield Finding(
+                "container-packages", message, at, fix, Severity.WARNING, related=(("containers", "packages"),)
+            )
+
+
+@rule
+def mpi_kind(environment: Environment) -> Iterator[Finding]:
+    """What MpiDefault names is in Slurm's packages: with any other, `srun` ends every job at once, in a container or not.
+
+    Source: Slurm's MPI guide; DeepOps 942 and 1303; what Debian's packages have is in landbridge/catalog/containers.yaml.
+    """
+    slurm = environment.scheduler.slurm
+    known = container_facts().mpi.get(slurm.version)
+    if known is None or slurm.packages_release or slurm.packaging != "debian":
+        return
+    for key, value in environment.scheduler.overrides.slurm_conf.items():
+        if key.casefold() == "mpidefault" and value is not None and str(value).partition("_v")[0] not in known:
+            message = f"Debian's Slurm {slurm.version} has no {value}: srun knows {', '.join(known)}"
+            fix = f"write {known[-1]}, or start ranks with torchrun or mpirun, which need none"
+            yield Finding("mpi-kind", message, (*_CONF, key), fix, related=(("scheduler", "slurm"),))

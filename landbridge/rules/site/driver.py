@@ -1,0 +1,99 @@
+"""Rules about NVIDIA's driver on machines of one's own."""
+
+from collections.abc import Iterator
+from datetime import date
+
+from landbridge.catalog import generation, gpu_stack, platforms
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.ansible.gpu_stack import branch_of, driver_of
+from landbridge.rules.registry import dated_rule, rule
+
+_DRIVER: DataPath = ("onprem", "driver")
+_MODULES: DataPath = (*_DRIVER, "modules")
+
+
+@rule
+def driver_branch(environment: Environment) -> Iterator[Finding]:
+    """A driver's branch drives every GPU of the site, and a named release is of the named branch.
+
+    A branch that has dropped a GPU loads and finds none.
+    Source: NVIDIA driver installation guide and release notes, as in landbridge/catalog/gpu_stack.yaml.
+    """
+    driver = driver_of(environment)
+    branch, path = branch_of(driver), (*_DRIVER, "branch" if driver.branch else "version")
+    if driver.branch and driver.branch_of_version not in (None, driver.branch):
+        message = f"{driver.version} is a release of branch {driver.branch_of_version}, not of {driver.branch}"
+        yield Finding("driver-branch", message, (*_DRIVER, "version"), "remove one of the two", related=(path,))
+        return
+    known = gpu_stack().branches.get(branch)
+    if known is None:
+        return
+    for index, group in enumerate(environment.node_groups):
+        platform = platforms().get(group.platform)
+        if platform is not None and platform.gpu.generation in known.without:
+            at: DataPath = ("onprem", "nodes", index, "platform")
+            message = f"branch {branch} does not drive the {platform.gpu.name} of {group.platform}"
+            yield Finding("driver-branch", message, path, f"use branch {gpu_stack().branch}", related=(at,))
+
+
+@rule
+def driver_modules(environment: Environment) -> Iterator[Finding]:
+    """The kernel modules' flavour is one that every GPU of the site works with.
+
+    Source: NVIDIA driver installation guide, kernel modules, as in landbridge/catalog/gpus.yaml.
+    """
+    asked = driver_of(environment).modules
+    for index, group in enumerate(environment.node_groups):
+        platform = platforms().get(group.platform)
+        if asked == "auto" or platform is None:
+            continue
+        facts = generation(platform.gpu)
+        if asked not in facts.modules:
+            at: DataPath = ("onprem", "nodes", index, "platform")
+            message = f"{group.platform} does not work with {asked} kernel modules: {facts.why}"
+            yield Finding(
+                "driver-modules", message, _MODULES, "remove modules: each platform gets its own", related=(at,)
+            )
+
+
+@rule
+def driver_repository(environment: Environment) -> Iterator[Finding]:
+    """Secure Boot, a named release and a mirror are of the repository that can have them.
+
+    The distribution's modules carry its signature and it keeps the newest release of a branch alone; NVIDIA's are built on
+    the machine, which only a key of its owner can sign, and every release stays.
+    Source: Ubuntu, NVIDIA server drivers; NVIDIA driver installation guide, Secure Boot.
+    """
+    driver = driver_of(environment)
+    path: DataPath = (*_DRIVER, "repository")
+    rows = [
+        ("secure_boot", driver.secure_boot == "signed" and driver.repository == "nvidia", "no module of NVIDIA's repository is signed", "use mok, or repository: distribution"),
+        ("secure_boot", driver.secure_boot == "mok" and driver.repository == "distribution", "the distribution's modules are signed already", "use signed"),
+        ("version", driver.version is not None and driver.repository == "distribution", "the distribution keeps the newest release of a branch alone", "name the branch, or use repository: nvidia"),
+        ("mirror", driver.mirror is not None and driver.repository == "distribution", "the distribution's packages come from the host's own sources", "remove mirror"),
+    ]  # fmt: skip
+    for key, wrong, message, fix in rows:
+        if wrong:
+            yield Finding("driver-repository", message, (*_DRIVER, key), fix, related=(path,))
+
+
+@dated_rule
+def driver_supported(environment: Environment, today: date) -> Iterator[Finding]:
+    """A driver's branch still gets fixes, for its security too.
+
+    Source: NVIDIA data center drivers, supported drivers, as in landbridge/catalog/gpu_stack.yaml.
+    """
+    driver, stack = driver_of(environment), gpu_stack()
+    branch = branch_of(driver)
+    known = stack.branches.get(branch)
+    if not environment.node_groups:
+        return
+    path = (*_DRIVER, "version" if driver.version and not driver.branch else "branch")
+    fix = f"use branch {stack.branch}, which is supported until {stack.branches[stack.branch].until}"
+    if known is None:
+        message = f"nothing is known of branch {branch}: only long-term and production branches get fixes for long"
+        yield Finding("driver-supported", message, path, fix, Severity.WARNING)
+    elif known.until < today:
+        message = f"NVIDIA's support of branch {branch} ended on {known.until}"
+        yield Finding("driver-supported", message, path, fix, Severity.WARNING)

@@ -1,0 +1,136 @@
+"""Rules about hosts that are configured: their names and addresses."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from landbridge import hostlist
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.site.hosts import service_hosts
+from landbridge.rules.registry import rule
+from landbridge.rules.shared import once
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host, its address (None: past the last one), where it is named, and what else takes part."""
+
+    name: str
+    address: IPv4Address | None
+    path: DataPath
+    related: tuple[DataPath, ...] = ()
+
+
+@once
+def hosts(environment: Environment) -> tuple[Host, ...]:
+    """Every host as often as it is named: services first, then the nodes of every group."""
+    return tuple(_hosts(environment))
+
+
+def _hosts(environment: Environment) -> Iterator[Host]:
+    served = service_hosts(environment)
+    for name, own in served.addresses.items():
+        yield Host(name, own, (*served.path, "addresses", name))
+    for index, group in enumerate(environment.node_groups):
+        base: DataPath = ("onprem", "nodes", index)
+        for offset, name in enumerate(hostlist.expand(group.hosts)):
+            within = int(group.address) + offset < 2**32
+            address = group.address + offset if within else None
+            yield Host(name, address, (*base, "hosts"), ((*base, "address"),))
+
+
+@rule
+def address_in_site(environment: Environment) -> Iterator[Finding]:
+    """A host's address lies in the site's range, else nothing is routed to it; network and broadcast are no hosts'.
+
+    Source: RFC 950 and RFC 1812 for the two addresses; this program's routes, which are the site's range alone.
+    """
+    if environment.onprem is None:
+        return
+    cidr = environment.onprem.cidr
+    site: DataPath = ("onprem", "cidr")
+    for host in hosts(environment):
+        path = host.related[0] if host.related else host.path
+        related = (site, host.path, *host.related)
+        if host.address is None or host.address not in cidr:
+            message = (
+                f"{host.name}'s address {host.address or 'past 255.255.255.255'} is outside the site's range {cidr}"
+            )
+            yield Finding("address-in-site", message, path, "change the address, or widen onprem.cidr", related=related)
+        elif cidr.prefixlen < 31 and host.address in (cidr.network_address, cidr.broadcast_address):
+            message = f"{host.name}'s address {host.address} is the network's own or its broadcast address"
+            yield Finding("address-in-site", message, path, related=related)
+
+
+@rule
+def duplicate_address(environment: Environment) -> Iterator[Finding]:
+    """No two hosts have one address: they answer in turn, which looks like anything but that.
+
+    Source: RFC 5227, IPv4 Address Conflict Detection.
+    """
+    seen: dict[IPv4Address, Host] = {}
+    for host in hosts(environment):
+        first = seen.setdefault(host.address, host) if host.address is not None else host
+        if first is not host and first.name != host.name:
+            message = f"{host.name} and {first.name} both have the address {host.address}"
+            path = host.related[0] if host.related else host.path
+            related = (host.path, first.path, *host.related, *first.related)
+            yield Finding("duplicate-address", message, path, related=related)
+
+
+@rule
+def duplicate_host(environment: Environment) -> Iterator[Finding]:
+    """A host is named once among the nodes; a service may run on a node, whose address then is the node's.
+
+    Source: slurm.conf(5), NodeName; Ansible's inventory, in which a host has one set of variables.
+    """
+    seen: dict[str, Host] = {}
+    for host in hosts(environment):
+        first = seen.setdefault(host.name, host)
+        if first is not host:
+            message = f'the host "{host.name}" is here a second time'
+            fix = "name every host once; a node's address follows from its group"
+            yield Finding("duplicate-host", message, host.path, fix, related=(first.path,))
+
+
+@rule
+def service_without_address(environment: Environment) -> Iterator[Finding]:
+    """Every service host has an address, of its own or as a node: host names are laid down by Landbridge, not by DNS.
+
+    Source: the role base, which writes /etc/hosts.
+    """
+    if environment.onprem is None:
+        return
+    services = environment.onprem.services
+    known = {host.name for host in hosts(environment)}
+    nodes: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"),)
+    for field in type(services).model_fields:
+        value = getattr(services, field)
+        names = value if isinstance(value, tuple) else (value,)
+        for index, name in enumerate(names):
+            if name not in known:
+                path: DataPath = ("onprem", "services", field, *((index,) if isinstance(value, tuple) else ()))
+                related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "services", field), *nodes)
+                yield Finding(
+                    "service-without-address",
+                    f"the {field} host {name} has no address",
+                    path,
+                    f"add {name}: to onprem.addresses",
+                    related=related,
+                )
+
+
+@rule
+def unused_address(environment: Environment) -> Iterator[Finding]:
+    """An address is some service's; one without is often a misspelt host.
+
+    Source: Landbridge; what is in addresses is written into every node's /etc/hosts.
+    """
+    served = service_hosts(environment)
+    services: DataPath = ("onprem", "services") if environment.onprem is not None else served.path
+    for name in served.addresses:
+        if name not in served.names:
+            message = f"{name} has an address, but serves nothing"
+            path: DataPath = (*served.path, "addresses", name)
+            yield Finding("unused-address", message, path, severity=Severity.WARNING, related=(services,))

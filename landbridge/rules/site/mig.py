@@ -1,0 +1,50 @@
+"""Rules about GPUs in parts."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog import platforms
+from landbridge.catalog.hardware.mig import mig_profiles
+from landbridge.environment import Environment
+from landbridge.findings import Finding
+from landbridge.plan.site.mig import gpu_numbers, mig_layout
+from landbridge.rules.registry import rule
+
+
+@rule
+def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
+    """GPUs are cut into instances that they have, each GPU once, and no more than there is room for.
+
+    Source: NVIDIA Multi-Instance GPU user guide, "Supported MIG Profiles" and "Partitioning", as in landbridge/catalog/mig.yaml.
+    """
+    for index, group in enumerate(environment.node_groups):
+        if group.platform not in platforms():
+            continue
+        for number in range(len(group.mig)):
+            # Up to this part, so that the finding is at the first one that is wrong.
+            try:
+                mig_layout(group.model_copy(update={"mig": group.mig[: number + 1]}))
+            except ValueError as error:
+                known = ", ".join(mig_profiles(platforms()[group.platform].gpu_model))
+                fix = f"its profiles are {known}" if known else "leave mig out"
+                yield Finding("mig-layout-fits", str(error), ("onprem", "nodes", index, "mig", number), fix)
+                break
+
+
+@rule
+def mig_after_whole(environment: Environment) -> Iterator[Finding]:
+    """On a node that has both, GPUs in parts come after the whole ones.
+
+    Slurm numbers a whole GPU by its device file and a part by its place in gres.conf: only so no number means two things, and
+    what follows a job (its epilog gives clocks back) acts on the job's own GPUs.
+    Source: seen with Slurm 24.11 (SLURM_STEP_GPUS of jobs with MultipleFiles next to File).
+    """
+    for index, group in enumerate(environment.node_groups):
+        if group.platform not in platforms():
+            continue
+        count = platforms()[group.platform].gpus.count
+        cut = {number for part in group.mig for number in gpu_numbers(part.gpus, count)}
+        whole = [number for number in range(count) if number not in cut]
+        if cut and whole and max(whole) > min(cut):
+            message = f"GPU {max(whole)} is whole, and GPU {min(cut)} before it is in parts"
+            fix = f"partition {count - len(cut)}-{count - 1} instead"
+            yield Finding("mig-after-whole", message, ("onprem", "nodes", index, "mig"), fix)

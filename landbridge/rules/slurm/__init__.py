@@ -1,0 +1,1 @@
+"""Rules about Slurm: settings, partitions, quality of service, controllers and maintenance."""

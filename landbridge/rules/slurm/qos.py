@@ -1,0 +1,76 @@
+"""Rules about qualities of service."""
+
+from collections.abc import Iterator, Mapping
+
+from landbridge.environment import Environment, Qos
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.plan.slurm.accounts import NORMAL
+from landbridge.rules.registry import rule
+
+_QOS: DataPath = ("scheduler", "qos")
+_ACCOUNTS: DataPath = ("scheduler", "accounts")
+
+
+@rule
+def unknown_qos(environment: Environment) -> Iterator[Finding]:
+    """Accounts and other qualities of service name ones that there are; `normal` is there in any case.
+
+    Source: sacctmgr(1), QOS and Preempt: a name that is not in the database is refused.
+    """
+    known = environment.scheduler.qos
+    for path, name in _named(environment):
+        if name not in known and name != NORMAL:
+            near = did_you_mean(name, [*known, NORMAL])
+            fix = f'did you mean "{near}"?' if near else f"known: {', '.join([*known, NORMAL])}"
+            message = f'there is no quality of service "{name}"'
+            yield Finding("unknown-qos", message, path, fix, related=((*_QOS, "*", ""),))
+
+
+@rule
+def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
+    """Nobody's jobs requeue jobs that may requeue them: they would take turns at starting and none would end.
+
+    Source: slurm.conf(5), PreemptType=preempt/qos; sacctmgr(1), Preempt.
+    """
+    qos = environment.scheduler.qos
+    for name, own in qos.items():
+        for index, other in enumerate(own.preempts):
+            if name in _below(qos, other):
+                message = f"jobs of {name} preempt those of {other}, which preempt those of {name}"
+                fix = "let the more urgent one alone preempt"
+                yield Finding("qos-preempts-back", message, (*_QOS, name, "preempts", index), fix)
+
+
+@rule
+def idle_qos(environment: Environment) -> Iterator[Finding]:
+    """A quality of service that no account may use is for nobody.
+
+    Source: sacctmgr(1), QOS of an association: a job may ask for what its association has.
+    """
+    used = {name for account in environment.scheduler.accounts.values() for name in account.qos}
+    for name in environment.scheduler.qos:
+        if name not in used and name != NORMAL:
+            message = f"no account may use {name}"
+            fix = f"name it in the account's qos: [{NORMAL}, {name}]"
+            yield Finding("idle-qos", message, (*_QOS, name), fix, Severity.WARNING, (_ACCOUNTS,))
+
+
+def _below(qos: Mapping[str, Qos], name: str) -> set[str]:
+    """Whose jobs a quality of service preempts, directly and through others."""
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        own = qos.get(pending.pop())
+        more = set(own.preempts) - found if own else set()
+        found |= more
+        pending += more
+    return found
+
+
+def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    for name, account in environment.scheduler.accounts.items():
+        for index, one in enumerate(account.qos):
+            yield (*_ACCOUNTS, name, "qos", index), one
+    for name, own in environment.scheduler.qos.items():
+        for index, one in enumerate(own.preempts):
+            yield (*_QOS, name, "preempts", index), one

@@ -1,0 +1,126 @@
+"""Rules about Slurm's queues and node names."""
+
+import re
+from collections.abc import Iterator
+
+from landbridge import hostlist
+from landbridge.environment import Environment
+from landbridge.environment.base import SITES
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.slurm.nodes import pool_node_names
+from landbridge.plan.slurm.partitions import MAIN, ONPREM, seconds
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import emulated
+
+_PARTITIONS: DataPath = ("scheduler", "partitions")
+_TIME = re.compile(r"\d+|\d+-\d+|(\d+-)?\d+:\d\d(:\d\d)?|INFINITE|UNLIMITED")
+
+
+@rule
+def no_nodes(environment: Environment) -> Iterator[Finding]:
+    """There is a node at one of the sites: Slurm does not start without.
+
+    Source: slurmctld: "fatal: No nodes configured".
+    """
+    if not environment.node_groups and not environment.aws.pools:
+        related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
+        yield Finding("no-nodes", "there are neither on-prem nodes nor pools", related[0], related=related)
+
+
+@rule
+def node_name_clash(environment: Environment) -> Iterator[Finding]:
+    """No cloud node is named like an on-prem host: it would take its jobs' traffic.
+
+    Source: slurm.conf(5), NodeName and NodeAddr.
+    """
+    served = service_hosts(environment)
+    taken = dict.fromkeys([*served.addresses, *served.names])
+    for group in environment.node_groups:
+        taken.update(dict.fromkeys(hostlist.expand(group.hosts)))
+    for index, pool in enumerate(environment.aws.pools):
+        clash = [name for name in pool_node_names(pool) if name in taken]
+        if clash:
+            path: DataPath = ("aws", "pools", index, "name")
+            related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
+            whose = "an on-prem host" if served.site == "onprem" else "a host of the services"
+            yield Finding("node-name-clash", f"the pool's node {clash[0]} is {whose} too", path, related=related)
+
+
+@rule
+def unknown_node(environment: Environment) -> Iterator[Finding]:
+    """A queue's nodes are nodes of the cluster, pools, `onprem` or `aws`.
+
+    Source: slurm.conf(5), PartitionName: slurmctld does not start with a node that there is not.
+    """
+    groups = [*SITES, MAIN, *(pool.name for pool in environment.aws.pools)]
+    nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
+    nodes |= {name for pool in environment.aws.pools for name in pool_node_names(pool)}
+    related: tuple[DataPath, ...] = (
+        ("onprem", "nodes", "*", "hosts"),
+        ("aws", "pools", "*", "name"),
+        ("aws", "pools", "*", "max_nodes"),
+    )
+    for name, partition in environment.scheduler.partitions.items():
+        for index, token in enumerate(partition.nodes):
+            strangers = [] if token in groups else [host for host in hostlist.expand(token) if host not in nodes]
+            if strangers:
+                near = did_you_mean(token, groups)
+                fix = f'did you mean "{near}"?' if near else f"name nodes, or one of {', '.join(groups)}"
+                path: DataPath = (*_PARTITIONS, name, "nodes", index)
+                yield Finding("unknown-node", f'there is no node "{strangers[0]}"', path, fix, related=related)
+        if not partition.nodes and name not in (MAIN, ONPREM, *(pool.name for pool in environment.aws.pools)):
+            path = (*_PARTITIONS, name)
+            also = (*related, (*path, "nodes"))
+            yield Finding("unknown-node", f"the queue {name} has no nodes", path, "name some in nodes:", related=also)
+
+
+@rule
+def two_defaults(environment: Environment) -> Iterator[Finding]:
+    """One queue at most is the default; of two, the last one in the file silently wins.
+
+    Source: slurm.conf(5), Default.
+    """
+    defaults = [name for name, partition in environment.scheduler.partitions.items() if partition.default]
+    for name in defaults[1:]:
+        message = f"{name} and {defaults[0]} are both the default queue"
+        path: DataPath = (*_PARTITIONS, name, "default")
+        yield Finding("two-defaults", message, path, related=((*_PARTITIONS, defaults[0], "default"),))
+
+
+@rule
+def queue_time(environment: Environment) -> Iterator[Finding]:
+    """A queue's longest time is more than nothing, and its settings do not contradict it.
+
+    Source: slurm.conf(5), MaxTime and DefaultTime.
+    """
+    for name, partition in environment.scheduler.partitions.items():
+        path: DataPath = (*_PARTITIONS, name, "max_time")
+        longest = seconds(partition.max_time)
+        if longest == 0:
+            yield Finding("queue-time", f"no job can run in {name}: its longest time is 0", path)
+        for key, value in partition.settings.items():
+            if key.casefold() != "defaulttime" or not isinstance(value, str) or not _TIME.fullmatch(value):
+                continue
+            if longest > 0 and seconds(value) > longest:
+                message = (
+                    f"DefaultTime {value} is longer than max_time {partition.max_time}: no job starts without --time"
+                )
+                at: DataPath = (*_PARTITIONS, name, "settings", key)
+                yield Finding("queue-time", message, at, related=(path,))
+
+
+@rule
+def cgroup_version(environment: Environment) -> Iterator[Finding]:
+    """Nodes have cgroup v2: with v1, which Slurm has declared deprecated, a later version does not start.
+
+    Source: Slurm 25.05, RELEASE_NOTES: cgroup/v1 is deprecated.
+    """
+    scheduler = environment.scheduler
+    if scheduler.cgroup == "v1" and scheduler.slurm.version >= "25.05" and not emulated(environment):
+        message = f"Slurm {scheduler.slurm.version} has cgroup v1 as deprecated only"
+        path: DataPath = ("scheduler", "cgroup")
+        related: tuple[DataPath, ...] = (("scheduler", "slurm", "version"),)
+        yield Finding(
+            "cgroup-version", message, path, "use v2, which every supported Debian has", Severity.WARNING, related
+        )

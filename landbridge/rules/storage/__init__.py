@@ -1,0 +1,1 @@
+"""Rules about file systems, mounts, data repositories and the data hub."""

@@ -1,0 +1,275 @@
+"""Rules about file systems in AWS: what FSx and EFS sell, where they are, and who uses them."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from landbridge.catalog import regions
+from landbridge.catalog.aws.storage import storage as facts
+from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.aws.filesystem import room_for_rules, share_clients, share_flows
+from landbridge.plan.aws_limits import rule_faults
+from landbridge.plan.cost.lines import SpendLine
+from landbridge.plan.cost.stored import storage_spend
+from landbridge.plan.storage import faults, pools_elsewhere, zone, zones, zones_needed
+from landbridge.plan.zones import environment_zones
+from landbridge.rules.registry import rule
+from landbridge.rules.walk import POOLS, REGION, emulated, pools, shares, usd
+
+
+@rule
+def lustre_options(environment: Environment) -> Iterator[Finding]:
+    """An FSx for Lustre file system is one that AWS sells: size, throughput, disks, EFA, repositories and backups together.
+
+    Otherwise CreateFileSystem is refused, half an hour into the deployment.
+    Source: FSx API Reference, CreateFileSystemLustreConfiguration; FSx for Lustre User Guide (landbridge/catalog/storage.yaml).
+    """
+    yield from _refused(environment, "fsx_lustre", "lustre-options")
+
+
+@rule
+def openzfs_options(environment: Environment) -> Iterator[Finding]:
+    """An FSx for OpenZFS file system is one that AWS sells: size, throughput and IOPS of its deployment, in this region.
+
+    Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration (landbridge/catalog/storage.yaml).
+    """
+    yield from _refused(environment, "fsx_openzfs", "openzfs-options")
+
+
+@rule
+def efs_options(environment: Environment) -> Iterator[Finding]:
+    """An EFS file system's modes go together.
+
+    Source: EFS User Guide, "Amazon EFS performance specifications" (landbridge/catalog/storage.yaml).
+    """
+    yield from _refused(environment, "efs", "efs-options")
+
+
+@rule
+def file_system_rules(environment: Environment) -> Iterator[Finding]:
+    """A file system's security group has room for a rule for each pool that mounts it, and each port.
+
+    Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
+    """
+    for path, share in shares(environment):
+        clients, flows = share_clients(environment, share), share_flows(environment, share)
+        inwards = sum(clients if flow.peer == "client" else 1 for flow in flows if flow.direction == "in")
+        for fault in rule_faults(inwards, room_for_rules(environment)):
+            message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
+            fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"
+            yield Finding("file-system-rules", message, path, fix, related=(POOLS, ("aws", "quotas")))
+
+
+@rule
+def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
+    """Lustre over EFA is where the region has it.
+
+    Source: FSx for Lustre User Guide, "Deployment type availability" (landbridge/catalog/regions.yaml).
+    """
+    region = regions().get(environment.region)
+    where = [name for name, one in regions().items() if "fsx_lustre_efa" in one.services]
+    if region is None or not where or "fsx_lustre_efa" in region.services:
+        return
+    for path, share in shares(environment):
+        if isinstance(share, FsxLustre) and share.efa:
+            message = f"{environment.region} has no FSx for Lustre with EFA"
+            fix = f"write efa: false; it is in {', '.join(sorted(where))}"
+            yield Finding("lustre-efa-region", message, (*path, "efa"), fix, related=(REGION,))
+
+
+@rule
+def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
+    """Whoever pays for Lustre over EFA has clients that use it.
+
+    A client without EFA, or of a family that cannot use it for Lustre, reads over TCP: slower, and in silence.
+    Source: FSx for Lustre User Guide, "Configuring EFA clients"; awsome-distributed-ai pull request 1202.
+    """
+    unable = facts().fsx_lustre.efa.unsupported_families
+    for path, share in shares(environment):
+        if not isinstance(share, FsxLustre) or not share.efa:
+            continue
+        known = [at for at in pools(environment) if at.type is not None]
+        without = [
+            at
+            for at in known
+            if at.type is not None and (not at.type.efa_cards or at.pool.efa is False or at.type.family in unable)
+        ]
+        if not without:
+            continue
+        names = ", ".join(dict.fromkeys(f"{at.pool.name} ({at.pool.instance})" for at in without[:5]))
+        whole = len(without) == len(known)
+        message = f"{'no pool reads' if whole else 'some pools do not read'} it over EFA: {names}"
+        fix = "write efa: false, and choose the size freely" if whole else "they read over TCP; expect less of them"
+        severity = Severity.WARNING if whole else Severity.INFO
+        yield Finding("lustre-efa-clients", message, (*path, "efa"), fix, severity, (POOLS,))
+
+
+@rule
+def lustre_older_links(environment: Environment) -> Iterator[Finding]:
+    """A persistent_2 file system shows buckets as repositories: it has no import_path and no export_path.
+
+    Elsewhere they still work, once, at creation; repositories can be added and removed later.
+    Source: FSx API Reference, CreateFileSystemLustreConfiguration, ImportPath; FSx for Lustre User Guide,
+    "Linking your file system to an S3 bucket".
+    """
+    without = facts().fsx_lustre.repositories.older_way_not_on
+    for path, share in shares(environment):
+        if not isinstance(share, FsxLustre):
+            continue
+        for key in ("import_path", "export_path"):
+            if getattr(share, key) is None:
+                continue
+            fix = "write repositories: [{folder: /data, bucket: s3://…}]"
+            if share.deployment in without:
+                message = f"{share.deployment} has no {key}"
+                yield Finding("lustre-older-links", message, (*path, key), fix, related=((*path, "deployment"),))
+            elif not share.repositories:
+                message = f"{key} is the older way and cannot be changed later"
+                yield Finding("lustre-older-links", message, (*path, key), fix, Severity.INFO)
+
+
+@rule
+def storage_zone(environment: Environment) -> Iterator[Finding]:
+    """A file system's zone is one with a subnet: one that a pool may use.
+
+    Source: Landbridge makes subnets for the zones of pools (plan/subnets.py); FSx API, SubnetIds.
+    """
+    there = environment_zones(environment)
+    if not there:
+        return
+    for path, share in shares(environment):
+        named = [(index, zone) for index, zone in enumerate(share.zones)] if isinstance(share, Efs) else []
+        places: list[tuple[DataPath, str]] = [((*path, "zones", index), zone) for index, zone in named]
+        if not isinstance(share, Efs) and share.zone is not None:
+            places.append(((*path, "zone"), share.zone))
+        for where, zone_id in places:
+            if zone_id not in there:
+                message = f"no pool may use {zone_id}, so there is no subnet and no client"
+                yield Finding("storage-zone", message, where, f"use {' or '.join(there)}", related=(POOLS, REGION))
+
+
+@rule
+def storage_far_away(environment: Environment) -> Iterator[Finding]:
+    """Pools read file systems in their own zone: between zones every gigabyte is billed both ways, slower, and never by EFA.
+
+    An error where no pool may be in the file system's zone at all.
+    Source: EC2 pricing, data transfer between zones; ParallelCluster ManagedFsxMultiAzValidator.
+    """
+    for path, share in shares(environment):
+        here = zone(environment, share)
+        if isinstance(share, Efs) or here is None:
+            continue
+        apart = pools_elsewhere(environment, share)
+        if not apart or here not in environment_zones(environment):
+            continue
+        names = ", ".join(f"{name} ({', '.join(away)})" for name, away in list(apart.items())[:4])
+        message = f"it is in {here}; nodes may also be elsewhere: {names}"
+        fix = f"name zones: [{here}] in their capacity, where they read much"
+        at: DataPath = (*path, "zone") if share.zone is not None else path
+        yield Finding("storage-far-away", message, at, fix, Severity.WARNING, (POOLS, REGION))
+
+
+@rule
+def efs_without_target(environment: Environment) -> Iterator[Finding]:
+    """EFS has a mount target in every zone of the pools: where there is none, mounting by name fails and the node waits.
+
+    Source: EFS User Guide, "Creating mount targets"; ParallelCluster EfsIdValidator.
+    """
+    for path, share in shares(environment):
+        if not isinstance(share, Efs) or not share.zones:
+            continue
+        missing = sorted({one for found in pools_elsewhere(environment, share).values() for one in found})
+        if missing:
+            names = ", ".join(pools_elsewhere(environment, share))
+            message = f"no mount target in {', '.join(missing)}, where nodes of {names} may be"
+            fix = "remove zones: then every zone of the pools has one"
+            yield Finding("efs-without-target", message, (*path, "zones"), fix, related=(POOLS, REGION))
+
+
+@rule
+def efs_bursting(environment: Environment) -> Iterator[Finding]:
+    """EFS whose throughput follows its size holds much: a small one is slow once its credits are used up.
+
+    It earns 50 KiB/s for each GiB: with 100 GiB a training job reads 5 MiB/s after the first minutes.
+    Source: EFS User Guide, "Bursting throughput".
+    """
+    for path, share in shares(environment):
+        if isinstance(share, Efs) and share.throughput == "bursting":
+            message = "with bursting throughput EFS is slow until it holds terabytes"
+            fix = "remove throughput: elastic is the default"
+            yield Finding("efs-bursting", message, (*path, "throughput"), fix, Severity.WARNING)
+
+
+@rule
+def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
+    """A deployment over two zones has two zones with subnets.
+
+    Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, PreferredSubnetId (MULTI_AZ_1 takes two subnets).
+    """
+    for path, share in shares(environment):
+        if not isinstance(share, FsxOpenZfs):
+            continue
+        row = facts().fsx_openzfs.deployments.get(share.deployment)
+        there = environment_zones(environment)
+        if row is not None and there and row.zones > len(there):
+            message = f"{share.deployment} takes {row.zones} zones, and pools are in {', '.join(there)} alone"
+            fix = "use single_az_ha_2, or let a pool use a second zone"
+            yield Finding("openzfs-two-zones", message, (*path, "deployment"), fix, related=(POOLS, REGION))
+
+
+@rule
+def storage_without_pool(environment: Environment) -> Iterator[Finding]:
+    """A file system in AWS has pools that mount it: it is billed while it exists.
+
+    An error where no zone is named either: subnets are where pools may be, and it would be nowhere.
+    Source: FSx and EFS pricing; FSx API, SubnetIds.
+    """
+    if environment.aws.pools:
+        return
+    for path, share in shares(environment):
+        if len(zones(environment, share)) < zones_needed(share):
+            message, severity = (
+                f"there is no pool, so there is no zone where this {share.kind} could be",
+                Severity.ERROR,
+            )
+        else:
+            message = f"no pool would mount this {share.kind}, and it is billed all the same"
+            severity = Severity.WARNING
+        yield Finding("storage-without-pool", message, path, "remove it, or add a pool", severity, (POOLS,))
+
+
+@rule
+def storage_cost(environment: Environment) -> Iterator[Finding]:
+    """Whoever writes down a file system knows what it costs: it is billed by its size while it exists, used or not.
+
+    Source: FSx and EFS pricing, as dated in landbridge/catalog/prices.yaml.
+    """
+    if emulated(environment):
+        return
+    months: dict[str, float] = {}
+    dates: dict[str, str] = {}
+    for line in storage_spend(environment):
+        if isinstance(line, SpendLine):
+            name = line.what.partition(":")[0]
+            months[name] = months.get(name, 0.0) + line.usd_month
+            dates[name] = f"{line.as_of}"
+    for path, _ in shares(environment):
+        name = str(path[-1])
+        if name in months:
+            message = f"{usd(months[name])} a month, used or not (price of {dates[name]})"
+            yield Finding("storage-cost", message, path, "`landbridge cost` has the whole bill", Severity.INFO, (path,))
+
+
+_LISTS = ("repositories", "zones")
+
+
+def _refused(
+    environment: Environment, kind: Literal["fsx_lustre", "fsx_openzfs", "efs"], name: str
+) -> Iterator[Finding]:
+    for path, share in shares(environment):
+        if share.kind == kind:
+            for fault in faults(share, environment.region):
+                # What is broken in a list of the share says nothing about its size.
+                looked_at = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
+                related = (*((*path, key) for key in looked_at), REGION)
+                yield Finding(name, fault.message, (*path, fault.key), fault.fix, related=related)

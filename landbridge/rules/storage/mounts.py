@@ -1,0 +1,190 @@
+"""Rules about where file systems are mounted."""
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from landbridge.catalog.aws.storage import storage as facts
+from landbridge.environment import Environment, FsxLustre
+from landbridge.findings import DataPath, Finding, Severity
+from landbridge.plan.aws.images import pool_image
+from landbridge.rules.registry import rule
+from landbridge.rules.shared import once
+from landbridge.rules.walk import pools, shares
+
+_HOME: DataPath = ("storage", "home", "mount")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A folder that is mounted over. `pool` is None for what every node of its site has, else a pool or a group of nodes."""
+
+    folder: str
+    what: str
+    path: DataPath
+    pool: str | None = None
+
+    @property
+    def plain(self) -> str:
+        """Without doubled and trailing slashes and dots."""
+        return posixpath.normpath(self.folder.replace("//", "/"))
+
+
+@rule
+def reserved_mount(environment: Environment) -> Iterator[Finding]:
+    """Nothing is mounted over folders of the operating system, of Slurm or of Landbridge.
+
+    What was there is hidden: a node without /etc or /opt/slurm does not boot, or not as one of this cluster. Homes are the
+    one thing that belongs at /home.
+    Source: Filesystem Hierarchy Standard 3.0; ParallelCluster SharedStorageMountDirValidator (landbridge/catalog/storage.yaml).
+    """
+    known = facts().reserved_mounts
+    for mount in {one.path: one for one in (*_mounts(environment), *_site_mounts(environment))}.values():
+        if ".." in mount.folder.split("/"):
+            yield Finding("reserved-mount", f"{mount.folder} goes back up with ..", mount.path, f"write {mount.plain}")
+        elif known.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
+            instead = (
+                "/home, or a folder of its own such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
+            )
+            message = f"{mount.plain} is the system's own; {mount.what} would hide what is in it"
+            yield Finding("reserved-mount", message, mount.path, f"use {instead}")
+
+
+@rule
+def duplicate_mount(environment: Environment) -> Iterator[Finding]:
+    """Every folder is mounted over once: of two file systems at one place, one is out of reach.
+
+    Source: ParallelCluster DuplicateMountDirValidator.
+    """
+    for mount, other in _pairs(environment, same=True):
+        message = f"{mount.what} and {other.what} are both mounted at {mount.plain}"
+        yield Finding("duplicate-mount", message, mount.path, "give it a folder of its own", related=(other.path,))
+
+
+@rule
+def nested_mount(environment: Environment) -> Iterator[Finding]:
+    """No file system is mounted inside another: it needs a folder there, and hangs whenever the outer one does.
+
+    Source: ParallelCluster OverlappingMountDirValidator.
+    """
+    for mount, other in _pairs(environment, same=False):
+        inner, outer = (mount, other) if mount.plain.startswith(other.plain) else (other, mount)
+        message = f"{inner.plain} ({inner.what}) lies inside {outer.plain} ({outer.what})"
+        yield Finding("nested-mount", message, mount.path, "mount them side by side", related=(other.path,))
+
+
+@rule
+def restricted_homes(environment: Environment) -> Iterator[Finding]:
+    """Homes of people whose data may not be in AWS are not mounted there.
+
+    Cloud nodes read every home through the link; a file that somebody leaves in theirs is then in AWS, whatever its class.
+    Source: Landbridge (docs/decisions/0006-data.md); HIPAA Security Rule, 45 CFR 164.312(a)(1) for health data.
+    """
+    home = environment.storage.home
+    if not home.on_cloud_nodes or not environment.aws.pools:
+        return
+    for name, account in environment.scheduler.accounts.items():
+        data_class = environment.data_classes.get(account.data_class)
+        if data_class is None or "aws" in data_class.sites or not account.users:
+            continue
+        message = f"cloud nodes mount the homes of {name}'s users, whose data ({account.data_class}) may not be in AWS"
+        path: DataPath = ("storage", "home")
+        related: tuple[DataPath, ...] = (
+            ("scheduler", "accounts", name, "data_class"),
+            ("data_classes", account.data_class, "sites"),
+        )
+        fix = "write on_cloud_nodes: false, and let jobs take their data from the hub"
+        yield Finding("restricted-homes", message, path, fix, Severity.WARNING, related)
+        return
+
+
+@rule
+def site_shares_without_site(environment: Environment) -> Iterator[Finding]:
+    """What a site's own file systems are mounted on is a site's.
+
+    Without nodes or services of a site nothing mounts them: hosts in AWS have FSx and EFS.
+    Source: Landbridge (landbridge/plan/site/site_shares.py).
+    """
+    if environment.onprem is None and environment.storage.site_shares:
+        path: DataPath = ("storage", "site_shares", next(iter(environment.storage.site_shares)))
+        message = "there is no site whose hosts could mount it"
+        yield Finding("site-shares-without-site", message, path, "use cloud_shares, or describe the site in onprem")
+
+
+@rule
+def lustre_without_client(environment: Environment) -> Iterator[Finding]:
+    """Cloud nodes that mount Lustre boot an image that has its client: a node that cannot mount does not join.
+
+    An image that is built here has Debian's packages, and neither Debian nor AWS has a client for it: somebody else must.
+    Source: FSx for Lustre User Guide, "Installing the Lustre client" (supported systems); ansible/roles/cloud_storage.
+    """
+    path = next((path for path, share in shares(environment) if isinstance(share, FsxLustre)), None)
+    if path is None or environment.storage.lustre_client.known:
+        return
+    for at in pools(environment):
+        choice = pool_image(environment, at.pool)
+        source = environment.aws.images.get(choice.name or "")
+        if choice.kind == "built" or (source is not None and source.build is not None):
+            message = f"nodes of {at.pool.name} boot an image that is built here, which has no client of Lustre"
+            fix = "say in storage.lustre_client where packages for it are, or name an image of yours that has one"
+            yield Finding("lustre-without-client", message, at.at("image"), fix, Severity.WARNING, (path,))
+
+
+@once
+def _mounts(environment: Environment) -> tuple[_Mount, ...]:
+    home = environment.storage.home
+    found = [_Mount(home.mount, "home directories", _HOME)]
+    for path, share in shares(environment):
+        if share is home:
+            continue
+        found.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
+    for at in pools(environment):
+        if at.pool.local_scratch is not None:
+            found.append(_Mount(at.pool.local_scratch, "local scratch", at.at("local_scratch"), at.pool.name))
+    return tuple(found)
+
+
+@once
+def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
+    """What nodes of the site have."""
+    if environment.onprem is None:
+        return ()
+    found = [_Mount(environment.storage.home.mount, "home directories", _HOME)]
+    for name, share in environment.storage.site_shares.items():
+        found.append(_Mount(share.mount, f"{share.kind} {name}", ("storage", "site_shares", name, "mount")))
+    for number, group in enumerate(environment.onprem.nodes):
+        if group.local_scratch is not None:
+            path: DataPath = ("onprem", "nodes", number, "local_scratch")
+            found.append(_Mount(group.local_scratch, "local scratch", path, group.hosts))
+    return tuple(found)
+
+
+def _pairs(environment: Environment, *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
+    """Mounts of one node at one folder, or one inside the other: the later and the earlier in the file."""
+    cloud = _mounts(environment)
+    # Homes that cloud nodes do not mount are in nobody's way there, and what is in AWS is in nobody's way on-prem.
+    if not environment.storage.home.on_cloud_nodes:
+        cloud = tuple(mount for mount in cloud if mount.path != _HOME)
+    yield from _among(cloud, same=same)
+    yield from _among(_site_mounts(environment), same=same)
+
+
+def _among(mounts: tuple[_Mount, ...], *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
+    everywhere: dict[str, _Mount] = {}
+    for mount in mounts:
+        if same:
+            if mount.plain in everywhere:
+                yield mount, everywhere[mount.plain]
+        else:
+            inside = (everywhere[folder] for folder in _above(mount.plain) if folder in everywhere)
+            yield from ((mount, other) for other in inside)
+            around = (other for folder, other in everywhere.items() if folder.startswith(mount.plain.rstrip("/") + "/"))
+            yield from ((mount, other) for other in around)
+        if mount.pool is None:
+            everywhere.setdefault(mount.plain, mount)
+
+
+def _above(folder: str) -> Iterator[str]:
+    while folder not in ("/", ""):
+        folder = posixpath.dirname(folder)
+        yield folder

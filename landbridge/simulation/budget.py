@@ -1,0 +1,97 @@
+"""The controller's own ledger over a replay: the same holds, the same caps, settled as instances end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from landbridge.burst.model import Attempt, Gang, Policy, Pool, State
+from landbridge.burst.reconcile.budget import Ledger, hold_of, hold_usd, roll_over, settle
+from landbridge.burst.reconcile.offerings import Choice, choose
+
+
+@dataclass(slots=True)
+class Purse:
+    """Money held and spent. Every instance has an attempt of its own, whose token names it here."""
+
+    policy: Policy
+    state: State = field(default_factory=State)
+    _ledger: Ledger | None = None
+    _unused: Ledger = field(init=False)  # of a month in which nothing is held or spent
+
+    def __post_init__(self) -> None:
+        self._unused = Ledger(self.policy, "")
+
+    def refusal(self, more: list[tuple[str, str, float]], now: float) -> str | None:
+        """Why so much more (account, pool, USD) cannot all be held; None: it can. Nothing is held by this."""
+        ledger = self._current(now)
+        tried = [(account, pool, usd) for account, pool, usd in more if usd]
+        why = None
+        for number, (account, pool, usd) in enumerate(tried):
+            why = ledger.refusal(account, pool, usd)
+            if why is not None:
+                tried = tried[:number]
+                break
+            ledger.add(account, pool, usd)
+        for account, pool, usd in tried:
+            ledger.add(account, pool, -usd)
+        return why
+
+    def choose(self, gang: Gang, pool: Pool, used: Mapping[str, int], now: float) -> Choice:
+        """What the controller would decide for a gang."""
+        return choose(gang, pool, self.state, self.policy, self._current(now), used, now)
+
+    def ever(self, account: str, pool: str, usd: float) -> bool:
+        """Whether so much could be held in a month in which nothing else is."""
+        return self._unused.refusal(account, pool, usd) is None
+
+    def hold(self, token: str, account: str, pool: str, place: str, until: float, usd_hour: float, now: float) -> None:
+        """Hold what an instance may cost until then."""
+        usd = hold_usd(1, usd_hour, now, until)
+        attempt = Attempt(
+            token=token,
+            gang=token,
+            pool=pool,
+            place=place,
+            nodes=(token,),
+            jobs=(),
+            account=account,
+            whole=False,
+            lease=until,
+            made=now,
+            hold_usd=usd,
+            usd_hour=usd_hour,
+            ended=now,
+            instances={token: token},
+        )
+        attempts, holds = dict(self.state.attempts), dict(self.state.holds)
+        attempts[token], holds[token] = attempt, hold_of(attempt, now)
+        self.state = replace(self.state, attempts=attempts, holds=holds)
+        self._current(now).add(account, pool, usd)
+
+    def missing(self, token: str, until: float) -> float:
+        """What keeping an instance until then takes beyond what is held for it."""
+        hold = self.state.holds[token]
+        return max(hold_usd(1, hold.usd_hour, hold.made, until) - hold.usd, 0.0)
+
+    def keep(self, token: str, until: float, now: float) -> None:
+        """Hold the money for keeping an instance until then."""
+        usd = self.missing(token, until)
+        if usd:
+            hold = self.state.holds[token]
+            holds = {**self.state.holds, token: replace(hold, usd=hold.usd + usd)}
+            self.state = replace(self.state, holds=holds)
+            self._current(now).add(hold.account, hold.pool, usd)
+
+    def pay(self, token: str, now: float) -> None:
+        """An instance has ended: what it cost takes the place of what was held."""
+        settled = settle(self.state, {token: {token: True}}, now)
+        attempts = {name: attempt for name, attempt in settled.attempts.items() if name != token}
+        self.state, self._ledger = replace(settled, attempts=attempts), None
+
+    def turn(self, now: float) -> None:
+        """A month has begun."""
+        self.state, self._ledger = roll_over(self.state, now), None
+
+    def _current(self, now: float) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger.of(self.state, self.policy, now)
+        return self._ledger

@@ -1,0 +1,46 @@
+"""Whose job is whose: jobs of a queue dealt out to an environment's accounts, the same way every time."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from landbridge.burst.model import Policy
+from landbridge.burst.reconcile.residency import refusal
+from landbridge.simulation.result import Task
+from landbridge.simulation.trace import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Dealing:
+    """What a queue does not tell. `restricted`: the share of its jobs whose data has to stay; `sample`: the share of its
+    jobs that is replayed; `limit_factor`: how much longer than they run jobs ask for."""
+
+    restricted: float = 0.2
+    sample: float = 1.0
+    limit_factor: float = 2.0
+
+
+def tasks_of(asked: Iterable[Asked], policy: Policy, dealing: Dealing) -> list[Task]:
+    """The jobs of the replay. An account that the queue names and the environment knows stays; the others are dealt by
+    group, so that a group's jobs are of one account that may be in AWS and of one that may not."""
+    may = sorted(name for name in policy.accounts if refusal(policy, name) is None)
+    must_stay = sorted(set(policy.accounts) - set(may))
+    tasks = []
+    for number, job in enumerate(asked):
+        if dealing.sample < 1 and _share(f"sample/{number}") >= dealing.sample:
+            continue
+        account = job.account
+        if account not in policy.accounts:
+            stays = must_stay and (not may or _share(f"restricted/{number}") < dealing.restricted)
+            names = must_stay if stays else may
+            account = names[int(_share(job.group) * len(names))] if names else ""
+        minutes = job.minutes if job.minutes is not None else dealing.limit_factor * job.seconds / 60
+        limit = 60.0 * max(1, math.ceil(minutes))
+        tasks.append(Task(job.submitted, min(job.seconds, limit), job.gpus, account, limit))
+    return tasks
+
+
+def _share(text: str) -> float:
+    """A number from 0 to 1 that is the same for the same text."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest()) / 0x1_0000_0000

@@ -1,0 +1,66 @@
+"""The site's own nodes as a lane's room, and how long its queue is."""
+
+from dataclasses import dataclass, field
+
+from landbridge.simulation.gpu_allocator import Shelf, earliest
+
+
+@dataclass(slots=True)
+class Site:
+    """Equal nodes that are always there."""
+
+    shelf: Shelf
+
+    @classmethod
+    def of(cls, nodes: int, gpus: int) -> "Site":
+        """So many nodes with so many GPUs each."""
+        shelf = Shelf(gpus)
+        for node in range(nodes):
+            shelf.add(node)
+        return cls(shelf)
+
+    @property
+    def size(self) -> int:
+        """All GPUs."""
+        return len(self.shelf.free) * self.shelf.gpus
+
+    def idle(self) -> int:
+        """GPUs that a job could have now."""
+        return self.shelf.idle
+
+    def fits(self, gpus: int) -> bool:
+        """Whether a job could start now."""
+        return not self.shelf.lacks(gpus)
+
+    def earliest(self, gpus: int) -> tuple[float, int]:
+        """When a job fits at the latest, and how many GPUs beside it are free then."""
+        free = [self.shelf.free[node] for node in range(len(self.shelf.free))]
+        return earliest(gpus, self.shelf.gpus, free, self.shelf.running.values())
+
+
+@dataclass(slots=True)
+class Backlog:
+    """The work that the site has before it, by the jobs' own limits: what tells a new job how long it would wait."""
+
+    gpus: int
+    waiting: float = 0.0  # GPU-seconds
+    _running: int = 0
+    _until: float = 0.0
+    _ends: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+    def start(self, job: int, gpus: int, until: float) -> None:
+        """A job has its GPUs until then."""
+        self._ends[job] = (gpus, until)
+        self._running += gpus
+        self._until += gpus * until
+
+    def end(self, job: int) -> None:
+        """It has given them back."""
+        gpus, until = self._ends.pop(job)
+        self._running -= gpus
+        self._until -= gpus * until
+
+    def start_of_next(self, now: float) -> float:
+        """When a job that comes now starts at the soonest, if jobs take their whole limits and leave no GPU unused."""
+        left = self._until - self._running * now + self.waiting
+        return now + max(left, 0.0) / self.gpus if self.gpus else float("inf")

@@ -1,0 +1,121 @@
+"""The figures of a replay, with and without bursting."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from landbridge.simulation.result import Played
+from landbridge.simulation.scenario import Setting
+
+#: What the replay takes for granted; said with every result.
+ASSUMED = (
+    "a GPU of either site is as fast as the other's",
+    "first come first served at each place, with EASY backfill by time limits (the 200 oldest jobs of a size)",
+    "AWS has room up to each pool's size; nothing fails and nothing is taken back",
+    "prices are the catalogue's, the highest of a range",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Seconds from submission to start."""
+
+    jobs: int
+    mean: float
+    p50: float
+    p95: float
+    longest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """`account` is empty for nodes that are kept whatever runs."""
+
+    month: str
+    account: str
+    pool: str
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`refused` counts jobs by what kept them from AWS; a job refused for money at first may have burst later."""
+
+    environment: str
+    jobs: int
+    never: int
+    burst_jobs: int
+    onprem_gpus: int
+    cloud_gpus: int
+    waits: Waits
+    waits_without: Waits
+    gpu_hours_onprem: float
+    gpu_hours_aws: float
+    node_hours_aws: dict[str, float]
+    spent: tuple[Spent, ...]
+    refused: dict[str, int]
+    peak_nodes: dict[str, int]
+    launches: dict[str, int]
+    days: float
+    days_without: float
+
+    @property
+    def usd(self) -> float:
+        """All that AWS costs."""
+        return sum(one.usd for one in self.spent)
+
+    def as_data(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {**asdict(self), "usd": self.usd, "assumed": list(ASSUMED)}
+
+
+def report(setting: Setting, bursting: Played, without: Played) -> Report:
+    """Waits are those of the jobs that start in both."""
+    tasks = bursting.tasks
+    hours, ran = [0.0, 0.0], [number for number, began in enumerate(bursting.began) if began is not None]
+    for number in ran:
+        hours[bool(bursting.pool[number])] += tasks[number].seconds * tasks[number].gpus / 3600
+    nodes: Counter[str] = Counter()
+    for stay in bursting.stays:
+        nodes[stay.pool] += (stay.ended - stay.launched) / 3600  # type: ignore[assignment]
+    both = [number for number in ran if without.began[number] is not None]
+    return Report(
+        environment=setting.name,
+        jobs=len(tasks),
+        never=len(tasks) - len(ran),
+        burst_jobs=sum(map(bool, bursting.pool)),
+        onprem_gpus=setting.onprem_gpus,
+        cloud_gpus=setting.cloud_gpus,
+        waits=_waits(bursting, both),
+        waits_without=_waits(without, both),
+        gpu_hours_onprem=hours[0],
+        gpu_hours_aws=hours[1],
+        node_hours_aws=dict(nodes),
+        spent=tuple(Spent(*key, usd) for key, usd in sorted(bursting.spent.items())),
+        refused={code: len(jobs) for code, jobs in sorted(bursting.refused.items())},
+        peak_nodes=dict(bursting.peaks),
+        launches=dict(bursting.launches),
+        days=_days(bursting),
+        days_without=_days(without),
+    )
+
+
+def waited(played: Played, numbers: Iterable[int]) -> list[float]:
+    """How long these jobs waited."""
+    return [began - played.tasks[number].submitted for number in numbers if (began := played.began[number]) is not None]
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The value that `share` of the ordered values do not exceed."""
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
+
+
+def _waits(played: Played, numbers: Sequence[int]) -> Waits:
+    found = sorted(waited(played, numbers))
+    mean = sum(found) / len(found) if found else 0.0
+    return Waits(len(found), mean, percentile(found, 0.5), percentile(found, 0.95), found[-1] if found else 0.0)
+
+
+def _days(played: Played) -> float:
+    return (played.ended - played.tasks[0].submitted) / 86_400 if played.tasks else 0.0

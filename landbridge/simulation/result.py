@@ -1,0 +1,43 @@
+"""What goes into a replay, and what comes out of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from landbridge.simulation.cloud_pool import Stay
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job of the replay. `limit`: the seconds that it asked for, at least those that it ran."""
+
+    submitted: float
+    seconds: float
+    gpus: int
+    account: str
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The cluster at one moment: GPUs in use, and jobs that wait."""
+
+    at: float
+    onprem: int
+    aws: int
+    waiting: int
+
+
+@dataclass(slots=True)
+class Played:
+    """What became of each job: `began` is None for one that never could; `pool` is empty for one that ran on-prem."""
+
+    tasks: Sequence[Task]
+    began: list[float | None]
+    pool: list[str]
+    refused: dict[str, set[int]] = field(default_factory=dict)  # code -> jobs
+    stays: list[Stay] = field(default_factory=list)
+    spent: dict[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
+    peaks: dict[str, int] = field(default_factory=dict)  # pool -> nodes at once
+    launches: dict[str, int] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
+    ended: float = 0.0

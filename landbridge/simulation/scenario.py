@@ -1,0 +1,116 @@
+"""What an environment has to run jobs on, and the very policy that its burst controller would be given."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from landbridge.burst.config.config import parse
+from landbridge.burst.model import Policy, Promotion
+from landbridge.environment import Environment
+from landbridge.plan.ansible.burst import burst_config
+from landbridge.plan.outputs import (
+    HubOutput,
+    IdentityOutput,
+    NetworkOutput,
+    PoolOutput,
+    PoolSubnetOutput,
+    SecretsOutput,
+    StackOutputs,
+)
+from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
+from landbridge.plan.slurm.partitions import MAIN
+from landbridge.plan.zones import pool_zones
+
+
+@dataclass(frozen=True, slots=True)
+class CloudPool:
+    """A pool of the policy as Slurm sees its nodes."""
+
+    name: str
+    gpus: int  # of a node
+    suspend_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Nodes on-prem by how many GPUs each has, the pools that jobs may burst to, in the order of trying, and how long a job
+    has to wait for that (None: it need not)."""
+
+    name: str
+    onprem: tuple[tuple[int, int], ...]  # (nodes, GPUs of each)
+    pools: tuple[CloudPool, ...]
+    policy: Policy
+    promotion: Promotion | None = None
+
+    @property
+    def onprem_gpus(self) -> int:
+        """All GPUs of the site."""
+        return sum(nodes * gpus for nodes, gpus in self.onprem)
+
+    @property
+    def cloud_gpus(self) -> int:
+        """All GPUs that the pools may have at once."""
+        return sum(pool.gpus * self.policy.pools[pool.name].max_nodes for pool in self.pools)
+
+
+def setting_of(environment: Environment, wait_seconds: float | None = None) -> Setting:
+    """The environment's GPU nodes and pools. GPUs in parts are left out: jobs of a queue mean whole ones.
+
+    `wait_seconds` takes the place of what the environment says of promotions. Windows of capacity are opened for good: the
+    queue is of another time.
+    """
+    onprem: Counter[int] = Counter()
+    for nodes in onprem_nodes(environment):
+        if nodes.gpu_count and not nodes.parts:
+            onprem[nodes.gpu_count] += len(nodes.names)
+    policy = parse(burst_config(environment, _outputs(environment))).policy
+    pools = {
+        name: replace(pool, places=tuple(replace(place, opens=None, closes=None) for place in pool.places))
+        for name, pool in policy.pools.items()
+    }
+    gpus = {
+        pool.name: nodes.gpu_count
+        for pool, nodes in zip(environment.aws.pools, cloud_nodes(environment), strict=True)
+        if nodes.gpu_count and pool.name in pools
+    }
+    promotion = next((one for one in policy.promotions if one.partition == MAIN), None)
+    if wait_seconds is not None:
+        promotion = Promotion(MAIN, tuple(gpus), wait_seconds)
+    return Setting(
+        name=environment.name,
+        onprem=tuple((count, each) for each, count in onprem.items()),
+        pools=tuple(
+            CloudPool(pool.name, gpus[pool.name], float(pool.suspend_after))
+            for pool in environment.aws.pools
+            if pool.name in gpus
+        ),
+        policy=replace(policy, pools=pools),
+        promotion=promotion,
+    )
+
+
+def _outputs(environment: Environment) -> StackOutputs:
+    """What the stack's outputs will say of the pools; ids are only known once it is built, and no decision needs them."""
+    pools = {
+        pool.name: PoolOutput(
+            launch_template_id="lt-00000000",
+            launch_template_name=pool.name,
+            launch_template_version="1",
+            instance_type=pool.instance,
+            max_nodes=pool.max_nodes,
+            market="on-demand",
+            security_group_id="sg-00000000",
+            subnets=tuple(
+                PoolSubnetOutput(id=f"subnet-{zone}", zone=zone) for zone in pool_zones(pool, environment.region)
+            ),
+        )
+        for pool in environment.aws.pools
+    }
+    return StackOutputs(
+        cluster=environment.name,
+        region=environment.region,
+        network=NetworkOutput(vpc_id="vpc-00000000", cidr=str(environment.aws.cidr), subnets={}),
+        hub=HubOutput(buckets={}),
+        identity=IdentityOutput(node_instance_profile="-", node_role_arn="-"),
+        secrets=SecretsOutput(slurm_key="-"),
+        pools=pools,
+    )

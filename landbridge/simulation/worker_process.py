@@ -1,0 +1,43 @@
+"""A replay beside another: in a process of its own where there is a core for it."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from landbridge.simulation.replay import replay
+from landbridge.simulation.result import Played, Task
+from landbridge.simulation.scenario import Setting
+
+
+def alone_aside(setting: Setting, tasks: Sequence[Task]) -> Callable[[], Played]:
+    """Begin the replay without AWS; what is returned waits for what became of it.
+
+    The other process is a copy of this one, so to be made before this one has threads; only results are sent back.
+    """
+
+    def here() -> Played:
+        return replay(setting, tasks, bursting=False)
+
+    if (os.cpu_count() or 1) < 2:
+        return here
+    context = multiprocessing.get_context("fork")
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(theirs, setting, tasks), daemon=True)
+    process.start()
+    theirs.close()
+
+    def there() -> Played:
+        try:
+            found: Played = mine.recv()
+        except EOFError:  # it was killed
+            return here()
+        process.join()
+        return replace(found, tasks=tasks)
+
+    return there
+
+
+def _send(answer: Connection, setting: Setting, tasks: Sequence[Task]) -> None:
+    answer.send(replace(replay(setting, tasks, bursting=False), tasks=()))

@@ -1,0 +1,33 @@
+"""Attachments of transit gateways: a VPN's is none of a VPC, and one bears its tags from the first moment on."""
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachmentBackend
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws_emulator.world import World
+
+_moto = TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments
+
+
+def install(world: World) -> None:
+    """DescribeTransitGatewayVpcAttachments answers with attachments of VPCs alone, as EC2 does; creating one takes tags."""
+
+    def of_vpcs(backend: Any, *arguments: Any, **named: Any) -> list[Any]:
+        return [one for one in _moto(backend, *arguments, **named) if one.resource_type == "vpc"]
+
+    TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments = of_vpcs  # type: ignore[method-assign]
+    EC2Response.create_transit_gateway_vpc_attachment = _create  # type: ignore[method-assign]
+
+
+def _create(response: Any) -> Any:
+    """As moto's, which looks for the tags under another resource type."""
+    made = response.ec2_backend.create_transit_gateway_vpc_attachment(
+        transit_gateway_id=response._get_param("TransitGatewayId"),
+        tags=response._parse_tag_specification().get("transit-gateway-attachment", {}),
+        vpc_id=response._get_param("VpcId"),
+        subnet_ids=response._get_param("SubnetIds", []),
+        options=response._get_param("Options", {}),
+    )
+    return ActionResult({"TransitGatewayVpcAttachment": made})

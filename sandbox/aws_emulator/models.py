@@ -1,0 +1,54 @@
+"""What moto lacks of SageMaker's model registry, and what SageMaker refuses there.
+
+Source: SageMaker API Reference, CreateModelPackageGroup, DeleteModelPackageGroup, DeleteModelPackage, AddTags.
+"""
+
+from typing import Any
+
+from moto.core.responses import EmptyResult
+from moto.sagemaker.exceptions import ConflictException, ValidationError
+from moto.sagemaker.models import SageMakerModelBackend
+from moto.sagemaker.responses import SageMakerResponse
+
+from sandbox.aws_emulator.world import World
+
+_create = SageMakerModelBackend.create_model_package_group
+_add = SageMakerModelBackend.add_tags
+
+
+def install(world: World) -> None:
+    """Answer these operations. Global to the process, as moto's own state is."""
+    SageMakerModelBackend.create_model_package_group = _create_once  # type: ignore[method-assign,assignment]
+    SageMakerModelBackend.add_tags = _overwrite_tags  # type: ignore[method-assign,assignment]
+    SageMakerResponse.delete_model_package_group = _delete  # type: ignore[attr-defined]
+    SageMakerResponse.delete_model_package = _delete_version  # type: ignore[attr-defined]
+
+
+def _create_once(backend: Any, model_package_group_name: str, *arguments: Any, **named: Any) -> Any:
+    """moto lets a second group take the first one's place."""
+    if model_package_group_name in backend.model_package_groups:
+        raise ValidationError(f"Model Package Group already exists: {model_package_group_name}")
+    return _create(backend, model_package_group_name, *arguments, **named)
+
+
+def _overwrite_tags(backend: Any, arn: str, tags: list[dict[str, str]]) -> Any:
+    """moto keeps two tags of one key."""
+    backend.delete_tags(arn, [tag["Key"] for tag in tags])
+    return _add(backend, arn, tags)
+
+
+def _delete(response: Any) -> Any:
+    backend, name = response.sagemaker_backend, response._get_param("ModelPackageGroupName")
+    group = backend.describe_model_package_group(name)
+    if any(one.model_package_group_name == name for one in backend.model_packages.values()):
+        raise ConflictException(f"Model Package Group {group.arn} cannot be deleted: it has model packages.")
+    del backend.model_package_groups[name]
+    return EmptyResult()
+
+
+def _delete_version(response: Any) -> Any:
+    backend, name = response.sagemaker_backend, response._get_param("ModelPackageName")
+    if name not in backend.model_packages:
+        raise ValidationError(f"ModelPackage {name} does not exist.")
+    del backend.model_packages[name]
+    return EmptyResult()

@@ -1,0 +1,80 @@
+"""What moto lacks of Route 53 Resolver, and what Resolver refuses besides.
+
+Source: Route 53 Resolver API Reference, UpdateResolverRule, DeleteResolverQueryLogConfig, DisassociateResolverQueryLogConfig,
+AssociateResolverRule (one rule of a domain for a VPC).
+"""
+
+import json
+from typing import Any
+
+from moto.route53resolver.exceptions import InvalidRequestException, ResourceInUseException, ResourceNotFoundException
+from moto.route53resolver.models import Route53ResolverBackend
+from moto.route53resolver.responses import Route53ResolverResponse
+
+from sandbox.aws_emulator.world import World
+
+_associate = Route53ResolverBackend.associate_resolver_rule
+_matched = Route53ResolverBackend._matched_arn
+
+
+def install(world: World) -> None:
+    """Answer these operations. Global to the process, as moto's own state is."""
+    for name, action in {
+        "update_resolver_rule": _update_rule,
+        "delete_resolver_query_log_config": _delete_config,
+        "disassociate_resolver_query_log_config": _disassociate_config,
+    }.items():
+        setattr(Route53ResolverResponse, name, action)
+    Route53ResolverBackend.associate_resolver_rule = _one_rule_a_domain  # type: ignore[method-assign,assignment]
+    Route53ResolverBackend._matched_arn = _matched_too  # type: ignore[method-assign,assignment]
+
+
+def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: str) -> Any:
+    """moto compares ids; Resolver compares domains, so that an answer is never a matter of chance."""
+    rule = backend.resolver_rules.get(resolver_rule_id)
+    for one in backend.resolver_rule_associations.values():
+        other = backend.resolver_rules.get(one.resolver_rule_id)
+        if rule and other and one.vpc_id == vpc_id and other.domain_name == rule.domain_name:
+            message = "Cannot associate rules with same domain name with same VPC."
+            raise InvalidRequestException(f"{message} Conflict with resolver rule '{other.id}'")
+    return _associate(backend, resolver_rule_id, name, vpc_id)
+
+
+def _matched_too(backend: Any, resource_arn: str) -> None:
+    """Query log configurations have tags as well."""
+    if not any(one.arn == resource_arn for one in backend.resolver_query_log_configs.values()):
+        _matched(backend, resource_arn)
+
+
+def _update_rule(response: Any) -> str:
+    backend, asked = response.route53resolver_backend, response._get_param("Config")
+    rule = backend.get_resolver_rule(response._get_param("ResolverRuleId"))
+    endpoint = asked.get("ResolverEndpointId", rule.resolver_endpoint_id)
+    if endpoint not in backend.resolver_endpoints:
+        raise ResourceNotFoundException(f"Resolver endpoint with ID '{endpoint}' does not exist.")
+    rule.name, rule.resolver_endpoint_id = asked.get("Name", rule.name), endpoint
+    rule.target_ips = asked.get("TargetIps", rule.target_ips)
+    return json.dumps({"ResolverRule": rule.description()})
+
+
+def _delete_config(response: Any) -> str:
+    backend, id_ = response.route53resolver_backend, response._get_param("ResolverQueryLogConfigId")
+    config = backend.get_resolver_query_log_config(id_)
+    used = backend.resolver_query_log_config_associations.values()
+    if any(one.resolver_query_log_config_id == id_ for one in used):
+        raise ResourceInUseException(f"Query log config '{id_}' is associated with a VPC.")
+    del backend.resolver_query_log_configs[id_]
+    return json.dumps({"ResolverQueryLogConfig": {**config.description(), "Status": "DELETING"}})
+
+
+def _disassociate_config(response: Any) -> str:
+    backend, id_ = response.route53resolver_backend, response._get_param("ResolverQueryLogConfigId")
+    config = backend.get_resolver_query_log_config(id_)
+    vpc = response._get_param("ResourceId")
+    for key, one in backend.resolver_query_log_config_associations.items():
+        if (one.resolver_query_log_config_id, one.resource_id) == (id_, vpc):
+            del backend.resolver_query_log_config_associations[key]
+            config.association_count -= 1
+            gone = {**one.description(), "Status": "DELETING"}
+            return json.dumps({"ResolverQueryLogConfigAssociation": gone})
+    raise ResourceNotFoundException(f"Query log config '{id_}' is not associated with '{vpc}'.")

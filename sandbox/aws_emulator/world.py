@@ -1,0 +1,153 @@
+"""The emulator's own state, beside moto's: what limits, delays and fails calls, and which machines run."""
+
+import threading
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sandbox.aws_emulator.addresses import AddressBook
+from sandbox.aws_emulator.busy import Busy
+from sandbox.aws_emulator.capacity import CapacityPools
+from sandbox.aws_emulator.errors import CloudError
+from sandbox.aws_emulator.idempotency import Tokens
+from sandbox.aws_emulator.lag import Lag
+from sandbox.aws_emulator.lifecycle import Lifecycle
+from sandbox.aws_emulator.throttle import Bucket
+
+
+@dataclass
+class Fault:
+    """What the next `times` calls of an action get: an error, with `after` once what they asked for has been done.
+
+    With `hold` the answer comes that many seconds late; without a `code` it is the real one. With `cut` there is no answer: the
+    connection ends, and whether the call did its work (`after`) the caller cannot tell.
+    """
+
+    code: str = ""
+    status: int = 400
+    message: str = "injected"
+    times: int = 1
+    after: bool = False
+    hold: float = 0.0
+    cut: bool = False
+
+    def error(self) -> CloudError:
+        """What the caller gets."""
+        return CloudError(self.code, self.message, self.status)
+
+
+@dataclass
+class World:
+    """One emulated account. `lock` is held by whatever launches: capacity, tokens and addresses are decided under it."""
+
+    lifecycle: Lifecycle
+    addresses: AddressBook = field(default_factory=AddressBook)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    latency: float = 0.0
+    busy: Busy = field(default_factory=Busy)
+    lag: Lag = field(default_factory=Lag)
+    capacity: CapacityPools = field(default_factory=CapacityPools)
+    tokens: Tokens = field(default_factory=Tokens)
+    buckets: dict[str, Bucket] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    calls: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
+    notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
+    rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> when it was said to be at risk
+    placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
+    asked: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
+    denied: set[str] = field(default_factory=set)  # IAM actions nobody may do, wildcards as in IAM
+    quotas: dict[str, float] = field(default_factory=dict)  # by code, where a test has set one
+    clock: timedelta = timedelta()  # how far the account's clock is ahead
+    reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
+    reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
+    offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
+    members: dict[str, list[str]] = field(default_factory=dict)  # group's ARN -> its members' ARNs
+    file_systems: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
+    file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
+    image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their parts, by ARN
+    built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have made, by id
+    activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id
+    anywhere: dict[str, dict[str, Any]] = field(default_factory=dict)  # trust anchors and profiles, by ARN
+    costs: dict[str, dict[str, Any]] = field(default_factory=dict)  # anomaly monitors and subscriptions, by ARN
+    budget_actions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id
+    budget_tags: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # of budgets and actions, by ARN
+    billed_tags: dict[str, str] = field(default_factory=dict)  # tag keys that billing has seen -> whether active
+    images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
+    released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
+    types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
+    offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    closed: set[str] = field(default_factory=set)  # regions nobody has opted in to
+    spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
+    extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
+
+    def reset(self) -> None:
+        """Forget limits, faults, delays, counters and what tests have set; instances and resources stay."""
+        with self.lock:
+            self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), Tokens()
+            self.lag.reset()
+            self.busy.reset()
+            self.buckets.clear()
+            self.faults.clear()
+            self.calls.clear()
+            self.errors.clear()
+            self.notices.clear()
+            self.rebalance.clear()
+            self.clock = timedelta()
+            mine = (
+                self.asked,
+                self.denied,
+                self.quotas,
+                self.images,
+                self.released,
+                self.types,
+                self.offered,
+                self.spot,
+            )
+            for one in mine:
+                one.clear()
+
+    def wipe(self) -> None:
+        """Forget resources that are kept here and not in moto."""
+        with self.lock:
+            self.addresses.forget()
+            for one in (
+                self.placement_groups,
+                self.reservations,
+                self.reserved,
+                self.offerings,
+                self.members,
+                self.extra,
+                self.file_systems,
+                self.file_links,
+                self.file_backups,
+                self.grown,
+                self.image_builder,
+                self.built,
+                self.activations,
+                self.anywhere,
+                self.costs,
+                self.budget_actions,
+                self.budget_tags,
+                self.billed_tags,
+            ):
+                one.clear()
+
+    def now(self) -> datetime:
+        """The account's time."""
+        return datetime.now(UTC) + self.clock
+
+    def take_fault(self, action: str) -> Fault | None:
+        with self.lock:
+            waiting = self.faults.get(action)
+            if not waiting:
+                return None
+            fault = waiting[0]
+            fault.times -= 1
+            if fault.times <= 0:
+                waiting.pop(0)
+        return fault

@@ -1,0 +1,91 @@
+"""Taking a lab away, also after everything was killed: what is left is found by what the kernel shows of it.
+
+A lab's marks are its pid files, its network namespaces, the mounts below its folders and its control groups.
+Processes are never looked for by the name of their program.
+"""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from sandbox.nspawn import cgroups, netns, network, nodes, packages, processes, shell
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import DEFAULT_LAB, Layout
+from sandbox.nspawn.node import names
+from sandbox.nspawn.progress import Report, silent, step
+
+
+def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> None:
+    """End the lab: nodes in order, then whatever is left. With `keep_nodes` their disks stay for the next `up`."""
+    # Services first: one of them may be launching nodes, and gets the time to end those itself.
+    for pid_file in lab.state.glob("*.pid"):
+        processes.end(processes.read_pid_file(pid_file), grace=30)
+        pid_file.unlink(missing_ok=True)
+    running = [name for name in names(lab) if nodes.alive(lab, name)]
+    if running:
+        with step(report, f"stopping {len(running)} nodes"):
+            for name in running:
+                nodes.power_cut(lab, name) if not keep_nodes else nodes.stop(lab, name)
+    _end_strays(lab)
+    _unmount(lab)
+    network.down(lab)
+    cgroups.remove(lab.name)
+    packages.stop(lab)
+    if not keep_nodes and lab.state.exists():
+        shutil.rmtree(lab.state)
+    found = leftovers(lab)
+    if found:
+        raise LabError("the lab left something behind: " + "; ".join(found), "run `landbridge sandbox down` again")
+
+
+def remove_caches(lab: Layout) -> None:
+    """Remove images, downloaded packages and wheels; refused while another lab of this machine may stand on them."""
+    others = sorted(path.name for path in netns.FOLDER.glob(f"{DEFAULT_LAB}*") if "." not in path.name)
+    if others:
+        raise LabError(f"the caches are in use by {', '.join(others)}", "take those labs down first (LANDBRIDGE_LAB)")
+    for folder in (lab.images, lab.apt, lab.wheels):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def leftovers(lab: Layout) -> list[str]:
+    """What of the lab the kernel still shows: processes, namespaces, mounts, control groups."""
+    found = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
+    if netns.FOLDER.is_dir():
+        spaces = [netns.FOLDER / lab.netns, *netns.FOLDER.glob(f"{lab.name}.*")]
+        found += [f"network namespace {path.name}" for path in spaces if path.exists()]
+    found += [f"mount {mount}" for mount in _mounts(lab)]
+    found += [f"control group {tree / lab.name}" for tree in cgroups.hierarchies() if (tree / lab.name).exists()]
+    return found
+
+
+def _end_strays(lab: Layout) -> None:
+    doomed = set(netns.processes_in((lab.netns,))) | cgroups.members(lab.name)
+    doomed.discard(os.getpid())
+    strays = [process for process in (processes.identify(pid) for pid in doomed) if process]
+    for process in strays:
+        process.signal(signal.SIGKILL)
+    for process in strays:
+        process.wait(10)
+
+
+def _mounts(lab: Layout) -> list[str]:
+    """Mounts below the lab's folder, and those of image builders that are dead: their folders end in their pid."""
+    points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    own = [point for point in points if point.startswith(f"{lab.state}/")]
+    builds = [(point, Path(point).relative_to(lab.images).parts[0]) for point in points if _below(point, lab.images)]
+    return own + [point for point, folder in builds if not _builds(folder)]
+
+
+def _below(point: str, folder: Path) -> bool:
+    return point.startswith(f"{folder}/.")
+
+
+def _builds(folder: str) -> bool:
+    pid = folder.rpartition(".")[2]
+    return pid.isdigit() and processes.start_time(int(pid)) is not None
+
+
+def _unmount(lab: Layout) -> None:
+    for point in sorted(_mounts(lab), reverse=True):
+        shell.run(["umount", "--lazy", point], check=False)

@@ -1,0 +1,54 @@
+"""Bringing the whole lab up for an environment, in the order in which the parts need one another."""
+
+import os
+
+from sandbox.nspawn import carrier, cloud_node, host_packages, image, network, nodes, packages, shell, ssh, wheels
+from sandbox.nspawn import from_environment as environments
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.progress import Report, silent, step
+from sandbox.nspawn.site import Site
+
+
+def check_host() -> None:
+    """Raise unless this machine can carry a lab at all."""
+    if os.geteuid() != 0:
+        raise LabError("the lab needs root", "run as root; `make demo` has a level that needs no privileges")
+    for kind in ("net", "mnt", "pid", "ipc", "uts"):
+        if not os.path.exists(f"/proc/self/ns/{kind}"):
+            raise LabError(f"this kernel has no {kind} namespaces", "use another machine or the embedded level")
+
+
+def prepare(lab: Layout, site: Site, report: Report = silent) -> packages.Cache:
+    """Host packages, the lab's key, its networks, the package cache: all that nodes and the emulated AWS stand on."""
+    check_host()
+    host_packages.install(report)
+    with shell.explained():
+        lab.state.mkdir(parents=True, exist_ok=True)
+        lab.state.chmod(0o700)
+        ssh.ensure_key(lab)
+        network.up(lab, site.bridges)
+        cloud_node.remember(lab, site)
+        return packages.start(lab)
+
+
+def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
+    """Everything: `prepare`, base image, wheelhouse, relay, nodes. Repeatable, and gentle with what runs.
+
+    Returns the nodes it booted; those that ran before are not touched.
+    """
+    cache = prepare(lab, site, report)
+    with shell.explained():
+        image.ensure_base(lab, cache, report)
+        wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
+        carrier.start(lab, cache, site.operators)
+        for node in site.nodes:
+            if nodes.exists(lab, node.name) and nodes.load(lab, node.name).platform != node.platform:
+                # Another machine stands there now; one made before nodes had a platform has no hardware to show.
+                nodes.destroy(lab, node.name)
+            nodes.create(lab, node)
+        image.prune(lab)
+        with step(report, f"booting {len(site.nodes)} nodes"):
+            booted = nodes.boot_all(lab, [node.name for node in site.nodes])
+            nodes.wait_ssh(lab, [node.name for node in site.nodes])
+    return booted

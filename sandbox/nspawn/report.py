@@ -1,0 +1,29 @@
+"""The lab's state as rows, for `landbridge sandbox status` and for tests."""
+
+from dataclasses import dataclass
+
+from sandbox.nspawn import cgroups, nodes
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.node import load, names
+
+
+@dataclass(frozen=True)
+class Row:
+    """One node, as it is now."""
+
+    name: str
+    running: bool
+    address: str
+    image: str
+    memory_mib: int | None
+
+
+def rows(lab: Layout) -> list[Row]:
+    found = []
+    for name in names(lab):
+        node = load(lab, name)
+        used = cgroups.memory(lab.name, name)
+        found.append(
+            Row(name, nodes.alive(lab, name), node.address, node.image, None if used is None else used // 2**20)
+        )
+    return found

@@ -1,0 +1,116 @@
+"""From an environment to lab machines: which bridges, which nodes, with which addresses, routes and hardware. Pure."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from sandbox.nspawn.network import Bridge, Nic
+from sandbox.nspawn.node import Node
+
+ONPREM = "br-onprem"
+CLOUD = "br-cloud"
+INTERNET = "br-inet"
+# The stand-in for the AWS end of the VPN, and for the router of the VPC.
+AWS_GATEWAY = "awsgw"
+METADATA = "169.254.169.254"
+_OPERATOR = 254
+_AWS_GATEWAY_OUTSIDE = 20
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything the lab builds for one environment."""
+
+    bridges: tuple[Bridge, ...]
+    nodes: tuple[Node, ...]
+    cloud: IPv4Network
+    operators: tuple[str, ...]
+
+    def bridge(self, name: str) -> Bridge:
+        return next(bridge for bridge in self.bridges if bridge.name == name)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One on-prem host as the lab needs to know it."""
+
+    name: str
+    address: str
+    gpus: int = 0
+    platform: str = ""
+    storage: bool = False
+    gateway: bool = False
+
+
+def operator_address(network: IPv4Network) -> str:
+    """The operator's place on a segment: .254 of its first /24, whatever the segment's size."""
+    return str(network.network_address + _OPERATOR)
+
+
+def plan(
+    onprem: IPv4Network,
+    cloud: IPv4Network,
+    gateway_outside: IPv4Address | None,
+    machines: tuple[Machine, ...],
+) -> Site:
+    """Lay out the lab: on-prem machines, and where there is a link, the internet between and the AWS end of it."""
+    bridges = [
+        Bridge(ONPREM, (f"{operator_address(onprem)}/{onprem.prefixlen}",)),
+        # The instance metadata service answers here, as it does next to every EC2 instance.
+        Bridge(CLOUD, (f"{operator_address(cloud)}/{cloud.prefixlen}", f"{METADATA}/32")),
+    ]
+    nodes: list[Node] = []
+    gateway = next((machine.address for machine in machines if machine.gateway), operator_address(onprem))
+    internet = IPv4Network(f"{gateway_outside}/24", strict=False) if gateway_outside else None
+    if internet:
+        bridges.append(Bridge(INTERNET, (f"{operator_address(internet)}/24",)))
+    for machine in machines:
+        nics = [Nic(ONPREM, (f"{machine.address}/{onprem.prefixlen}",))]
+        route = f"default via {gateway}"
+        if machine.gateway and internet:
+            nics.append(Nic(INTERNET, (f"{gateway_outside}/24",)))
+            route = f"default via {operator_address(internet)}"
+        elif machine.gateway:
+            route = f"default via {operator_address(onprem)}"
+        nodes.append(
+            Node(
+                machine.name,
+                tuple(nics),
+                (route,),
+                operator=operator_address(onprem),
+                gpus=machine.gpus,
+                platform=machine.platform,
+                disks=("/export",) if machine.storage else (),
+                file_handles=machine.storage,
+            )
+        )
+    if internet:
+        nodes.append(aws_gateway(cloud, internet))
+    operators = (operator_address(onprem), operator_address(cloud))
+    return Site(tuple(bridges), tuple(nodes), cloud, operators)
+
+
+def aws_gateway(cloud: IPv4Network, internet: IPv4Network) -> Node:
+    """The AWS end: first address of the VPC inside, a fixed place on the internet outside."""
+    outside = internet.network_address + _AWS_GATEWAY_OUTSIDE
+    return Node(
+        AWS_GATEWAY,
+        (
+            Nic(CLOUD, (f"{cloud.network_address + 1}/{cloud.prefixlen}",)),
+            Nic(INTERNET, (f"{outside}/{internet.prefixlen}",)),
+        ),
+        (f"default via {operator_address(internet)}",),
+        operator=operator_address(cloud),
+    )
+
+
+def instance(name: str, address: str, cloud: IPv4Network, image: str, gpus: int) -> Node:
+    """A cloud instance: on the VPC's segment, routed by the VPC's router, its metadata service next to it."""
+    return Node(
+        name,
+        (Nic(CLOUD, (f"{address}/{cloud.prefixlen}",)),),
+        (f"default via {cloud.network_address + 1}", f"{METADATA}/32 dev eth0"),
+        image=image,
+        hostname=f"ip-{address.replace('.', '-')}",
+        operator=operator_address(cloud),
+        gpus=gpus,
+    )

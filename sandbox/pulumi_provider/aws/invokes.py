@@ -1,0 +1,46 @@
+"""What programs ask the provider for: facts about the account and the region."""
+
+from botocore.exceptions import ClientError
+
+from sandbox.pulumi_provider.aws.base import Bag, Cloud, Refused
+
+
+def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
+    """Answer a function of the SDK."""
+    match token:
+        case "aws:index/getCallerIdentity:getCallerIdentity":
+            who = cloud.client("sts").get_caller_identity()
+            account = who["Account"]
+            return {"id": account, "accountId": account, "arn": who["Arn"], "userId": who["UserId"]}
+        case "aws:index/getPartition:getPartition":
+            return {"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws"}
+        case "aws:index/getRegion:getRegion":
+            name = cloud.region
+            return {
+                "id": name,
+                "name": name,
+                "region": name,
+                "endpoint": f"ec2.{name}.amazonaws.com",
+                "description": name,
+            }
+        case "aws:ssm/getParameter:getParameter":
+            try:
+                found = cloud.client("ssm").get_parameter(Name=arguments["name"])["Parameter"]
+            except ClientError as error:
+                raise Refused(f"no parameter {arguments['name']}: {error}") from None
+            known = {"type": found["Type"], "version": found["Version"], "arn": found["ARN"]}
+            return {"id": found["Name"], "name": found["Name"], "value": found["Value"], **known}
+        case "aws:ec2/getSubnet:getSubnet":
+            try:
+                (subnet,) = cloud.client("ec2").describe_subnets(SubnetIds=[arguments["id"]])["Subnets"]
+            except ClientError as error:
+                raise Refused(f"no subnet {arguments['id']}: {error}") from None
+            return {
+                "id": subnet["SubnetId"],
+                "vpcId": subnet["VpcId"],
+                "cidrBlock": subnet["CidrBlock"],
+                "availabilityZone": subnet["AvailabilityZone"],
+                "availabilityZoneId": subnet["AvailabilityZoneId"],
+            }
+        case _:
+            raise Refused(f"the sandbox has no answer to {token}")

@@ -1,0 +1,105 @@
+"""Plugins that start at once: a process that has imported what they need, and becomes a copy of itself for each.
+
+Every operation of Pulumi starts two plugins, and most of its time would go into their imports and those of the program. Where
+the variable of sandbox.pulumi_provider.lend names the socket of such a server, they start in some milliseconds.
+"""
+
+import array
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any, NoReturn
+
+#: What is imported ahead: the plugins, and what the stack's program builds from.
+AHEAD = (
+    "sandbox.pulumi_provider.provider",
+    "sandbox.pulumi_provider.language",
+    "components",
+    "landbridge.environment.file.load",
+)
+STANDARD_FILES = 3  # input, output, errors
+
+
+@contextmanager
+def prefork_server(folder: Path, ahead: Sequence[str] = AHEAD) -> Iterator[Path]:
+    """A server for as long as this lasts, or as its owner does; gives its socket, in `folder`."""
+    path, root = folder / "prefork", Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "sandbox.pulumi_provider.prefork", str(path), *ahead]
+    with Popen(command, stdin=PIPE, stdout=PIPE, cwd=root) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        if not server.stdout.readline():
+            raise RuntimeError("the server of plugins did not start")
+        try:
+            yield path
+        finally:
+            server.stdin.close()
+
+
+def main(path: str, *ahead: str) -> None:
+    """Serve until standard input ends. There is no thread beside this one, as copies of it would lack them."""
+    sys.path.pop(0)  # a plugin finds what is installed, not what lies beside this
+    for name in ahead:
+        import_module(name)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server, selectors.DefaultSelector() as either:
+        server.bind(path)
+        server.listen(64)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
+        either.register(server, selectors.EVENT_READ)
+        either.register(sys.stdin, selectors.EVENT_READ)
+        print("ready", flush=True)
+        while all(key.fileobj is server for key, _ in either.select()):
+            client, _ = server.accept()
+            with client:
+                if os.fork() == 0:
+                    server.close()
+                    _become(client)
+
+
+def _become(client: socket.socket) -> NoReturn:
+    """This copy is the plugin now, with the files, variables and folder of the process that asked; its end ends this."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        asked, files = _asked(client)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+            os.close(file)
+        os.environ.clear()
+        os.environ.update(asked["variables"])
+        os.chdir(asked["folder"])
+        sys.argv[:] = asked["arguments"]
+        threading.Thread(target=_end_with, args=(client,), daemon=True).start()
+        import_module(asked["module"]).main(os.getppid())
+    finally:
+        os._exit(1)
+
+
+def _end_with(client: socket.socket) -> None:
+    client.recv(1)
+    os._exit(0)
+
+
+def _asked(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """What sandbox.pulumi_provider.lend sent: a line of JSON, and with its first bytes the files."""
+    files = array.array("i")
+    text, control, _, _ = client.recvmsg(1 << 20, socket.CMSG_SPACE(STANDARD_FILES * files.itemsize))
+    for level, kind, data in control:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            files.frombytes(data)
+    while not text.endswith(b"\n"):
+        text += client.recv(1 << 20)
+    return json.loads(text), list(files)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,122 @@
+"""Apply an environment's graph to the emulated AWS in this process, for machines that cannot have Pulumi's engine.
+
+The same program, the same checks and the same provider code as under the engine; what is missing is the engine's memory:
+there is no preview of a change, no refresh and no second `up`, only applying once and taking everything down again.
+"""
+
+import runpy
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from landbridge import yaml_text
+from landbridge.environment import load_environment
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.stacks import HANDOVER, planned_stacks
+from landbridge.realise.project import project_root
+from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.aws import KINDS, Cloud, Refused
+from sandbox.pulumi_provider.aws.invokes import invoke
+from sandbox.pulumi_provider.aws.problems import all_problems
+from sandbox.pulumi_provider.graph import Backing, Graph, record
+from sandbox.pulumi_provider.wire import Bag
+
+
+@dataclass
+class CloudBacking:
+    """Creates for real in the emulated AWS, and remembers what, to take it down again."""
+
+    cloud: Cloud
+    tell: Callable[[str, str], None]
+    made: list[tuple[str, str, Bag]] = field(default_factory=list)
+
+    def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
+        """Check a resource as the provider does, make it, and return its state."""
+        check(token, name, inputs, real=True)
+        id_, outputs = KINDS[token](self.cloud.at(inputs.get("region"))).create(inputs)
+        state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
+        self.made.append((token, id_, state))
+        self.tell(token, name)
+        return id_, state
+
+    def invoke(self, token: str, arguments: Bag) -> Bag:
+        """Answer as the provider does."""
+        return invoke(self.cloud, token, arguments)
+
+    def destroy(self) -> int:
+        """Remove everything, last made first; return how much there was."""
+        count = len(self.made)
+        while self.made:
+            token, id_, state = self.made.pop()
+            KINDS[token](self.cloud.at(state.get("region"))).delete(id_, state)
+        return count
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was made."""
+
+    graph: Graph
+    outputs: StackOutputs
+    backing: CloudBacking
+
+    def destroy(self) -> int:
+        """Take it all down again."""
+        return self.backing.destroy()
+
+
+def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
+    """Raise Refused with every problem of a property bag, each with its path.
+
+    `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
+    """
+    if token not in KINDS:
+        raise Refused(f"{name}: the sandbox has no resource type {token}")
+    found = list(all_problems(token, inputs, real=real))
+    if found:
+        raise Refused("; ".join(f"{name}: {bags.spell(path)}: {reason}" for path, reason in found))
+
+
+def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
+    """Return the program that `pulumi up` would run for an environment file, the stack's name, and its configuration."""
+    entry = project_root(environment_file) / "stacks"
+    stack = environment_file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    config = yaml_text.load(environment_file.read_text())["config"]
+    return (lambda: runpy.run_path(str(entry), run_name="__main__")), stack, dict(config)
+
+
+def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = False) -> dict[str, Graph]:
+    """The graph of each of the environment's stacks, by name, from the bottom up: one sees what those below export."""
+    program, _, config = program_of(environment_file)
+    environment = load_environment(environment_file).environment
+    if environment is None:
+        raise ValueError(f"{environment_file} has errors")
+    found: dict[str, Graph] = {}
+    for one in planned_stacks(environment):
+        known = {name: graph.outputs for name, graph in found.items()}
+        found[one.name] = record(program, stack=one.name, config=config, backing=backing, preview=preview, stacks=known)
+    return found
+
+
+def joined(graphs: Iterable[Graph]) -> Graph:
+    """Several stacks as one graph, with every output of the environment and without what stacks tell one another."""
+    whole = Graph()
+    for graph in graphs:
+        whole.nodes.update(graph.nodes)
+        whole.outputs.update({key: value for key, value in graph.outputs.items() if key != HANDOVER})
+        whole.secret_outputs |= graph.secret_outputs
+    return whole
+
+
+def apply(
+    environment_file: Path, endpoint: str, region: str, tell: Callable[[str, str], None] = lambda token, name: None
+) -> Applied:
+    """Apply an environment to the emulated AWS; `tell` hears each resource's type and name as it is made."""
+    backing = CloudBacking(Cloud(endpoint, region), tell)
+    try:
+        graph = joined(record_stacks(environment_file, backing).values())
+    except BaseException:
+        backing.destroy()
+        raise
+    return Applied(graph, StackOutputs.model_validate(graph.outputs), backing)
