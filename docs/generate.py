@@ -191,6 +191,13 @@ def roles_page() -> str:
     return f"{NOTE}{role_pages.page()}"
 
 
+def architecture_page() -> str:
+    """The architecture, with its layers as the import contracts have them."""
+    import layers
+
+    return layers.page()
+
+
 def complaints_page() -> str:
     """What users of other kits complain about, and the tests that try it."""
     import complaint_pages
@@ -206,6 +213,7 @@ PAGES = {
     REFERENCE / "roles.md": roles_page,
     REFERENCE / "complaints.md": complaints_page,
     REFERENCE / "mistakes.md": mistakes_page,
+    ROOT / "docs" / "explanation" / "architecture.md": architecture_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 
 from landbridge.burst.journal import files
-from landbridge.economics import job_cost
+from landbridge.plan.cost.job_cost import job_cost
 from landbridge.environment import Environment
 from landbridge.plan.site.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from landbridge.economics import job_cost
+from landbridge.plan.cost.job_cost import job_cost
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import has_errors
 from landbridge.paths import state_dir

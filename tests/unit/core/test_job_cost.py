@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from landbridge.catalog import Price, price_of, prices
-from landbridge.economics import job_cost, node_hour_usd, onprem_node_hour
+from landbridge.plan.cost.job_cost import job_cost, node_hour_usd, onprem_node_hour
 from landbridge.findings import DataPath
 from tests.unit.core.samples import environment
 
