@@ -7,8 +7,8 @@ from typing import Any
 import boto3
 
 from landbridge.burst.journal import files
-from landbridge.plan.cost.job_cost import job_cost
 from landbridge.environment import Environment
+from landbridge.plan.cost.job_cost import job_cost
 from landbridge.plan.site.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up
 from sandbox.demo.cluster import ClusterError, wait_for

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from landbridge.catalog import Price, price_of, prices
-from landbridge.plan.cost.job_cost import job_cost, node_hour_usd, onprem_node_hour
 from landbridge.findings import DataPath
+from landbridge.plan.cost.job_cost import job_cost, node_hour_usd, onprem_node_hour
 from tests.unit.core.samples import environment
 
 
