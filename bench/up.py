@@ -76,8 +76,8 @@ def _below(root: int) -> Iterator[tuple[str, float]]:
 def _sandbox(name: str) -> Iterator[Path]:
     """An emulated AWS, and the environment's file told of it; nothing of it is protected."""
     from sandbox.aws_emulator.process import running
-    from sandbox.pulumi_provider.environment import sandbox_variables
-    from sandbox.pulumi_provider.find import Engine, find_engine
+    from sandbox.pulumi_provider.engine.environment import sandbox_variables
+    from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
     engine = find_engine()
     if not isinstance(engine, Engine):

@@ -86,8 +86,8 @@ def command_variables(cloud: Cloud, environment: str) -> dict[str, str]:
     Credentials go by file, never by value.
     """
     from sandbox.fast_ansible import fast_ansible_variables
-    from sandbox.pulumi_provider.environment import sandbox_variables
-    from sandbox.pulumi_provider.find import Engine, find_engine
+    from sandbox.pulumi_provider.engine.environment import sandbox_variables
+    from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
     found = find_engine()
     return {

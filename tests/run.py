@@ -64,7 +64,7 @@ class Outcome:
 
 def _get_engine() -> None:
     """A missing engine is got once, into the cache that the demonstration uses too."""
-    from sandbox.pulumi_provider.find import NoEngine, get_engine
+    from sandbox.pulumi_provider.engine.find import NoEngine, get_engine
 
     found = get_engine(lambda line: print(f"  engine: {line}", flush=True))
     if isinstance(found, NoEngine):

@@ -34,8 +34,8 @@ def why_not_full() -> str:
 
 def get_engine(report: Report) -> str:
     """Have a Pulumi engine on this machine if there is any way to one; empty, or why there is none."""
-    from sandbox.pulumi_provider.find import NoEngine
-    from sandbox.pulumi_provider.find import get_engine as get
+    from sandbox.pulumi_provider.engine.find import NoEngine
+    from sandbox.pulumi_provider.engine.find import get_engine as get
 
     with report.step("Pulumi engine") as step:
         found = get(step.note)

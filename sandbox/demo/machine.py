@@ -38,7 +38,7 @@ def lab() -> Ability:
 
 def engine() -> Ability:
     """Whether a Pulumi engine is on this machine now; one that could be built or fetched does not count."""
-    from sandbox.pulumi_provider.find import Engine, find_engine
+    from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
     found = find_engine()
     able = isinstance(found, Engine)

@@ -14,9 +14,9 @@ from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message, Step
 from sandbox.aws_emulator.process import Cloud
 from sandbox.demo.report import DemoError
-from sandbox.pulumi_provider.aws import Refused
-from sandbox.pulumi_provider.environment import sandbox_variables
-from sandbox.pulumi_provider.find import Engine, find_engine
+from sandbox.pulumi_provider.aws import ProviderError
+from sandbox.pulumi_provider.engine.environment import sandbox_variables
+from sandbox.pulumi_provider.engine.find import Engine, find_engine
 from sandbox.pulumi_provider.recorder import Applied, apply
 
 Note = Callable[[str], None]
@@ -67,7 +67,7 @@ class Stack:
     def _apply(self) -> Built:
         try:
             self._applied = apply(self.file, self.cloud.endpoint, self.environment.region)
-        except Refused as error:
+        except ProviderError as error:
             raise DemoError(f"the emulated AWS refuses the graph: {error}") from None
         return Built(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.made))
 

@@ -7,8 +7,8 @@ import argparse
 import shlex
 import sys
 
-from sandbox.pulumi_provider.environment import sandbox_variables
-from sandbox.pulumi_provider.find import Engine, find_engine, get_engine
+from sandbox.pulumi_provider.engine.environment import sandbox_variables
+from sandbox.pulumi_provider.engine.find import Engine, find_engine, get_engine
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ from pulumi.runtime import mocks, resource, rpc, settings
 from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.stack import run_in_stack
 
-from sandbox.pulumi_provider.wire import Bag, asset, plain, signed, unknown_inside
+from sandbox.pulumi_provider.serialization import Bag, asset, plain, signed, unknown_inside
 
 STACK = "pulumi:pulumi:Stack"
 REFERENCE = "pulumi:pulumi:StackReference"

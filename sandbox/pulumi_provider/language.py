@@ -14,7 +14,7 @@ from pulumi.runtime import settings
 from pulumi.runtime.proto import language_pb2 as pb
 from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 
-from sandbox.pulumi_provider import hosted
+from sandbox.pulumi_provider import hosted_programs as hosted
 from sandbox.pulumi_provider.plugin import serve
 
 

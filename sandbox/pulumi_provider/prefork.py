@@ -1,7 +1,7 @@
 """Plugins that start at once: a process that has imported what they need, and becomes a copy of itself for each.
 
 Every operation of Pulumi starts two plugins, and most of its time would go into their imports and those of the program. Where
-the variable of sandbox.pulumi_provider.lend names the socket of such a server, they start in some milliseconds.
+the variable of sandbox.pulumi_provider.prefork_client names the socket of such a server, they start in some milliseconds.
 """
 
 import array
@@ -90,7 +90,7 @@ def _end_with(client: socket.socket) -> None:
 
 
 def _asked(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """What sandbox.pulumi_provider.lend sent: a line of JSON, and with its first bytes the files."""
+    """What sandbox.pulumi_provider.prefork_client sent: a line of JSON, and with its first bytes the files."""
     files = array.array("i")
     text, control, _, _ = client.recvmsg(1 << 20, socket.CMSG_SPACE(STANDARD_FILES * files.itemsize))
     for level, kind, data in control:

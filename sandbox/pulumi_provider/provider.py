@@ -13,13 +13,14 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
-from sandbox.pulumi_provider import bags, wire
-from sandbox.pulumi_provider.aws import KINDS, Cloud, Kind, Refused
+from sandbox.pulumi_provider import serialization
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, AwsResource, EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.invokes import invoke
-from sandbox.pulumi_provider.aws.problems import all_problems
-from sandbox.pulumi_provider.halfway import HalfMade, create, update
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.all_checks import all_problems
+from sandbox.pulumi_provider.partial_creation import PartialCreation, create, update
 from sandbox.pulumi_provider.plugin import serve
-from sandbox.pulumi_provider.wire import Bag
+from sandbox.pulumi_provider.serialization import Bag
 
 VERSION = re.sub(r"^[v=]+", "", pulumi_aws._utilities.get_version())
 
@@ -29,7 +30,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
-        self._cloud: Cloud | None = None
+        self._cloud: EmulatedAws | None = None
         # The SDK loads its modules lazily, which is not safe in several threads at once.
         self._checking = threading.Lock()
 
@@ -48,17 +49,17 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
         # The SDK sends a provider's nested inputs as JSON text.
-        inputs = _decoded(wire.plain(request.news))
-        return pb.CheckResponse(inputs=request.news, failures=self._failures(bags.PROVIDER, inputs))
+        inputs = _decoded(serialization.plain(request.news))
+        return pb.CheckResponse(inputs=request.news, failures=self._failures(sdk_args.PROVIDER, inputs))
 
     def DiffConfig(self, request: Any, context: Any) -> Any:
-        changed = _changed(wire.plain(request.old_inputs), wire.plain(request.news))
+        changed = _changed(serialization.plain(request.old_inputs), serialization.plain(request.news))
         replaces = [key for key in changed if key == "region"]
         kind = pb.DiffResponse.DIFF_SOME if changed else pb.DiffResponse.DIFF_NONE
         return pb.DiffResponse(changes=kind, diffs=sorted(changed), replaces=replaces)
 
     def Configure(self, request: Any, context: Any) -> Any:
-        inputs = _decoded(wire.plain(request.args))
+        inputs = _decoded(serialization.plain(request.args))
         endpoints = {url for group in inputs.get("endpoints", []) for url in group.values()}
         if len(endpoints) != 1:
             context.abort(
@@ -67,23 +68,23 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
                 "(aws.endpoints.operator in the environment file); for the real AWS, take this folder off PATH",
             )
         try:
-            self._cloud = Cloud(endpoints.pop(), inputs.get("region", "us-east-1"))
-        except Refused as error:
+            self._cloud = EmulatedAws(endpoints.pop(), inputs.get("region", "us-east-1"))
+        except ProviderError as error:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
         return pb.ConfigureResponse(acceptSecrets=False, acceptResources=False, supportsPreview=False)
 
     def Check(self, request: Any, context: Any) -> Any:
-        token, inputs = _token(request.urn), wire.plain(request.news)
-        if token not in KINDS:
+        token, inputs = _token(request.urn), serialization.plain(request.news)
+        if token not in RESOURCE_TYPES:
             reason = f"the sandbox has no resource type {token}"
             return pb.CheckResponse(inputs=request.news, failures=[pb.CheckFailure(property="", reason=reason)])
         failures = self._failures(token, inputs)
-        named = _autonamed(KINDS[token], request, inputs)
-        return pb.CheckResponse(inputs=wire.struct(named), failures=failures)
+        named = _autonamed(RESOURCE_TYPES[token], request, inputs)
+        return pb.CheckResponse(inputs=serialization.struct(named), failures=failures)
 
     def Diff(self, request: Any, context: Any) -> Any:
-        olds, news = wire.plain(request.old_inputs), wire.plain(request.news)
-        changed, kind = _changed(olds, news), KINDS[_token(request.urn)]
+        olds, news = serialization.plain(request.old_inputs), serialization.plain(request.news)
+        changed, kind = _changed(olds, news), RESOURCE_TYPES[_token(request.urn)]
         replaces = sorted(kind.replaced_by(olds, news, frozenset(changed)))
         some = pb.DiffResponse.DIFF_SOME if changed else pb.DiffResponse.DIFF_NONE
         # As the real provider does: what has a fixed name has to go before the new one can be made.
@@ -91,39 +92,43 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.DiffResponse(changes=some, diffs=sorted(changed), replaces=replaces, deleteBeforeReplace=first)
 
     def Create(self, request: Any, context: Any) -> Any:
-        inputs = wire.plain(request.properties)
+        inputs = serialization.plain(request.properties)
         if request.preview:
             return pb.CreateResponse(id="", properties=request.properties)
         id_, outputs = self._do(context, request.urn, inputs, lambda kind: create(kind, inputs))
-        return pb.CreateResponse(id=id_, properties=wire.struct(_state(inputs, outputs)))
+        return pb.CreateResponse(id=id_, properties=serialization.struct(_state(inputs, outputs)))
 
     def Read(self, request: Any, context: Any) -> Any:
-        state, inputs = wire.plain(request.properties), wire.plain(request.inputs)
+        state, inputs = serialization.plain(request.properties), serialization.plain(request.inputs)
         seen = self._do(context, request.urn, state or inputs, lambda kind: kind.read(request.id, state or inputs))
         if seen is None:
             return pb.ReadResponse()
         # Only what was asked for is compared: what AWS fills in by itself is no drift.
         drifted = {**inputs, **{key: seen[key] for key in inputs if key in seen}}
-        return pb.ReadResponse(id=request.id, properties=wire.struct({**state, **seen}), inputs=wire.struct(drifted))
+        return pb.ReadResponse(
+            id=request.id, properties=serialization.struct({**state, **seen}), inputs=serialization.struct(drifted)
+        )
 
     def Update(self, request: Any, context: Any) -> Any:
-        state, inputs = wire.plain(request.olds), wire.plain(request.news)
-        old_inputs = wire.plain(request.old_inputs)
+        state, inputs = serialization.plain(request.olds), serialization.plain(request.news)
+        old_inputs = serialization.plain(request.old_inputs)
         if request.preview:
-            return pb.UpdateResponse(properties=wire.struct({**state, **inputs}))
+            return pb.UpdateResponse(properties=serialization.struct({**state, **inputs}))
         changed = frozenset(_changed(old_inputs, inputs))
         outputs = self._do(context, request.urn, inputs, lambda kind: update(kind, request.id, state, inputs, changed))
         kept = {key: value for key, value in state.items() if key not in old_inputs}
-        return pb.UpdateResponse(properties=wire.struct({**kept, **_state(inputs, outputs)}))
+        return pb.UpdateResponse(properties=serialization.struct({**kept, **_state(inputs, outputs)}))
 
     def Delete(self, request: Any, context: Any) -> Any:
-        state = wire.plain(request.properties)
+        state = serialization.plain(request.properties)
         self._do(context, request.urn, state, lambda kind: kind.delete(request.id, state))
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
-        answer = self._guarded(context, lambda: invoke(self._connected(), request.tok, wire.plain(request.args)))
-        return pb.InvokeResponse(**{"return": wire.struct(answer)})
+        answer = self._guarded(
+            context, lambda: invoke(self._connected(), request.tok, serialization.plain(request.args))
+        )
+        return pb.InvokeResponse(**{"return": serialization.struct(answer)})
 
     def GetSchema(self, request: Any, context: Any) -> Any:
         return pb.GetSchemaResponse(schema="{}")
@@ -131,24 +136,24 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
     def _failures(self, token: str, inputs: Bag) -> list[Any]:
         with self._checking:
             found = list(all_problems(token, inputs))
-        return [pb.CheckFailure(property=bags.spell(path), reason=reason) for path, reason in found]
+        return [pb.CheckFailure(property=sdk_args.spell(path), reason=reason) for path, reason in found]
 
-    def _connected(self) -> Cloud:
+    def _connected(self) -> EmulatedAws:
         if self._cloud is None:
-            raise Refused("the provider has not been configured")
+            raise ProviderError("the provider has not been configured")
         return self._cloud
 
     def _do(self, context: Any, urn: str, bag: Bag, act: Any) -> Any:
         """Act in the region that the resource itself names, else in the provider's."""
-        return self._guarded(context, lambda: act(KINDS[_token(urn)](self._connected().at(bag.get("region")))))
+        return self._guarded(context, lambda: act(RESOURCE_TYPES[_token(urn)](self._connected().at(bag.get("region")))))
 
     def _guarded(self, context: Any, act: Any) -> Any:
         """Turn what may go wrong into the message that Pulumi prints beside the resource."""
         try:
             return act()
-        except HalfMade as error:
+        except PartialCreation as error:
             error.tell(context)
-        except Refused as error:
+        except ProviderError as error:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
         except ClientError as error:
             context.abort(grpc.StatusCode.UNKNOWN, str(error))
@@ -166,25 +171,27 @@ def _state(inputs: Bag, outputs: Bag) -> Bag:
 
 
 def _changed(old: Bag, new: Bag) -> set[str]:
-    return {key for key in {*old, *new} if wire.comparable(old.get(key)) != wire.comparable(new.get(key))}
+    return {
+        key for key in {*old, *new} if serialization.comparable(old.get(key)) != serialization.comparable(new.get(key))
+    }
 
 
-def _autonamed(kind: type[Kind], request: Any, inputs: Bag) -> Bag:
+def _autonamed(kind: type[AwsResource], request: Any, inputs: Bag) -> Bag:
     """Give a thing without a name one that Pulumi's own way would give it, and keep it from then on."""
     key = kind.autoname
     if key is None or key in inputs or f"{key}Prefix" in inputs:
         return inputs
-    before = wire.plain(request.olds).get(key)
+    before = serialization.plain(request.olds).get(key)
     suffix = bytes(request.randomSeed).hex()[:7]
     return {**inputs, key: before or f"{request.urn.rsplit('::', 1)[-1]}-{suffix}".lower()}
 
 
 def _decoded(inputs: Bag) -> Bag:
     """Open a provider's inputs: the SDK sends everything that is no string as JSON text."""
-    kinds = bags.fields(pulumi_aws.ProviderArgs)
+    kinds = sdk_args.fields(pulumi_aws.ProviderArgs)
 
     def decode(key: str, value: Any) -> Any:
-        text = key not in kinds or str in bags.alternatives(kinds[key][0])
+        text = key not in kinds or str in sdk_args.alternatives(kinds[key][0])
         try:
             return value if text or not isinstance(value, str) else json.loads(value)
         except ValueError:

@@ -15,26 +15,26 @@ from landbridge.environment import load_environment
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.stacks import HANDOVER, planned_stacks
 from landbridge.realise.project import project_root
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS, Cloud, Refused
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.invokes import invoke
-from sandbox.pulumi_provider.aws.problems import all_problems
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.all_checks import all_problems
 from sandbox.pulumi_provider.graph import Backing, Graph, record
-from sandbox.pulumi_provider.wire import Bag
+from sandbox.pulumi_provider.serialization import Bag
 
 
 @dataclass
-class CloudBacking:
+class EmulatedBacking:
     """Creates for real in the emulated AWS, and remembers what, to take it down again."""
 
-    cloud: Cloud
+    cloud: EmulatedAws
     tell: Callable[[str, str], None]
     made: list[tuple[str, str, Bag]] = field(default_factory=list)
 
     def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
         """Check a resource as the provider does, make it, and return its state."""
         check(token, name, inputs, real=True)
-        id_, outputs = KINDS[token](self.cloud.at(inputs.get("region"))).create(inputs)
+        id_, outputs = RESOURCE_TYPES[token](self.cloud.at(inputs.get("region"))).create(inputs)
         state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
         self.made.append((token, id_, state))
         self.tell(token, name)
@@ -49,7 +49,7 @@ class CloudBacking:
         count = len(self.made)
         while self.made:
             token, id_, state = self.made.pop()
-            KINDS[token](self.cloud.at(state.get("region"))).delete(id_, state)
+            RESOURCE_TYPES[token](self.cloud.at(state.get("region"))).delete(id_, state)
         return count
 
 
@@ -59,7 +59,7 @@ class Applied:
 
     graph: Graph
     outputs: StackOutputs
-    backing: CloudBacking
+    backing: EmulatedBacking
 
     def destroy(self) -> int:
         """Take it all down again."""
@@ -67,15 +67,15 @@ class Applied:
 
 
 def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
-    """Raise Refused with every problem of a property bag, each with its path.
+    """Raise ProviderError with every problem of a property bag, each with its path.
 
     `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
     """
-    if token not in KINDS:
-        raise Refused(f"{name}: the sandbox has no resource type {token}")
+    if token not in RESOURCE_TYPES:
+        raise ProviderError(f"{name}: the sandbox has no resource type {token}")
     found = list(all_problems(token, inputs, real=real))
     if found:
-        raise Refused("; ".join(f"{name}: {bags.spell(path)}: {reason}" for path, reason in found))
+        raise ProviderError("; ".join(f"{name}: {sdk_args.spell(path)}: {reason}" for path, reason in found))
 
 
 def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
@@ -113,7 +113,7 @@ def apply(
     environment_file: Path, endpoint: str, region: str, tell: Callable[[str, str], None] = lambda token, name: None
 ) -> Applied:
     """Apply an environment to the emulated AWS; `tell` hears each resource's type and name as it is made."""
-    backing = CloudBacking(Cloud(endpoint, region), tell)
+    backing = EmulatedBacking(EmulatedAws(endpoint, region), tell)
     try:
         graph = joined(record_stacks(environment_file, backing).values())
     except BaseException:

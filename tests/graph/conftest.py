@@ -7,9 +7,9 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from sandbox.aws_emulator.process import Cloud, running
-from sandbox.pulumi_provider.find import Engine, find_engine
-from sandbox.pulumi_provider.lend import VARIABLE as PREFORK
+from sandbox.pulumi_provider.engine.find import Engine, find_engine
 from sandbox.pulumi_provider.prefork import prefork_server
+from sandbox.pulumi_provider.prefork_client import SOCKET_VARIABLE as PREFORK
 
 ROOT = Path(__file__).resolve().parents[2]
 SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
@@ -48,7 +48,7 @@ def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefork: Path) -> Engine:
     """The engine with the stand-ins first on PATH, and its state in the test's folder."""
-    from sandbox.pulumi_provider.environment import sandbox_variables
+    from sandbox.pulumi_provider.engine.environment import sandbox_variables
 
     found = find_engine()
     if not isinstance(found, Engine):

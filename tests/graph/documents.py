@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
-from sandbox.pulumi_provider.wire import Bag
+from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.cloud_only import write
 from tests.graph.conftest import SANDBOX
 from tests.graph.test_program import ACCOUNT, Answering

@@ -13,7 +13,7 @@ from landbridge.hostlist import expand
 from landbridge.plan.cost import spend
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
-from sandbox.pulumi_provider.wire import Bag
+from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.test_program import Answering
 
 ROOT = Path(__file__).resolve().parents[2]

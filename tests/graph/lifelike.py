@@ -5,7 +5,7 @@ from typing import Any
 
 from landbridge.catalog import regions
 from sandbox.pulumi_provider.recorder import check
-from sandbox.pulumi_provider.wire import Bag
+from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.test_program import ACCOUNT, Answering
 
 #: How ids begin; what is not here has its name for an id.

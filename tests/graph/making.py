@@ -3,30 +3,29 @@
 from typing import Any
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import KINDS, Kind
-from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, AwsResource, EmulatedAws
 from sandbox.pulumi_provider.aws.invokes import invoke
-from sandbox.pulumi_provider.halfway import create
+from sandbox.pulumi_provider.partial_creation import create
 
 
 class Making:
     """Makes in the emulated AWS what a program registers."""
 
     def __init__(self, cloud: Cloud, region: str) -> None:
-        self._connection = Connection(cloud.endpoint, region)
+        self._connection = EmulatedAws(cloud.endpoint, region)
         #: Of everything made: type, name, id, inputs and what the engine would remember.
         self.made: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = []
 
     def create(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        if token not in KINDS:
+        if token not in RESOURCE_TYPES:
             return name, inputs  # the provider itself
         id_, outputs = create(self.kind(token, inputs), inputs)
         state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
         self.made.append((token, name, id_, inputs, state))
         return id_, state
 
-    def kind(self, token: str, inputs: dict[str, Any]) -> Kind:
-        return KINDS[token](self._connection.at(inputs.get("region")))
+    def kind(self, token: str, inputs: dict[str, Any]) -> AwsResource:
+        return RESOURCE_TYPES[token](self._connection.at(inputs.get("region")))
 
     def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return invoke(self._connection, token, arguments)

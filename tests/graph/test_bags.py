@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS, Refused
-from sandbox.pulumi_provider.aws.words import word_problems
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, ProviderError
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.enumerations import word_problems
 from sandbox.pulumi_provider.recorder import check
 
 VPC, TEMPLATE = "aws:ec2/vpc:Vpc", "aws:ec2/launchTemplate:LaunchTemplate"
@@ -15,7 +15,9 @@ GROUP, VERSIONING = "aws:ec2/placementGroup:PlacementGroup", "aws:s3/bucketVersi
 
 
 def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
-    return {bags.spell(path): reason for path, reason in [*bags.problems(token, bag), *word_problems(token, bag)]}
+    return {
+        sdk_args.spell(path): reason for path, reason in [*sdk_args.problems(token, bag), *word_problems(token, bag)]
+    }
 
 
 @pytest.mark.parametrize(
@@ -78,22 +80,22 @@ def test_a_right_bag_is_let_through() -> None:
 
 
 def test_every_kind_of_the_stand_in_is_one_of_the_sdk_and_replaces_real_properties() -> None:
-    for token, kind in KINDS.items():
-        cls = bags.args_class(token)
+    for token, kind in RESOURCE_TYPES.items():
+        cls = sdk_args.args_class(token)
         assert cls is not None, token
-        assert kind.replaces <= set(bags.fields(cls)), (token, kind.replaces - set(bags.fields(cls)))
+        assert kind.replaces <= set(sdk_args.fields(cls)), (token, kind.replaces - set(sdk_args.fields(cls)))
 
 
 def test_every_enumeration_in_the_facts_exists() -> None:
     from sandbox.pulumi_provider.aws.facts import facts
 
     for token in facts().words:
-        assert token in KINDS
+        assert token in RESOURCE_TYPES
         list(word_problems(token, {}))
 
 
 def test_what_ec2_refuses_at_the_launch_is_refused_when_the_template_is_made() -> None:
     nic = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "efa-only"}
     block = {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "g"}}
-    with pytest.raises(Refused, match=r"efa-interfaces.*no-group-with-block"):
+    with pytest.raises(ProviderError, match=r"efa-interfaces.*no-group-with-block"):
         check(TEMPLATE, "wrong", {"networkInterfaces": [nic], **block})

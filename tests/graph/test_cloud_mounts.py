@@ -9,7 +9,7 @@ import pytest
 
 from landbridge.plan.aws.pool import POOL_FILE
 from sandbox.pulumi_provider.graph import Graph
-from sandbox.pulumi_provider.wire import unknown_inside
+from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.conftest import SANDBOX
 from tests.graph.filesystems import ALL, stored
 from tests.graph.test_program import graph_of

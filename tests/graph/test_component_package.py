@@ -17,9 +17,9 @@ import components
 from components import package
 from landbridge import yaml_text
 from landbridge.policy import Level, judge
-from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering
 
@@ -155,7 +155,7 @@ def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -
     graph = _recorded(name, INPUTS[name], preview)
     made = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
     assert made and all("pulumi:providers:aws::aws" in node.provider for node in made)
-    wrong = {node.key: list(bags.problems(node.type, node.inputs)) for node in made}
+    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
     assert {key: found for key, found in wrong.items() if found} == {}
     assert [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY] == []
 

@@ -9,9 +9,9 @@ import pytest
 
 import components
 from landbridge.policy import Level, judge
-from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import record
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering
 
@@ -31,7 +31,7 @@ def test_an_example_is_what_it_says(example: Path, preview: bool) -> None:
         preview=preview,
     )
     made = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
-    wrong = {node.key: list(bags.problems(node.type, node.inputs)) for node in made}
+    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
     assert {key: found for key, found in wrong.items() if found} == {}
     assert all("pulumi:providers:aws::aws" in node.provider for node in made)
     broken = [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY]

@@ -8,7 +8,7 @@ import pytest
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]

@@ -9,7 +9,7 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.interrupt import settle
 from tests.graph.inventory import client, left
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.pulumi_provider import build, find
-from sandbox.pulumi_provider.scripts import PLUGINS, write_scripts
+from sandbox.pulumi_provider.engine import build, find
+from sandbox.pulumi_provider.engine.scripts import PLUGINS, write_scripts
 
 
 def program(folder: Path, name: str, says: str) -> Path:

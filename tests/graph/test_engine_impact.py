@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]

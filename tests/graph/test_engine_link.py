@@ -8,7 +8,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.paths import secrets_dir
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.links import BACKUP, BASEL, BERN, LINE_VPN, ORDERED, line, sites
 

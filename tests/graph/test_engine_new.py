@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]

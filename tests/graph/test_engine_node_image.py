@@ -7,7 +7,7 @@ import pytest
 from landbridge.environment import lock_path
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.test_engine_guardrails import changed
 from tests.graph.test_program import ACCOUNT

@@ -7,7 +7,7 @@ import pytest
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.test_engine_link import changed, kinds
 from tests.graph.test_other_regions import LISTED, OHIO

@@ -11,7 +11,7 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.policy import Settings, pack_config, settings_of
 from landbridge.realise.project import write_project
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(180)]

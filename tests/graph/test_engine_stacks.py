@@ -12,7 +12,7 @@ from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]

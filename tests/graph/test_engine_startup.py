@@ -8,7 +8,7 @@ from landbridge.environment import load_environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.golden import ROOT
 from tests.graph.inventory import left
 from tests.graph.rights import budget_actions

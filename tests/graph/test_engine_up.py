@@ -12,7 +12,7 @@ from landbridge.paths import outputs_file, secrets_dir, state_dir
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
 

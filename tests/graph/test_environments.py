@@ -7,9 +7,9 @@ import pytest
 from landbridge.environment import load_environment
 from landbridge.findings import Severity
 from landbridge.rules import check
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws.problems import all_problems
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.all_checks import all_problems
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.golden import GOLDEN, ROOT, SHIPPED, environment_of, recorded, summary
@@ -42,9 +42,9 @@ def test_every_bag_passes_every_validator(name: str, preview: bool) -> None:
     program, stack, config = program_of(Path(f"Pulumi.{name}.yaml").resolve())
     graph = record(program, stack=stack, config=config, backing=Lifelike(config["aws:region"]), preview=preview)
     custom = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
-    assert len(custom) > 40 and {node.type for node in custom} <= set(KINDS)
+    assert len(custom) > 40 and {node.type for node in custom} <= set(RESOURCE_TYPES)
     found = {
-        f"{node.type} {node.name} {bags.spell(path)}": reason
+        f"{node.type} {node.name} {sdk_args.spell(path)}": reason
         for node in custom
         for path, reason in all_problems(node.type, node.inputs)
     }

@@ -11,7 +11,7 @@ from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import Cloud
 from sandbox.pulumi_provider.graph import Graph, Node
 from sandbox.pulumi_provider.recorder import apply
-from sandbox.pulumi_provider.wire import unknown_inside
+from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.filesystems import ALL, LINKED, stored
 from tests.graph.inventory import client, left

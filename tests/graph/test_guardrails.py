@@ -9,9 +9,8 @@ import pytest
 from landbridge.guard.package import files
 from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS, Refused
-from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws, ProviderError
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
@@ -134,7 +133,9 @@ def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, wanted, (MONEY, "budget: {monthly_usd: 1000, hard: true}"), preview=True)
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
-            assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
+            assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
+                node.key
+            )
 
 
 def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:
@@ -151,8 +152,10 @@ def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: Cloud, environm
 
 def test_tags_that_billing_does_not_know_yet_are_refused(cloud: Cloud) -> None:
     before = left(cloud)
-    with pytest.raises(Refused, match="TagKeysNotFoundException"):
-        KINDS[TAG](Api(cloud.endpoint, "us-east-1")).create({"tagKey": "nobody:has-seen", "status": "Active"})
+    with pytest.raises(ProviderError, match="TagKeysNotFoundException"):
+        RESOURCE_TYPES[TAG](EmulatedAws(cloud.endpoint, "us-east-1")).create(
+            {"tagKey": "nobody:has-seen", "status": "Active"}
+        )
     assert left(cloud) == before
 
 

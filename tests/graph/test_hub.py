@@ -8,9 +8,8 @@ import pytest
 
 from landbridge.plan.aws.hub import replication_policy, replication_trust
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import Cloud as Api
-from sandbox.pulumi_provider.aws import Refused
-from sandbox.pulumi_provider.aws.s3 import Bucket, Replication
+from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
+from sandbox.pulumi_provider.aws.storage.s3 import BucketReplicationConfigResource, BucketResource
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
@@ -115,13 +114,13 @@ def test_the_role_that_copies_reads_one_bucket_and_writes_the_other() -> None:
 
 
 def test_s3_copies_only_between_buckets_that_keep_versions(cloud: Cloud) -> None:
-    api, before = Api(cloud.endpoint, "us-east-1"), left(cloud)
-    Bucket(api).create({"bucket": "copy-from"})
+    api, before = EmulatedAws(cloud.endpoint, "us-east-1"), left(cloud)
+    BucketResource(api).create({"bucket": "copy-from"})
     destination = {"destination": {"bucket": "arn:aws:s3:::copy-from"}}
     rules = [{"id": "a", "status": "Enabled", **destination}]
-    with pytest.raises(Refused, match="versioning"):
-        Replication(api).create({"bucket": "copy-from", "role": "arn", "rules": rules})
-    Bucket(api).delete("copy-from", {})
+    with pytest.raises(ProviderError, match="versioning"):
+        BucketReplicationConfigResource(api).create({"bucket": "copy-from", "role": "arn", "rules": rules})
+    BucketResource(api).delete("copy-from", {})
     assert left(cloud) == before
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.graph import record
-from sandbox.pulumi_provider.halfway import HalfMade, create
+from sandbox.pulumi_provider.partial_creation import PartialCreation, create
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.making import Making
@@ -38,10 +37,10 @@ def test_what_is_throttled_or_not_seen_yet_is_asked_again(
 
 
 def test_what_fails_after_it_exists_is_told_with_its_id(emptied: Cloud) -> None:
-    connection = Connection(emptied.endpoint, "us-east-1")
+    connection = EmulatedAws(emptied.endpoint, "us-east-1")
     inputs = {"cidrBlock": "10.9.0.0/16", "enableDnsHostnames": True}
     emptied.control(faults={"ModifyVpcAttribute": {"code": "OperationNotPermitted", "message": "not now"}})
-    vpc = KINDS["aws:ec2/vpc:Vpc"]
-    with pytest.raises(HalfMade, match="not now") as caught:
+    vpc = RESOURCE_TYPES["aws:ec2/vpc:Vpc"]
+    with pytest.raises(PartialCreation, match="not now") as caught:
         create(vpc(connection), inputs)
     assert caught.value.id.startswith("vpc-") and vpc(connection).read(caught.value.id, inputs) is not None

@@ -8,11 +8,11 @@ from landbridge.environment import Environment, load_text
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import StackOutputs
 from landbridge.policy import Level, judge
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws.ranges import range_problems
-from sandbox.pulumi_provider.aws.words import word_problems
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.enumerations import word_problems
+from sandbox.pulumi_provider.checks.value_ranges import range_problems
 from sandbox.pulumi_provider.graph import Graph
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import SANDBOX
 from tests.graph.links import BACKUP, BASEL, BERN, LINE_VPN, line, reached, sites, vpn
 from tests.graph.test_program import PROTECTED, graph_of
@@ -93,11 +93,11 @@ def test_every_bag_passes_every_validator_and_every_policy(tmp_path: Path, name:
     rest = [("datapath: userspace", "datapath: kernel")] if "kind: vpn" in new else []
     graph = graph_of(tmp_path, (old, new.replace("userspace", "kernel")), *rest, PROTECTED, preview=True)
     found = {
-        f"{node.type} {node.name} {bags.spell(path)}": reason
+        f"{node.type} {node.name} {sdk_args.spell(path)}": reason
         for node in graph.nodes.values()
         if node.custom and not node.type.startswith("pulumi:")
         for path, reason in (
-            *bags.problems(node.type, node.inputs),
+            *sdk_args.problems(node.type, node.inputs),
             *word_problems(node.type, node.inputs),
             *range_problems(node.type, node.inputs),
         )

@@ -9,7 +9,7 @@ from landbridge.live.aws import Aws
 from landbridge.live.lock import propose
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.find import Engine
+from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]

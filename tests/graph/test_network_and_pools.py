@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
@@ -36,7 +36,7 @@ def pool(text: str) -> tuple[str, str]:
 def wrong(graph: Graph) -> dict[str, list[tuple[str, str]]]:
     """What a real provider would refuse of what was asked for, by resource."""
     found = {
-        node.name: [(bags.spell(path), reason) for path, reason in bags.problems(node.type, node.inputs)]
+        node.name: [(sdk_args.spell(path), reason) for path, reason in sdk_args.problems(node.type, node.inputs)]
         for node in graph.nodes.values()
         if node.custom and not node.type.startswith("pulumi:")
     }

@@ -8,9 +8,8 @@ import pytest
 
 from landbridge.plan.network.flow_logs import role_policy, role_trust
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import Cloud as Api
-from sandbox.pulumi_provider.aws import Refused
-from sandbox.pulumi_provider.aws.logs import LogGroup
+from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
+from sandbox.pulumi_provider.aws.operations.logs import LogGroupResource
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.inventory import client, left
@@ -96,8 +95,8 @@ def test_the_role_of_flow_logs_writes_into_its_group_for_its_own_account_alone()
 
 def test_log_groups_are_kept_for_a_number_of_days_that_there_is(cloud: Cloud) -> None:
     before = left(cloud)
-    with pytest.raises(Refused, match="100 days"):
-        LogGroup(Api(cloud.endpoint, "us-east-1")).create({"name": "/odd", "retentionInDays": 100})
+    with pytest.raises(ProviderError, match="100 days"):
+        LogGroupResource(EmulatedAws(cloud.endpoint, "us-east-1")).create({"name": "/odd", "retentionInDays": 100})
     assert left(cloud) == before
 
 

@@ -18,7 +18,7 @@ from landbridge.node_image import bundle, ingredients
 from landbridge.plan.aws.node_image import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply, program_of, record_stacks
 from tests.graph.conftest import ROOT, SANDBOX
@@ -76,7 +76,9 @@ def test_every_bag_is_valid(tmp_path: Path, preview: bool) -> None:
     assert len(graph.of_type(PIPELINE)) == 1
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
-            assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
+            assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
+                node.key
+            )
 
 
 def test_the_builder_is_closed_and_what_it_makes_is_encrypted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from landbridge.environment import load_environment
 from landbridge.policy import Level, Settings, judge, settings_of
 from sandbox.pulumi_provider.graph import Graph, record
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import ROOT
 from tests.graph.test_program import Answering

@@ -13,10 +13,10 @@ import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from sandbox.pulumi_provider.lend import VARIABLE, lend
+from sandbox.pulumi_provider.engine.scripts import write_scripts
 from sandbox.pulumi_provider.prefork import prefork_server
+from sandbox.pulumi_provider.prefork_client import SOCKET_VARIABLE, run_in_server
 from sandbox.pulumi_provider.provider import VERSION
-from sandbox.pulumi_provider.scripts import write_scripts
 
 #: A plugin looks every two seconds whether it is alone, and gives what it answers two more.
 NOTICED_SECONDS = 10
@@ -36,7 +36,7 @@ def plugin(program: Path, prefork: Path) -> Iterator[tuple[Popen[str], int]]:
 
 
 def _started(command: list[str], server: Path) -> Popen[str]:
-    return Popen(command, stdout=PIPE, text=True, env={**os.environ, VARIABLE: str(server)})
+    return Popen(command, stdout=PIPE, text=True, env={**os.environ, SOCKET_VARIABLE: str(server)})
 
 
 def _port(process: Popen[str]) -> int:
@@ -95,8 +95,8 @@ def test_it_ends_with_the_server_whose_owner_ends(program: Path, tmp_path: Path)
 
 
 def test_without_a_server_it_starts_by_itself(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert not lend("sandbox.pulumi_provider.provider", os.getppid())
+    monkeypatch.delenv(SOCKET_VARIABLE, raising=False)
+    assert not run_in_server("sandbox.pulumi_provider.provider", os.getppid())
     with _started([str(program)], tmp_path / "nothing") as process:
         assert _version(_port(process)) == VERSION
         process.kill()

@@ -9,11 +9,11 @@ import pulumi_aws as aws
 import pytest
 
 from landbridge.plan.outputs import StackOutputs
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import DuplicateUrn, Graph, record
 from sandbox.pulumi_provider.recorder import check, program_of
-from sandbox.pulumi_provider.wire import Bag, unknown_inside
+from sandbox.pulumi_provider.serialization import Bag, unknown_inside
 from tests.graph.conftest import SANDBOX
 
 ACCOUNT = "123456789012"
@@ -81,7 +81,7 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, preview=True)
     found = {
-        node.key: [(bags.spell(path), reason) for path, reason in bags.problems(node.type, node.inputs)]
+        node.key: [(sdk_args.spell(path), reason) for path, reason in sdk_args.problems(node.type, node.inputs)]
         for node in graph.nodes.values()
         if node.custom and not node.type.startswith("pulumi:")
     }
@@ -110,7 +110,7 @@ def test_everything_goes_through_the_explicit_provider_and_has_a_parent(tmp_path
 
 def test_everything_that_can_have_tags_has_ours(tmp_path: Path) -> None:
     for node in graph_of(tmp_path).nodes.values():
-        if node.type in KINDS and "tags" in bags.fields(_args(node.type)):
+        if node.type in RESOURCE_TYPES and "tags" in sdk_args.fields(_args(node.type)):
             tags = node.inputs.get("tags", {})
             assert tags.get("landbridge:cluster") == "variant" and "landbridge:owner" in tags, node.key
 
@@ -195,6 +195,6 @@ def test_unknowns_are_unknown_in_a_preview(tmp_path: Path) -> None:
 
 
 def _args(token: str) -> type:
-    cls = bags.args_class(token)
+    cls = sdk_args.args_class(token)
     assert cls is not None
     return cls

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws.ranges import _pattern, _shape, range_problems, table
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.value_ranges import _pattern, _shape, range_problems, table
 
 ROLE, TEMPLATE = "aws:iam/role:Role", "aws:ec2/launchTemplate:LaunchTemplate"
 LUSTRE, ZFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
@@ -19,7 +19,7 @@ KEY, SUBNETS = "aws:kms/key:Key", ["subnet-0123456789abcdef0"]
 def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
     reasons: dict[str, list[str]] = {}
     for path, reason in range_problems(token, bag):
-        reasons.setdefault(bags.spell(path), []).append(reason)
+        reasons.setdefault(sdk_args.spell(path), []).append(reason)
     return {path: "; ".join(several) for path, several in reasons.items()}
 
 
@@ -126,14 +126,14 @@ def test_what_aws_takes_is_let_through(token: str, bag: dict[str, Any]) -> None:
 
 def test_every_name_in_the_table_exists() -> None:
     for token, requests in table()["requests"].items():
-        assert token in KINDS, token
+        assert token in RESOURCE_TYPES, token
         members = {name for request in requests for name in _shape(request).members}
         names = table()["names"].get(token, {})
-        assert set(names.values()) <= members and set(names) <= set(bags.fields(bags.args_class(token) or object)), (
-            token
-        )
+        assert set(names.values()) <= members and set(names) <= set(
+            sdk_args.fields(sdk_args.args_class(token) or object)
+        ), token
     for token, own in table()["own"].items():
-        assert token in KINDS and set(own) <= set(bags.fields(bags.args_class(token) or object)), token
+        assert token in RESOURCE_TYPES and set(own) <= set(sdk_args.fields(sdk_args.args_class(token) or object)), token
 
 
 def test_patterns_that_python_cannot_read_are_few() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.environment import load_environment
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import wire
+from sandbox.pulumi_provider import serialization
 from sandbox.pulumi_provider.graph import record
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import ROOT
@@ -49,4 +49,4 @@ def test_an_environment_reads_as_it_was_made(
 
 
 def _same(one: object, other: object) -> bool:
-    return bool(wire.comparable(one) == wire.comparable(other))
+    return bool(serialization.comparable(one) == serialization.comparable(other))

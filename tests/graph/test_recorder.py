@@ -6,9 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import Cloud as Api
-from sandbox.pulumi_provider.aws import Refused
-from sandbox.pulumi_provider.aws.pool import PlacementGroup
+from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
+from sandbox.pulumi_provider.aws.compute.launch_templates import PlacementGroupResource
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
@@ -35,7 +34,7 @@ def test_a_failure_leaves_nothing(cloud: Cloud, environment_file: Path, monkeypa
     monkeypatch.chdir(ROOT)
     # Make the emulated AWS refuse one resource: the name is taken.
     before = left(cloud)
-    taken = PlacementGroup(Api(cloud.endpoint, "us-east-1"))
+    taken = PlacementGroupResource(EmulatedAws(cloud.endpoint, "us-east-1"))
     taken.create({"name": "graph-p5-use1-az4", "strategy": "cluster"})
     try:
         with pytest.raises(ClientError, match="Duplicate"):
@@ -46,5 +45,5 @@ def test_a_failure_leaves_nothing(cloud: Cloud, environment_file: Path, monkeypa
 
 
 def test_the_stand_in_never_talks_to_the_real_aws() -> None:
-    with pytest.raises(Refused, match="emulated AWS"):
-        Api("https://ec2.us-east-1.amazonaws.com", "us-east-1")
+    with pytest.raises(ProviderError, match="emulated AWS"):
+        EmulatedAws("https://ec2.us-east-1.amazonaws.com", "us-east-1")

@@ -6,9 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws import Cloud as Emulated
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
@@ -104,7 +103,9 @@ def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, asked("{query_logs: true}"), preview=True)
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
-            assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
+            assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
+                node.key
+            )
     assert set(graph.nodes) == set(graph_of(tmp_path, asked("{query_logs: true}")).nodes)
 
 
@@ -148,7 +149,7 @@ def test_an_endpoint_moves_to_another_subnet_and_keeps_its_other_address(cloud: 
         ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.61.{number}.0/24")["Subnet"]["SubnetId"] for number in range(3)
     ]
     group = ec2.create_security_group(GroupName="x", Description="x", VpcId=vpc)["GroupId"]
-    kind = KINDS[ENDPOINT](Emulated(cloud.endpoint, "us-east-1"))
+    kind = RESOURCE_TYPES[ENDPOINT](EmulatedAws(cloud.endpoint, "us-east-1"))
     news = {"direction": "INBOUND", "name": "x", "securityGroupIds": [group]}
     first = {**news, "ipAddresses": [{"subnetId": subnets[0]}, {"subnetId": subnets[1]}]}
     id_, made = kind.create(first)

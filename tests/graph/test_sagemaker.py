@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import bags
+from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.inventory import client, left
@@ -59,7 +59,9 @@ def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, asked(), preview=True)
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
-            assert [(bags.spell(path), why) for path, why in bags.problems(node.type, node.inputs)] == [], node.key
+            assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
+                node.key
+            )
     assert set(graph.nodes) == set(graph_of(tmp_path, asked()).nodes)
 
 

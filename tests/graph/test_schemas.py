@@ -5,11 +5,11 @@ from typing import Any
 import pulumi
 import pytest
 
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws.cfn import described, schema_of, schema_problems
-from sandbox.pulumi_provider.aws.problems import all_problems
-from sandbox.pulumi_provider.aws.schema import Judge
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, AwsResource
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.all_checks import all_problems
+from sandbox.pulumi_provider.checks.cloudformation_schemas import schema_of, schema_problems
+from sandbox.pulumi_provider.checks.json_schema import Judge
 
 TEMPLATE, SUBNET, ROUTE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/subnet:Subnet", "aws:ec2/route:Route"
 LUSTRE, EFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem"
@@ -18,7 +18,7 @@ RULES = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
 
 def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
-    return {bags.spell(path): reason for path, reason in schema_problems(token, bag)}
+    return {sdk_args.spell(path): reason for path, reason in schema_problems(token, bag)}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
 def test_a_value_that_a_schema_refuses(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
     problems = found(token, bag)
     assert path in problems and reason in problems[path], problems
-    assert (path, problems[path]) in [(bags.spell(where), said) for where, said in all_problems(token, bag)]
+    assert (path, problems[path]) in [(sdk_args.spell(where), said) for where, said in all_problems(token, bag)]
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,35 @@ def test_what_a_schema_takes(token: str, bag: dict[str, Any]) -> None:
     assert found(token, bag) == {}
 
 
-def test_every_type_has_a_schema_or_is_named_without() -> None:
-    table = described()
-    assert set(KINDS) == set(table.types) | set(table.none), set(KINDS) ^ (set(table.types) | set(table.none))
-    assert not set(table.types) & set(table.none)
+#: Types for which CloudFormation has no resource, or none with properties to check.
+WITHOUT_SCHEMA = {
+    "aws:costexplorer/costAllocationTag:CostAllocationTag",
+    "aws:ec2transitgateway/peeringAttachmentAccepter:PeeringAttachmentAccepter",
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:s3/bucketObject:BucketObject",
+    "aws:ssm/activation:Activation",
+}
 
 
-@pytest.mark.parametrize("token", sorted(described().types))
-def test_a_schema_is_there_and_has_the_names_that_the_table_gives(token: str) -> None:
-    own = described().types[token]
-    schema = schema_of(own.type)
+def test_only_these_types_have_no_schema() -> None:
+    assert {token for token, resource in RESOURCE_TYPES.items() if resource.cloudformation is None} == WITHOUT_SCHEMA
+
+
+def test_a_type_without_a_decision_about_its_schema_is_refused() -> None:
+    with pytest.raises(TypeError, match="cloudformation"):
+        type("NewResource", (AwsResource,), {"token": "aws:new/thing:Thing"})
+
+
+@pytest.mark.parametrize("token", sorted(set(RESOURCE_TYPES) - WITHOUT_SCHEMA))
+def test_a_schema_exists_and_has_the_names_of_the_row(token: str) -> None:
+    row = RESOURCE_TYPES[token].cloudformation
+    assert row is not None
+    schema = schema_of(row.type)
     judge = Judge(schema.get("definitions", {}), {})
-    places = [judge.resolved(schema["properties"][place] if place else schema) for place in own.at]
+    places = [judge.resolved(schema["properties"][place] if place else schema) for place in row.at]
     known = {name for place in places for name in judge.resolved(place.get("items", place)).get("properties", {})}
-    cls = bags.args_class(token)
-    assert cls is not None and set(own.names) <= set(bags.fields(cls)), token
-    assert set(own.names.values()) <= known, set(own.names.values()) - known
-    common = {name.lower() for name in known} & {own.names.get(key, key).lower() for key in bags.fields(cls)}
-    assert common, f"{token}: nothing of {own.type} would be judged"
+    cls = sdk_args.args_class(token)
+    assert cls is not None and set(row.names) <= set(sdk_args.fields(cls)), token
+    assert set(row.names.values()) <= known, set(row.names.values()) - known
+    common = {name.lower() for name in known} & {row.names.get(key, key).lower() for key in sdk_args.fields(cls)}
+    assert common, f"{token}: nothing of {row.type} would be judged"

@@ -10,11 +10,10 @@ import pytest
 from landbridge.plan.outputs import StackOutputs
 from landbridge.policy import Level, judge
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider import halfway
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws import Cloud as Api
+from sandbox.pulumi_provider import partial_creation
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.graph import Graph, Node, record
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from sandbox.pulumi_provider.recorder import apply, joined, program_of, record_stacks
 from tests.graph.cloud_only import write
 from tests.graph.conftest import SANDBOX
@@ -206,14 +205,14 @@ def test_a_group_of_parameters_that_was_left_half_made_is_finished(cloud: Cloud)
     asked = {"name": "half", "family": "mariadb11.4", "description": "d"}
     asked["parameters"] = [{"name": "require_secure_transport", "value": "1", "applyMethod": "immediate"}]
     cloud.control(faults={"ModifyDBParameterGroup": {"code": "InternalFailure", "status": 400}})
-    api = Api(cloud.endpoint, "us-east-1")
-    with pytest.raises(halfway.HalfMade) as caught:
-        halfway.create(KINDS[token](api), asked)
+    api = EmulatedAws(cloud.endpoint, "us-east-1")
+    with pytest.raises(partial_creation.PartialCreation) as caught:
+        partial_creation.create(RESOURCE_TYPES[token](api), asked)
     assert rds.describe_db_parameters(DBParameterGroupName="half")["Parameters"] == []
-    halfway.update(KINDS[token](api), caught.value.id, asked, asked, frozenset())
+    partial_creation.update(RESOURCE_TYPES[token](api), caught.value.id, asked, asked, frozenset())
     (told,) = rds.describe_db_parameters(DBParameterGroupName="half")["Parameters"]
     assert told["ParameterValue"] == "1"
-    KINDS[token](api).delete("half", asked)
+    RESOURCE_TYPES[token](api).delete("half", asked)
 
 
 def test_services_come_up_in_the_emulated_aws_and_go_without_a_trace(cloud: Cloud, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.policy import Level, Settings, judge
-from sandbox.pulumi_provider.judged import resources
+from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import SANDBOX
 from tests.graph.filesystems import ALL, HUB, stored
 from tests.graph.test_program import PROTECTED, graph_of

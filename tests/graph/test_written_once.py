@@ -10,7 +10,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 
 from landbridge.findings import DataPath
 from landbridge.policy import POLICIES
-from sandbox.pulumi_provider import wire
+from sandbox.pulumi_provider import serialization
 from sandbox.pulumi_provider.provider import AwsProvider
 from tests.graph.packed import ask, serving
 from tests.unit.rules.parts import BLOCK, CAPACITY, ON_DEMAND, POOL, SCRATCH, SHARES
@@ -167,5 +167,5 @@ def test_the_stand_in_refuses_what_aws_refuses(case: Case) -> None:
 
 def _refused(token: str, bag: Mapping[str, Any]) -> list[str]:
     urn = f"urn:pulumi:s::p::{token}::x"
-    request = pb.CheckRequest(urn=urn, news=wire.struct(dict(bag)), randomSeed=b"0123456789abcdef")
+    request = pb.CheckRequest(urn=urn, news=serialization.struct(dict(bag)), randomSeed=b"0123456789abcdef")
     return [failure.reason for failure in AwsProvider().Check(request, None).failures]

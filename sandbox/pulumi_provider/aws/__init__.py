@@ -1,78 +1,14 @@
-"""The resource types that the stand-in provider has; any other type is refused."""
+"""Resource types of the sandbox's AWS provider: every module of this package is imported, and its classes register.
 
-from collections.abc import Mapping
+A new resource type needs no entry in any list: a class with a `token` in any module below is enough.
+"""
 
-from sandbox.pulumi_provider.aws import (
-    activations,
-    anywhere,
-    budgets,
-    costs,
-    databases,
-    efs,
-    fsx,
-    functions,
-    groups,
-    iam,
-    image_builder,
-    kept,
-    keys,
-    lines,
-    link,
-    logs,
-    machines,
-    names,
-    peering,
-    policies,
-    pool,
-    resolver,
-    routes,
-    s3,
-    s3_objects,
-    sagemaker,
-    schedules,
-    trails,
-    transit,
-    volumes,
-    vpc,
-)
-from sandbox.pulumi_provider.aws.base import Bag, Cloud, Kind, Refused
+from importlib import import_module
+from pkgutil import walk_packages
 
-KINDS: Mapping[str, type[Kind]] = {
-    kind.token: kind
-    for module in (
-        vpc,
-        routes,
-        groups,
-        link,
-        transit,
-        peering,
-        lines,
-        pool,
-        kept,
-        machines,
-        volumes,
-        databases,
-        iam,
-        s3,
-        s3_objects,
-        image_builder,
-        keys,
-        fsx,
-        efs,
-        logs,
-        functions,
-        schedules,
-        budgets,
-        costs,
-        anywhere,
-        activations,
-        policies,
-        trails,
-        names,
-        resolver,
-        sagemaker,
-    )
-    for kind in module.KINDS
-}
+from sandbox.pulumi_provider.aws.base import RESOURCE_TYPES, AwsResource, Bag, EmulatedAws, ProviderError
 
-__all__ = ["KINDS", "Bag", "Cloud", "Kind", "Refused"]
+for _module in walk_packages(__path__, f"{__name__}."):
+    import_module(_module.name)
+
+__all__ = ["RESOURCE_TYPES", "AwsResource", "Bag", "EmulatedAws", "ProviderError"]

@@ -1,8 +1,9 @@
-"""What every resource kind of the stand-in is made of."""
+"""Base classes of the provider's resource types, and the client of the emulated AWS."""
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, ClassVar
@@ -15,87 +16,90 @@ from botocore.exceptions import ClientError
 Bag = dict[str, Any]
 
 
-_THROTTLED = frozenset(
+_THROTTLING_CODES = frozenset(
     {"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "SlowDown"}
 )
 #: Source: pulumi-aws, provider configuration, maxRetries: 25 unless told otherwise.
-_MOST_ATTEMPTS = 25
+_MAX_ATTEMPTS = 25
 
 
-class Refused(Exception):
-    """The stand-in will not do this; the message is for the person who ran Pulumi."""
+class ProviderError(Exception):
+    """Error for the user of Pulumi: the sandbox's provider cannot do what the program asks."""
 
 
-class Cloud:
-    """The emulated AWS behind one endpoint of this machine, never the real one.
+class EmulatedAws:
+    """Client of the emulated AWS at one endpoint of this machine; a public address is refused.
 
-    Credentials are those that boto3 finds; where it finds none, made-up ones do, unless the emulator insists on its own.
+    It uses the credentials that boto3 finds. Where boto3 finds none it uses invented ones, which the emulator accepts
+    unless it was started with access keys.
     """
 
     def __init__(self, endpoint: str, region: str) -> None:
         host = urlsplit(endpoint).hostname or ""
-        if not _local(host):
-            raise Refused(f"the stand-in provider talks to an emulated AWS on this machine only, not to {endpoint}")
+        if not _is_local(host):
+            raise ProviderError(
+                f"the sandbox's provider only connects to an emulated AWS on this machine, not to {endpoint}"
+            )
         self.endpoint, self.region = endpoint, region
         self._clients: dict[str, Any] = {}
-        self._elsewhere: dict[str, Cloud] = {}
-        os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # a machine's own role is nothing for an emulator
-        #: What this process has made: AWS may need a moment to find it again.
+        self._other_regions: dict[str, EmulatedAws] = {}
+        os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # do not use the role of the machine itself
+        #: Ids of resources that this process created. AWS is eventually consistent: a read may miss them at first.
         self.fresh: set[str] = set()
         self._session = boto3.Session(region_name=region)
         keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
         self._keys = keys if self._session.get_credentials() is None else {}
 
-    def at(self, region: str | None) -> "Cloud":
-        """The same AWS in another region; None is this one."""
+    def at(self, region: str | None) -> "EmulatedAws":
+        """Return the client for another region; None is this region."""
         if region is None or region == self.region:
             return self
-        if region not in self._elsewhere:
-            self._elsewhere[region] = Cloud(self.endpoint, region)
-            self._elsewhere[region].fresh = self.fresh
-        return self._elsewhere[region]
+        if region not in self._other_regions:
+            self._other_regions[region] = EmulatedAws(self.endpoint, region)
+            self._other_regions[region].fresh = self.fresh
+        return self._other_regions[region]
 
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
-            # One try: an action that the emulator lacks answers 500, and a retry would only be slower.
+            # One attempt: an action that the emulator lacks answers 500, and a retry would only take longer.
             config = Config(
                 retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"}
             )
             self._clients[service] = self._session.client(
                 service, endpoint_url=self.endpoint, config=config, **self._keys
             )
-            # Before botocore's own handler, which gives up at once.
+            # Runs before botocore's own handler, which never retries because of total_max_attempts.
             self._clients[service].meta.events.register_first("needs-retry.*", self._wait)
         return self._clients[service]
 
     def _wait(self, response: Any, attempts: int, request_dict: Any, **_: Any) -> float | None:
-        """As the real provider does: throttled calls are made again, and what is new is looked for until it is found."""
+        """Retry as the real provider does: throttled calls, and reads of a new resource until AWS finds it."""
         error = response[1].get("Error", {}) if response else {}
         code = str(error.get("Code", ""))
-        if code in _THROTTLED and attempts < _MOST_ATTEMPTS:
+        if code in _THROTTLING_CODES and attempts < _MAX_ATTEMPTS:
             return min(0.02 * 2**attempts, 0.5)
-        asked = str(request_dict.get("body"))
-        if code.endswith((".NotFound", "NoSuchEntity")) and attempts < _MOST_ATTEMPTS:
-            return 0.05 if any(f"'{one}'" in asked for one in self.fresh) else None
+        body = str(request_dict.get("body"))
+        if code.endswith((".NotFound", "NoSuchEntity")) and attempts < _MAX_ATTEMPTS:
+            return 0.05 if any(f"'{id_}'" in body for id_ in self.fresh) else None
         return None
 
     @cached_property
     def account(self) -> str:
-        """The emulated account's number."""
+        """The id of the emulated account."""
         return str(self.client("sts").get_caller_identity()["Account"])
 
     def arn(self, service: str, rest: str) -> str:
-        """Return the ARN of something of this account and region."""
+        """Return the ARN of a resource of this account and region."""
         return f"arn:{self.partition}:{service}:{self.region}:{self.account}:{rest}"
 
     @cached_property
     def partition(self) -> str:
-        """The part of AWS that the region is in: `aws`, `aws-us-gov`, `aws-cn`."""
+        """The AWS partition of the region: `aws`, `aws-us-gov`, `aws-cn`."""
         return str(self._session.get_partition_for_region(self.region))
 
 
-def _local(host: str) -> bool:
+def _is_local(host: str) -> bool:
     if host == "localhost":
         return True
     try:
@@ -104,55 +108,90 @@ def _local(host: str) -> bool:
         return False
 
 
-class Kind(ABC):
-    """One resource type: how it is made, looked at, changed and removed."""
+@dataclass(frozen=True)
+class CloudFormationType:
+    """CloudFormation resource type whose schema (as cfn-lint ships it) also checks a resource's inputs."""
+
+    type: str
+    #: Places in the schema with the resource's properties; "" is the schema itself. The first that has a property is used.
+    at: tuple[str, ...] = ("",)
+    #: Names of properties in the schema, where they are not the SDK's name with a capital letter.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: Names of cfn-lint's additional schemas of the type.
+    more: tuple[str, ...] = ()
+    #: Properties that are not checked because the schema is older than AWS.
+    without: tuple[str, ...] = ()
+
+
+class AwsResource(ABC):
+    """Resource type of the provider: create, read, update and delete it.
+
+    A subclass with a `token` registers itself in RESOURCE_TYPES when its module is imported.
+    """
 
     token: ClassVar[str]
+    #: The type's CloudFormation schema; None where CloudFormation has no such resource or no schema with properties.
+    cloudformation: ClassVar[CloudFormationType | None]
     #: Inputs that AWS cannot change in place.
     replaces: ClassVar[frozenset[str]] = frozenset()
-    #: The input that is the name, where Pulumi makes one up if there is none.
+    #: The input with the resource's name, for types where Pulumi generates a name if none is given.
     autoname: ClassVar[str | None] = None
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        token = cls.__dict__.get("token")
+        if token is None:
+            return  # a base class of several types
+        if "cloudformation" not in cls.__dict__:
+            raise TypeError(f"{cls.__name__}: set `cloudformation` to a CloudFormationType, or to None")
+        if token in RESOURCE_TYPES:
+            raise TypeError(f"{cls.__name__}: {RESOURCE_TYPES[token].__name__} has the token {token} already")
+        RESOURCE_TYPES[token] = cls
+
+    def __init__(self, cloud: EmulatedAws) -> None:
         self.cloud = cloud
-        #: The id of what is being made, once it is there.
-        self.there: str | None = None
+        #: The id of the resource that `create` makes, as soon as AWS has it.
+        self.created_id: str | None = None
 
     def exists(self, id_: str) -> str:
-        """Say that the thing is there: what fails from here on leaves it half made, and the engine remembers it."""
-        self.there = id_
+        """Record that AWS has the resource: a later failure makes a partial creation, which the engine keeps in its state."""
+        self.created_id = id_
         self.cloud.fresh.add(id_)
         return id_
 
     def finish(self, id_: str, news: Bag) -> None:
-        """Do what creating may have left undone and reading does not show. Most kinds have nothing of the sort."""
+        """Complete a partial creation in ways that a read does not show. Most types need nothing."""
         return
 
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
-        """Which of the changed inputs AWS cannot change in place: `replaces`, and what depends on the values."""
+        """Return the changed inputs that require a replacement: those in `replaces`, and those that depend on the values."""
         return changed & (cls.replaces | {"region"})
 
     @property
     def ec2(self) -> Any:
-        """Shorthand: most kinds are EC2's."""
+        """The EC2 client."""
         return self.cloud.client("ec2")
 
     @abstractmethod
     def create(self, news: Bag) -> tuple[str, Bag]:
-        """Make it; return its id and what AWS adds to the inputs."""
+        """Create the resource; return its id and the outputs that AWS adds to the inputs."""
 
     @abstractmethod
     def read(self, id_: str, state: Bag) -> Bag | None:
-        """Return the properties that can be seen from outside, or None where it is gone."""
+        """Return the properties as AWS describes them, or None if the resource does not exist."""
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        """Change it in place; return what AWS changed besides. Kinds that can do this say so."""
-        raise Refused(f"{self.token}: the sandbox cannot change {', '.join(sorted(changed))} in place")
+        """Update the resource in place; return the outputs that changed. By default no input can be updated."""
+        raise ProviderError(f"{self.token}: the sandbox cannot change {', '.join(sorted(changed))} in place")
 
     @abstractmethod
     def delete(self, id_: str, state: Bag) -> None:
-        """Remove it; already gone is fine."""
+        """Delete the resource; do nothing if it does not exist."""
+
+
+#: Every resource type of the provider, by Pulumi's type token.
+RESOURCE_TYPES: dict[str, type[AwsResource]] = {}
 
 
 def error_code(error: ClientError) -> str:
@@ -161,9 +200,9 @@ def error_code(error: ClientError) -> str:
 
 
 def missing(error: ClientError) -> bool:
-    """Tell whether AWS says that the thing is not there."""
+    """Tell whether the error says that the resource does not exist."""
     code = error_code(error)
-    named = (
+    missing_codes = (
         "NoSuchEntity",
         "NoSuchBucket",
         "NotFoundException",
@@ -171,11 +210,11 @@ def missing(error: ClientError) -> bool:
         "404",
         "InvalidPlacementGroup.Unknown",
     )
-    return "NotFound" in code or code.startswith("NoSuch") or code in named
+    return "NotFound" in code or code.startswith("NoSuch") or code in missing_codes
 
 
 def found(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
-    """Call a describe and return the one thing in it, or None where there is none."""
+    """Call a describe operation and return the first item of its answer, or None."""
     try:
         answer = call(**arguments)[key]
     except ClientError as error:
@@ -186,7 +225,7 @@ def found(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
 
 
 def gone(call: Callable[..., Any], **arguments: Any) -> None:
-    """Call a delete; that it is already gone is what was wanted."""
+    """Call a delete operation; ignore the error that the resource does not exist."""
     try:
         call(**arguments)
     except ClientError as error:
@@ -195,10 +234,10 @@ def gone(call: Callable[..., Any], **arguments: Any) -> None:
 
 
 def tag_list(tags: Mapping[str, str] | None) -> list[dict[str, str]]:
-    """Tags as AWS writes them."""
+    """Return tags in AWS's form, a list of keys and values."""
     return [{"Key": key, "Value": value} for key, value in (tags or {}).items()]
 
 
 def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str] | None:
-    """Tags as Pulumi writes them; none at all is None, as in an input that was not given."""
+    """Return tags in Pulumi's form, a map; None if there are none, as in an input that was not set."""
     return {tag["Key"]: tag["Value"] for tag in tags or [] if not tag["Key"].startswith("aws:")} or None

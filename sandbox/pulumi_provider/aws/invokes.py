@@ -2,10 +2,10 @@
 
 from botocore.exceptions import ClientError
 
-from sandbox.pulumi_provider.aws.base import Bag, Cloud, Refused
+from sandbox.pulumi_provider.aws.base import Bag, EmulatedAws, ProviderError
 
 
-def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
+def invoke(cloud: EmulatedAws, token: str, arguments: Bag) -> Bag:
     """Answer a function of the SDK."""
     match token:
         case "aws:index/getCallerIdentity:getCallerIdentity":
@@ -27,14 +27,14 @@ def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
             try:
                 found = cloud.client("ssm").get_parameter(Name=arguments["name"])["Parameter"]
             except ClientError as error:
-                raise Refused(f"no parameter {arguments['name']}: {error}") from None
+                raise ProviderError(f"no parameter {arguments['name']}: {error}") from None
             known = {"type": found["Type"], "version": found["Version"], "arn": found["ARN"]}
             return {"id": found["Name"], "name": found["Name"], "value": found["Value"], **known}
         case "aws:ec2/getSubnet:getSubnet":
             try:
                 (subnet,) = cloud.client("ec2").describe_subnets(SubnetIds=[arguments["id"]])["Subnets"]
             except ClientError as error:
-                raise Refused(f"no subnet {arguments['id']}: {error}") from None
+                raise ProviderError(f"no subnet {arguments['id']}: {error}") from None
             return {
                 "id": subnet["SubnetId"],
                 "vpcId": subnet["VpcId"],
@@ -43,4 +43,4 @@ def invoke(cloud: Cloud, token: str, arguments: Bag) -> Bag:
                 "availabilityZoneId": subnet["AvailabilityZoneId"],
             }
         case _:
-            raise Refused(f"the sandbox has no answer to {token}")
+            raise ProviderError(f"the sandbox has no answer to {token}")

@@ -8,8 +8,8 @@ from landbridge.live.aws import Aws
 from landbridge.live.recovery import KINDS, REPEATABLE, find
 from landbridge.plan.change import Change
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import KINDS as PROVIDED
-from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES as PROVIDED
+from sandbox.pulumi_provider.aws import EmulatedAws
 from tests.graph.rights import authority
 
 TAGS = {"landbridge:cluster": "test", "landbridge:owner": "somebody@example.org"}
@@ -93,7 +93,7 @@ ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 @pytest.fixture
 def made(cloud: Cloud) -> dict[str, tuple[str, str, dict[str, Any]]]:
     """Each row as it was made: type, id and inputs."""
-    connection, done = Connection(cloud.endpoint, "us-east-1"), dict[str, tuple[str, str, dict[str, Any]]]()
+    connection, done = EmulatedAws(cloud.endpoint, "us-east-1"), dict[str, tuple[str, str, dict[str, Any]]]()
 
     def filled(value: Any) -> Any:
         if isinstance(value, list):
@@ -150,7 +150,7 @@ def test_everything_is_found_by_its_inputs_and_by_no_others(
 def test_a_group_is_closed_as_its_maker_would_have(
     cloud: Cloud, made: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
-    ec2 = Connection(cloud.endpoint, "us-east-1").client("ec2")
+    ec2 = EmulatedAws(cloud.endpoint, "us-east-1").client("ec2")
     inputs = {"vpcId": made["vpc"][1], "name": "half", "description": "half made", "tags": TAGS}
     tags = [{"Key": key, "Value": value} for key, value in TAGS.items()]
     group = ec2.create_security_group(

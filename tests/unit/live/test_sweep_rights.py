@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
 from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.aws import KINDS
-from sandbox.pulumi_provider.aws import Cloud as Connection
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from tests.graph.rights import authority
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -14,10 +13,10 @@ MINE = {"profile of IAM Roles Anywhere", "trust anchor", "budget"}
 
 
 def estate(cloud: Cloud, cluster: str) -> None:
-    connection, tags = Connection(cloud.endpoint, "us-east-1"), {"landbridge:cluster": cluster}
+    connection, tags = EmulatedAws(cloud.endpoint, "us-east-1"), {"landbridge:cluster": cluster}
 
     def make(token: str, **inputs: object) -> None:
-        KINDS[token](connection).create({**inputs, "tags": tags})
+        RESOURCE_TYPES[token](connection).create({**inputs, "tags": tags})
 
     source = {"sourceType": "CERTIFICATE_BUNDLE", "sourceData": {"x509CertificateData": authority()}}
     make("aws:rolesanywhere/trustAnchor:TrustAnchor", name=f"{cluster}-site", enabled=True, source=source)

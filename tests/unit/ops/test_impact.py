@@ -13,8 +13,8 @@ from landbridge.cli.display.impact import print_report
 from landbridge.ops.impact import Report, impacts, report
 from landbridge.plan.change import Change
 from landbridge.realise.steps import change_of
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES
+from sandbox.pulumi_provider.checks import sdk_args
 from tests.unit.ops.rows_impact import LOST, ROWS
 from tests.unit.ops.steps_impact import Row, Step
 
@@ -66,15 +66,15 @@ def test_what_stays_is_not_told() -> None:
 def test_facts_name_types_and_properties_that_exist() -> None:
     facts = impact_facts()
     for token in (*facts.types, *facts.settings):
-        cls = bags.args_class(token)
+        cls = sdk_args.args_class(token)
         assert cls is not None, token
         known = facts.types.get(token)
         named = {*known.properties, *(case.property or case.has for case in known.cases)} if known else set()
-        assert {name for name in named if name} <= set(bags.fields(cls)), token
+        assert {name for name in named if name} <= set(sdk_args.fields(cls)), token
 
 
 def test_every_type_of_the_stand_in_has_facts() -> None:
-    assert [token for token in KINDS if impact_facts().of_type(token) is None] == []
+    assert [token for token in RESOURCE_TYPES if impact_facts().of_type(token) is None] == []
 
 
 @given(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from landbridge.catalog.aws.impact import impact_facts
 from landbridge.catalog.aws.policy import policy_facts
 from landbridge.policy import POLICIES, Resource, judge, judge_one
-from sandbox.pulumi_provider import bags
-from sandbox.pulumi_provider.aws import KINDS
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES
+from sandbox.pulumi_provider.checks import sdk_args
 from tests.unit.policy.rows import ROWS, Row
 
 
@@ -27,14 +27,14 @@ def test_every_policy_is_broken_by_a_row_and_names_its_source() -> None:
 
 def test_every_type_that_a_policy_names_is_one_of_the_sdk() -> None:
     named = {token for policy in POLICIES.values() for token in policy.types}
-    assert [token for token in sorted(named) if bags.args_class(token) is None] == []
+    assert [token for token in sorted(named) if sdk_args.args_class(token) is None] == []
 
 
 def test_what_cannot_have_tags_is_what_the_sdk_says() -> None:
     """For every type that Landbridge makes or knows the fate of; a new one without tags wants its line."""
-    known = {*KINDS, *impact_facts().types, *impact_facts().settings}
-    classes = {token: bags.args_class(token) for token in known}
-    without = {token for token, cls in classes.items() if cls is not None and "tags" not in bags.fields(cls)}
+    known = {*RESOURCE_TYPES, *impact_facts().types, *impact_facts().settings}
+    classes = {token: sdk_args.args_class(token) for token in known}
+    without = {token for token, cls in classes.items() if cls is not None and "tags" not in sdk_args.fields(cls)}
     assert without - policy_facts().untaggable == set()
     assert known & policy_facts().untaggable == without
 

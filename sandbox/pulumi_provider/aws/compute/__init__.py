@@ -1,0 +1,1 @@
+"""Resource types of compute: launch templates, instances, Image Builder, Lambda, SageMaker."""

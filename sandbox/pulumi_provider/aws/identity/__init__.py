@@ -1,0 +1,1 @@
+"""Resource types of identity: IAM, Roles Anywhere, hybrid activations, KMS, Secrets Manager."""

@@ -1,0 +1,1 @@
+"""Resource types of networks: VPC, routes, security groups, DNS, transit gateway, VPN, Direct Connect."""

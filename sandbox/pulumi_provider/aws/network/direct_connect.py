@@ -1,0 +1,173 @@
+"""Leased lines: Direct Connect's gateway, its association with a transit gateway, the virtual interface."""
+
+from typing import Any
+
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+
+
+class _Line(AwsResource):
+    @property
+    def lines(self) -> Any:
+        return self.cloud.client("directconnect")
+
+    def tags(self, news: Bag) -> dict[str, Any]:
+        given = [{"key": key, "value": value} for key, value in (news.get("tags") or {}).items()]
+        return {"tags": given} if given else {}
+
+    def arn(self, kind: str, id_: str) -> str:
+        return self.cloud.arn("directconnect", f"{kind}/{id_}")
+
+    def attachment(self, gateway: str, hub: str) -> str | None:
+        """The transit gateway's attachment that an association made."""
+        filters = [{"Name": "resource-id", "Values": [gateway]}, {"Name": "transit-gateway-id", "Values": [hub]}]
+        item = found(
+            self.cloud.client("ec2").describe_transit_gateway_attachments, "TransitGatewayAttachments", Filters=filters
+        )
+        return None if item is None else str(item["TransitGatewayAttachmentId"])
+
+
+class DirectConnectGatewayResource(_Line):
+    token = "aws:directconnect/gateway:Gateway"
+    cloudformation = CloudFormationType(
+        "AWS::DirectConnect::DirectConnectGateway", names={"name": "DirectConnectGatewayName"}
+    )
+    replaces = frozenset({"amazonSideAsn"})
+    autoname = "name"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.lines.create_direct_connect_gateway(
+            directConnectGatewayName=news["name"], amazonSideAsn=int(news["amazonSideAsn"]), **self.tags(news)
+        )["directConnectGateway"]
+        id_ = made["directConnectGatewayId"]
+        account = self.cloud.account
+        return id_, {"arn": f"arn:aws:directconnect::{account}:dx-gateway/{id_}", "ownerAccountId": account}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        call = self.lines.describe_direct_connect_gateways
+        item = found(call, "directConnectGateways", directConnectGatewayId=id_)
+        if item is None:
+            return None
+        return {"name": item["directConnectGatewayName"], "amazonSideAsn": str(item["amazonSideAsn"])}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        if self.read(id_, state) is not None:
+            self.lines.delete_direct_connect_gateway(directConnectGatewayId=id_)
+
+
+class DirectConnectGatewayAssociationResource(_Line):
+    token = "aws:directconnect/gatewayAssociation:GatewayAssociation"
+    cloudformation = CloudFormationType("AWS::DirectConnect::DirectConnectGatewayAssociation")
+    replaces = frozenset({"dxGatewayId", "associatedGatewayId", "associatedGatewayOwnerAccountId", "proposalId"})
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        gateway, hub = news["dxGatewayId"], news["associatedGatewayId"]
+        made = self.lines.create_direct_connect_gateway_association(
+            directConnectGatewayId=gateway,
+            gatewayId=hub,
+            addAllowedPrefixesToDirectConnectGateway=_prefixes(news["allowedPrefixes"]),
+        )["directConnectGatewayAssociation"]
+        return f"ga-{gateway}{hub}", {
+            "dxGatewayAssociationId": made["associationId"],
+            "associatedGatewayType": "transitGateway",
+            "dxGatewayOwnerAccountId": self.cloud.account,
+            "transitGatewayAttachmentId": self.attachment(gateway, hub),
+        }
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = found(
+            self.lines.describe_direct_connect_gateway_associations,
+            "directConnectGatewayAssociations",
+            directConnectGatewayId=state["dxGatewayId"],
+            associatedGatewayId=state["associatedGatewayId"],
+        )
+        if item is None:
+            return None
+        return {"allowedPrefixes": [one["cidr"] for one in item["allowedPrefixesToDirectConnectGateway"]]}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        if changed - {"allowedPrefixes"}:
+            return super().update(id_, state, news, changed)
+        before, after = set(state["allowedPrefixes"]), set(news["allowedPrefixes"])
+        self.lines.update_direct_connect_gateway_association(
+            associationId=state["dxGatewayAssociationId"],
+            addAllowedPrefixesToDirectConnectGateway=_prefixes(sorted(after - before)),
+            removeAllowedPrefixesToDirectConnectGateway=_prefixes(sorted(before - after)),
+        )
+        kept = ("dxGatewayAssociationId", "associatedGatewayType", "dxGatewayOwnerAccountId")
+        return {key: state[key] for key in (*kept, "transitGatewayAttachmentId")}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        if self.read(id_, state) is not None:
+            gone(
+                self.lines.delete_direct_connect_gateway_association,
+                associationId=state["dxGatewayAssociationId"],
+            )
+
+
+def _prefixes(cidrs: list[str]) -> list[dict[str, str]]:
+    return [{"cidr": cidr} for cidr in cidrs]
+
+
+class TransitVirtualInterfaceResource(_Line):
+    token = "aws:directconnect/transitVirtualInterface:TransitVirtualInterface"
+    cloudformation = CloudFormationType(
+        "AWS::DirectConnect::TransitVirtualInterface", names={"name": "VirtualInterfaceName"}
+    )
+    replaces = frozenset(
+        {
+            "addressFamily",
+            "amazonAddress",
+            "bgpAsn",
+            "bgpAsnLong",
+            "bgpAuthKey",
+            "connectionId",
+            "customerAddress",
+            "dxGatewayId",
+            "name",
+            "vlan",
+        }
+    )
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        wanted = {
+            "virtualInterfaceName": news["name"],
+            "vlan": news["vlan"],
+            "mtu": news.get("mtu", 1500),
+            "addressFamily": news["addressFamily"],
+            "directConnectGatewayId": news["dxGatewayId"],
+            **self.tags(news),
+        }
+        if "bgpAsnLong" in news:
+            wanted["asnLong"] = int(news["bgpAsnLong"])
+        else:
+            wanted["asn"] = int(news["bgpAsn"])
+        given = {"amazonAddress": "amazonAddress", "customerAddress": "customerAddress", "bgpAuthKey": "authKey"}
+        wanted |= {theirs: news[ours] for ours, theirs in given.items() if ours in news}
+        made = self.lines.create_transit_virtual_interface(
+            connectionId=news["connectionId"], newTransitVirtualInterface=wanted
+        )["virtualInterface"]
+        id_ = made["virtualInterfaceId"]
+        return id_, {
+            "arn": self.arn("dxvif", id_),
+            "bgpAuthKey": made["authKey"],
+            "amazonSideAsn": str(made["amazonSideAsn"]),
+            "awsDevice": made["awsDeviceV2"],
+            "jumboFrameCapable": made["jumboFrameCapable"],
+        }
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = found(self.lines.describe_virtual_interfaces, "virtualInterfaces", virtualInterfaceId=id_)
+        if item is None:
+            return None
+        return {"vlan": item["vlan"], "mtu": item["mtu"], "connectionId": item["connectionId"]}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        if changed - {"mtu"}:
+            return super().update(id_, state, news, changed)
+        self.lines.update_virtual_interface_attributes(virtualInterfaceId=id_, mtu=news["mtu"])
+        kept = ("arn", "bgpAuthKey", "amazonSideAsn", "awsDevice", "jumboFrameCapable")
+        return {key: state[key] for key in kept if key in state}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        if self.read(id_, state) is not None:
+            self.lines.delete_virtual_interface(virtualInterfaceId=id_)

@@ -1,0 +1,264 @@
+"""Route 53 Resolver: endpoints, rules, and what is logged of questions."""
+
+import uuid
+from typing import Any
+
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    ProviderError,
+    found,
+    gone,
+    tag_list,
+    tag_map,
+)
+
+
+class _ResolverResource(AwsResource):
+    """What all of them share: one service, tags by ARN."""
+
+    arn_type = ""
+
+    @property
+    def resolver(self) -> Any:
+        return self.cloud.client("route53resolver")
+
+    def arn_of(self, id_: str) -> str:
+        return self.cloud.arn("route53resolver", f"{self.arn_type}/{id_}")
+
+    def tags_of(self, id_: str) -> dict[str, str] | None:
+        return tag_map(self.resolver.list_tags_for_resource(ResourceArn=self.arn_of(id_))["Tags"])
+
+    def retag(self, id_: str, state: Bag, news: Bag) -> None:
+        before, after = state.get("tags") or {}, news.get("tags") or {}
+        dropped = [key for key in before if key not in after]
+        if dropped:
+            self.resolver.untag_resource(ResourceArn=self.arn_of(id_), TagKeys=dropped)
+        if after != before and after:
+            self.resolver.tag_resource(ResourceArn=self.arn_of(id_), Tags=tag_list(after))
+
+    def one(self, call: Any, key: str, **named: str) -> Any | None:
+        """One thing by its id, or None where there is none (any more)."""
+        return found(lambda **asked: {"it": [call(**asked)[key]]}, "it", **named)
+
+
+class ResolverEndpointResource(_ResolverResource):
+    token = "aws:route53/resolverEndpoint:ResolverEndpoint"
+    cloudformation = CloudFormationType("AWS::Route53Resolver::ResolverEndpoint")
+    replaces = frozenset({"direction", "securityGroupIds"})
+    arn_type = "resolver-endpoint"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        if news.get("resolverEndpointType", "IPV4") != "IPV4" or news.get("protocols", ["Do53"]) != ["Do53"]:
+            raise ProviderError("the sandbox has endpoints for plain DNS over IPv4 only")
+        made = self.resolver.create_resolver_endpoint(
+            CreatorRequestId=str(uuid.uuid4()),
+            Name=news.get("name", ""),
+            SecurityGroupIds=news["securityGroupIds"],
+            Direction=news["direction"],
+            IpAddresses=[_address(one) for one in news["ipAddresses"]],
+            Tags=tag_list(news.get("tags")),
+        )["ResolverEndpoint"]
+        id_ = str(made["Id"])
+        seen = self._addresses(id_, news["ipAddresses"])
+        return id_, {"arn": self.arn_of(id_), "hostVpcId": made["HostVPCId"], "ipAddresses": seen}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = self.one(self.resolver.get_resolver_endpoint, "ResolverEndpoint", ResolverEndpointId=id_)
+        if item is None:
+            return None
+        seen = {
+            "name": item["Name"],
+            "direction": item["Direction"],
+            "securityGroupIds": item["SecurityGroupIds"],
+            "tags": self.tags_of(id_),
+        }
+        # Pulumi was given subnets and no addresses: those that AWS chose are no drift, other ones than before are.
+        known = state.get("ipAddresses") or []
+        there = self._addresses(id_, known)
+        return seen if there == known else {**seen, "ipAddresses": there}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        rest = changed - {"tags", "name", "ipAddresses"}
+        if rest:
+            super().update(id_, state, news, rest)
+        if "name" in changed:
+            self.resolver.update_resolver_endpoint(ResolverEndpointId=id_, Name=news["name"])
+        if "ipAddresses" in changed:
+            self._move(id_, news["ipAddresses"])
+        self.retag(id_, state, news)
+        addresses = self._addresses(id_, news["ipAddresses"])
+        return {"arn": state["arn"], "hostVpcId": state["hostVpcId"], "ipAddresses": addresses}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.resolver.delete_resolver_endpoint, ResolverEndpointId=id_)
+
+    def _listed(self, id_: str) -> list[Bag]:
+        found_: list[Bag] = self.resolver.list_resolver_endpoint_ip_addresses(ResolverEndpointId=id_)["IpAddresses"]
+        return found_
+
+    def _addresses(self, id_: str, asked: list[Bag]) -> list[Bag]:
+        """What is there, in the order in which it was asked for: AWS has a set."""
+        left = [{"subnetId": one["SubnetId"], "ip": one["Ip"], "ipId": one["IpId"]} for one in self._listed(id_)]
+        ordered = []
+        for one in asked:
+            same = [own for own in left if own["subnetId"] == one["subnetId"] and one.get("ip") in (None, own["ip"])]
+            ordered += same[:1]
+            left = [own for own in left if own not in same[:1]]
+        return [*ordered, *left]
+
+    def _move(self, id_: str, wanted: list[Bag]) -> None:
+        """First what comes, then what goes: an endpoint never has fewer than two addresses."""
+        kept = [one["ipId"] for one in self._addresses(id_, wanted)[: len(wanted)]]
+        there = self._listed(id_)
+        have = [one["SubnetId"] for one in there]
+        for one in wanted:
+            if one["subnetId"] in have:
+                have.remove(one["subnetId"])
+                continue
+            self.resolver.associate_resolver_endpoint_ip_address(ResolverEndpointId=id_, IpAddress=_address(one))
+        subnets = {one["subnetId"] for one in wanted}
+        for old in there:
+            if old["IpId"] not in kept or old["SubnetId"] not in subnets:
+                address = {"SubnetId": old["SubnetId"], "Ip": old["Ip"]}
+                self.resolver.disassociate_resolver_endpoint_ip_address(ResolverEndpointId=id_, IpAddress=address)
+
+
+class ResolverRuleResource(_ResolverResource):
+    token = "aws:route53/resolverRule:ResolverRule"
+    cloudformation = CloudFormationType("AWS::Route53Resolver::ResolverRule")
+    replaces = frozenset({"domainName", "ruleType"})
+    arn_type = "resolver-rule"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.resolver.create_resolver_rule(
+            CreatorRequestId=str(uuid.uuid4()),
+            Name=news.get("name", ""),
+            RuleType=news["ruleType"],
+            DomainName=news["domainName"],
+            TargetIps=_targets(news),
+            ResolverEndpointId=news["resolverEndpointId"],
+            Tags=tag_list(news.get("tags")),
+        )["ResolverRule"]
+        id_ = str(made["Id"])
+        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "shareStatus": made["ShareStatus"]}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = self.one(self.resolver.get_resolver_rule, "ResolverRule", ResolverRuleId=id_)
+        if item is None:
+            return None
+        return {
+            "name": item["Name"],
+            "domainName": item["DomainName"].rstrip("."),
+            "ruleType": item["RuleType"],
+            "resolverEndpointId": item["ResolverEndpointId"],
+            "targetIps": [{"ip": one["Ip"], "port": one["Port"]} for one in item["TargetIps"]],
+            "tags": self.tags_of(id_),
+        }
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        rest = changed - {"tags", "name", "targetIps", "resolverEndpointId"}
+        if rest:
+            super().update(id_, state, news, rest)
+        if changed - {"tags"}:
+            config = {
+                "Name": news["name"],
+                "TargetIps": _targets(news),
+                "ResolverEndpointId": news["resolverEndpointId"],
+            }
+            self.resolver.update_resolver_rule(ResolverRuleId=id_, Config=config)
+        self.retag(id_, state, news)
+        return {key: state[key] for key in ("arn", "ownerId", "shareStatus")}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.resolver.delete_resolver_rule, ResolverRuleId=id_)
+
+
+class ResolverRuleAssociationResource(_ResolverResource):
+    token = "aws:route53/resolverRuleAssociation:ResolverRuleAssociation"
+    cloudformation = CloudFormationType("AWS::Route53Resolver::ResolverRuleAssociation")
+    replaces = frozenset({"name", "resolverRuleId", "vpcId"})
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.resolver.associate_resolver_rule(
+            ResolverRuleId=news["resolverRuleId"], Name=news.get("name", ""), VPCId=news["vpcId"]
+        )["ResolverRuleAssociation"]
+        return str(made["Id"]), {}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        call = self.resolver.get_resolver_rule_association
+        item = self.one(call, "ResolverRuleAssociation", ResolverRuleAssociationId=id_)
+        return item and {"name": item["Name"], "resolverRuleId": item["ResolverRuleId"], "vpcId": item["VPCId"]}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.resolver.disassociate_resolver_rule, VPCId=state["vpcId"], ResolverRuleId=state["resolverRuleId"])
+
+
+class ResolverQueryLogConfigResource(_ResolverResource):
+    token = "aws:route53/resolverQueryLogConfig:ResolverQueryLogConfig"
+    cloudformation = CloudFormationType("AWS::Route53Resolver::ResolverQueryLoggingConfig")
+    replaces = frozenset({"name", "destinationArn"})
+    arn_type = "resolver-query-log-config"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.resolver.create_resolver_query_log_config(
+            Name=news["name"],
+            DestinationArn=news["destinationArn"],
+            CreatorRequestId=str(uuid.uuid4()),
+            Tags=tag_list(news.get("tags")),
+        )["ResolverQueryLogConfig"]
+        id_ = str(made["Id"])
+        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "shareStatus": made["ShareStatus"]}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        call = self.resolver.get_resolver_query_log_config
+        item = self.one(call, "ResolverQueryLogConfig", ResolverQueryLogConfigId=id_)
+        if item is None:
+            return None
+        return {"name": item["Name"], "destinationArn": item["DestinationArn"], "tags": self.tags_of(id_)}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        if changed - {"tags"}:
+            super().update(id_, state, news, changed - {"tags"})
+        self.retag(id_, state, news)
+        return {key: state[key] for key in ("arn", "ownerId", "shareStatus")}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.resolver.delete_resolver_query_log_config, ResolverQueryLogConfigId=id_)
+
+
+class ResolverQueryLogConfigAssociationResource(_ResolverResource):
+    token = "aws:route53/resolverQueryLogConfigAssociation:ResolverQueryLogConfigAssociation"
+    cloudformation = CloudFormationType("AWS::Route53Resolver::ResolverQueryLoggingConfigAssociation")
+    replaces = frozenset({"resolverQueryLogConfigId", "resourceId"})
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.resolver.associate_resolver_query_log_config(
+            ResolverQueryLogConfigId=news["resolverQueryLogConfigId"], ResourceId=news["resourceId"]
+        )["ResolverQueryLogConfigAssociation"]
+        return str(made["Id"]), {}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        call = self.resolver.get_resolver_query_log_config_association
+        key = "ResolverQueryLogConfigAssociation"
+        item = self.one(call, key, ResolverQueryLogConfigAssociationId=id_)
+        return item and {
+            "resolverQueryLogConfigId": item["ResolverQueryLogConfigId"],
+            "resourceId": item["ResourceId"],
+        }
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(
+            self.resolver.disassociate_resolver_query_log_config,
+            ResolverQueryLogConfigId=state["resolverQueryLogConfigId"],
+            ResourceId=state["resourceId"],
+        )
+
+
+def _address(one: Bag) -> dict[str, str]:
+    return {"SubnetId": one["subnetId"], **({"Ip": one["ip"]} if one.get("ip") else {})}
+
+
+def _targets(news: Bag) -> list[dict[str, Any]]:
+    return [{"Ip": one["ip"], "Port": int(one.get("port", 53))} for one in news.get("targetIps") or []]

@@ -1,0 +1,86 @@
+"""Route tables of transit gateways: which attachment looks its way up in which, and which is known there."""
+
+from typing import Any
+
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
+
+_PAIR = frozenset({"transitGatewayAttachmentId", "transitGatewayRouteTableId"})
+
+
+class TransitGatewayRouteTableResource(Ec2Resource):
+    token = "aws:ec2transitgateway/routeTable:RouteTable"
+    cloudformation = CloudFormationType("AWS::EC2::TransitGatewayRouteTable")
+    replaces = frozenset({"transitGatewayId"})
+    resource_type = "transit-gateway-route-table"
+    describe = ("describe_transit_gateway_route_tables", "TransitGatewayRouteTables", "TransitGatewayRouteTableIds")
+    remove = ("delete_transit_gateway_route_table", "TransitGatewayRouteTableId")
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.ec2.create_transit_gateway_route_table(
+            TransitGatewayId=news["transitGatewayId"], **self.tagging(news)
+        )
+        id_ = made["TransitGatewayRouteTable"]["TransitGatewayRouteTableId"]
+        return id_, self.computed(id_, made["TransitGatewayRouteTable"])
+
+    def computed(self, id_: str, item: Any) -> Bag:
+        own = {"defaultAssociationRouteTable": False, "defaultPropagationRouteTable": False}
+        return {**super().computed(id_, item), **own}
+
+    def observed(self, item: Any) -> Bag:
+        return {"transitGatewayId": item["TransitGatewayId"]}
+
+
+class _Relation(AwsResource):
+    """An attachment and a table. Its id is the provider's own: table, underscore, attachment."""
+
+    replaces = _PAIR
+
+    def pair(self, bag: Bag) -> dict[str, str]:
+        return {
+            "TransitGatewayAttachmentId": bag["transitGatewayAttachmentId"],
+            "TransitGatewayRouteTableId": bag["transitGatewayRouteTableId"],
+        }
+
+    def made(self, news: Bag, answer: Any) -> tuple[str, Bag]:
+        id_ = f"{news['transitGatewayRouteTableId']}_{news['transitGatewayAttachmentId']}"
+        return id_, {"resourceId": answer.get("ResourceId"), "resourceType": answer.get("ResourceType")}
+
+    def seen(self, call: Any, key: str, state: Bag) -> Bag | None:
+        wanted = {"Name": "transit-gateway-attachment-id", "Values": [state["transitGatewayAttachmentId"]]}
+        item = found(call, key, TransitGatewayRouteTableId=state["transitGatewayRouteTableId"], Filters=[wanted])
+        if item is None:
+            return None
+        attached = {"resourceId": item.get("ResourceId"), "resourceType": item.get("ResourceType")}
+        return {**attached, **{key: state[key] for key in _PAIR}}
+
+
+class TransitGatewayRouteTableAssociationResource(_Relation):
+    token = "aws:ec2transitgateway/routeTableAssociation:RouteTableAssociation"
+    cloudformation = CloudFormationType("AWS::EC2::TransitGatewayRouteTableAssociation")
+    replaces = _PAIR | {"replaceExistingAssociation"}
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        return self.made(news, self.ec2.associate_transit_gateway_route_table(**self.pair(news))["Association"])
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        return self.seen(self.ec2.get_transit_gateway_route_table_associations, "Associations", state)
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.ec2.disassociate_transit_gateway_route_table, **self.pair(state))
+
+
+class TransitGatewayRouteTablePropagationResource(_Relation):
+    token = "aws:ec2transitgateway/routeTablePropagation:RouteTablePropagation"
+    cloudformation = CloudFormationType("AWS::EC2::TransitGatewayRouteTablePropagation")
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        made = self.ec2.enable_transit_gateway_route_table_propagation(**self.pair(news))
+        return self.made(news, made["Propagation"])
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        call = self.ec2.get_transit_gateway_route_table_propagations
+        return self.seen(call, "TransitGatewayRouteTablePropagations", state)
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.ec2.disable_transit_gateway_route_table_propagation, **self.pair(state))

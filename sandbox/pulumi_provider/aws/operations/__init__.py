@@ -1,0 +1,1 @@
+"""Resource types of operations: CloudWatch logs, EventBridge rules, CloudTrail."""

@@ -1,0 +1,1 @@
+"""Resource types of storage: S3, EBS, EFS, FSx, RDS."""

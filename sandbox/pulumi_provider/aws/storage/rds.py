@@ -1,0 +1,300 @@
+"""RDS: databases, the subnets they stand in, and their parameters."""
+
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    ProviderError,
+    error_code,
+    tag_list,
+    tag_map,
+)
+
+#: RDS's word for what is said once.
+_CREATE_ONLY = {
+    "identifier": "DBInstanceIdentifier",
+    "engine": "Engine",
+    "username": "MasterUsername",
+    "dbName": "DBName",
+    "availabilityZone": "AvailabilityZone",
+    "storageEncrypted": "StorageEncrypted",
+    "kmsKeyId": "KmsKeyId",
+    "dbSubnetGroupName": "DBSubnetGroupName",
+    "port": "Port",
+}
+
+
+#: RDS's word for what may change.
+_CHANGING = {
+    "instanceClass": "DBInstanceClass",
+    "allocatedStorage": "AllocatedStorage",
+    "maxAllocatedStorage": "MaxAllocatedStorage",
+    "storageType": "StorageType",
+    "engineVersion": "EngineVersion",
+    "multiAz": "MultiAZ",
+    "backupRetentionPeriod": "BackupRetentionPeriod",
+    "backupWindow": "PreferredBackupWindow",
+    "maintenanceWindow": "PreferredMaintenanceWindow",
+    "autoMinorVersionUpgrade": "AutoMinorVersionUpgrade",
+    "parameterGroupName": "DBParameterGroupName",
+    "vpcSecurityGroupIds": "VpcSecurityGroupIds",
+    "publiclyAccessible": "PubliclyAccessible",
+    "deletionProtection": "DeletionProtection",
+    "copyTagsToSnapshot": "CopyTagsToSnapshot",
+    "manageMasterUserPassword": "ManageMasterUserPassword",
+    "masterUserSecretKmsKeyId": "MasterUserSecretKmsKeyId",
+    "caCertIdentifier": "CACertificateIdentifier",
+    "iamDatabaseAuthenticationEnabled": "EnableIAMDatabaseAuthentication",
+    "password": "MasterUserPassword",
+    "allowMajorVersionUpgrade": "AllowMajorVersionUpgrade",
+}
+
+
+#: The provider's own: of the deletion, and of how a change is made.
+_OWN = {
+    *("skipFinalSnapshot", "finalSnapshotIdentifier", "deleteAutomatedBackups", "applyImmediately", "tags", "region"),
+    *("allowMajorVersionUpgrade", "enabledCloudwatchLogsExports"),
+}
+
+
+class _RdsResource(AwsResource):
+    @property
+    def rds(self) -> Any:
+        return self.cloud.client("rds")
+
+    def one(self, operation: str, key: str, **wanted: str) -> Any | None:
+        """The one thing of this name, or None. RDS has a word of its own for each kind that is not there."""
+        try:
+            answer = getattr(self.rds, operation)(**wanted)[key]
+        except ClientError as error:
+            if "NotFound" in error_code(error):
+                return None
+            raise
+        return answer[0] if answer else None
+
+    def tags(self, arn: str) -> dict[str, str] | None:
+        """Its tags."""
+        return tag_map(self.rds.list_tags_for_resource(ResourceName=arn)["TagList"])
+
+    def retag(self, arn: str, state: Bag, news: Bag) -> None:
+        """Make the tags those of the new inputs."""
+        before, after = state.get("tags") or {}, news.get("tags") or {}
+        dropped = [key for key in before if key not in after]
+        if dropped:
+            self.rds.remove_tags_from_resource(ResourceName=arn, TagKeys=dropped)
+        if after:
+            self.rds.add_tags_to_resource(ResourceName=arn, Tags=tag_list(after))
+
+    def arn(self, kind: str, name: str) -> str:
+        """Of one of this account."""
+        return self.cloud.arn("rds", f"{kind}:{name}")
+
+
+class DbInstanceResource(_RdsResource):
+    """A database. With a fixed name, one that is replaced goes before the new one is made."""
+
+    token = "aws:rds/instance:Instance"
+    cloudformation = CloudFormationType(
+        "AWS::RDS::DBInstance",
+        names={
+            "identifier": "DBInstanceIdentifier",
+            "instanceClass": "DBInstanceClass",
+            "username": "MasterUsername",
+            "parameterGroupName": "DBParameterGroupName",
+        },
+        more=(
+            "backupretentionperiod_maximum",
+            "kmskey_storageencrypted",
+        ),
+    )
+    replaces = frozenset(
+        {
+            *("identifier", "engine", "username", "dbName", "availabilityZone", "storageEncrypted", "kmsKeyId"),
+            *("dbSubnetGroupName", "port", "characterSetName", "snapshotIdentifier", "identifierPrefix"),
+        }
+    )
+    autoname = "identifier"
+
+    def _item(self, name: str) -> Any | None:
+        return self.one("describe_db_instances", "DBInstances", DBInstanceIdentifier=name)
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        unknown = set(news) - set(_CREATE_ONLY) - set(_CHANGING) - _OWN
+        if unknown:
+            raise ProviderError(f"{self.token}: the sandbox does not know {', '.join(sorted(unknown))}")
+        words = {**_CREATE_ONLY, **_CHANGING}
+        given = {words[key]: value for key, value in news.items() if key in words and key != "allowMajorVersionUpgrade"}
+        logs = (
+            {"EnableCloudwatchLogsExports": news["enabledCloudwatchLogsExports"]}
+            if news.get("enabledCloudwatchLogsExports")
+            else {}
+        )
+        made = self.rds.create_db_instance(**given, **logs, Tags=tag_list(news.get("tags")))["DBInstance"]
+        id_ = self.exists(str(made["DbiResourceId"]))
+        return id_, self._outputs(self._item(made["DBInstanceIdentifier"]) or made)
+
+    def _outputs(self, item: Any) -> Bag:
+        address, port = item["Endpoint"]["Address"], item["Endpoint"]["Port"]
+        secret = item.get("MasterUserSecret")
+        return {
+            "arn": self.arn("db", item["DBInstanceIdentifier"]),
+            "identifier": item["DBInstanceIdentifier"],
+            "address": address,
+            "port": port,
+            "endpoint": f"{address}:{port}",
+            "resourceId": item["DbiResourceId"],
+            "status": item["DBInstanceStatus"],
+            "engineVersionActual": item["EngineVersion"],
+            "availabilityZone": item.get("AvailabilityZone"),
+            "masterUserSecrets": [
+                {"kmsKeyId": secret.get("KmsKeyId"), "secretArn": secret["SecretArn"], "secretStatus": "active"}
+            ]
+            if secret
+            else [],
+        }
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = self._item(state["identifier"])
+        if item is None:
+            return None
+        words = {key: word for key, word in {**_CREATE_ONLY, **_CHANGING}.items() if word in item}
+        seen = {key: item[word] for key, word in words.items() if key in state}
+        if str(item["EngineVersion"]).startswith(str(state.get("engineVersion", ""))):
+            seen.pop("engineVersion", None)  # a series is asked for, and answered with the minor version of the day
+        if "dbSubnetGroupName" in state:
+            seen["dbSubnetGroupName"] = item["DBSubnetGroup"]["DBSubnetGroupName"]
+        if "vpcSecurityGroupIds" in state:
+            now = [group["VpcSecurityGroupId"] for group in item["VpcSecurityGroups"]]
+            seen["vpcSecurityGroupIds"] = (
+                state["vpcSecurityGroupIds"] if set(now) == set(state["vpcSecurityGroupIds"]) else now
+            )
+        if "parameterGroupName" in state:
+            seen["parameterGroupName"] = item["DBParameterGroups"][0]["DBParameterGroupName"]
+        return {**seen, **self._outputs(item), "tags": self.tags(self.arn("db", item["DBInstanceIdentifier"]))}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        rest = changed - set(_CHANGING) - _OWN
+        if rest:
+            super().update(id_, state, news, rest)
+        name, change = (
+            state["identifier"],
+            {_CHANGING[key]: news[key] for key in changed & set(_CHANGING) if key in news},
+        )
+        if change:
+            flag = {"AllowMajorVersionUpgrade": True} if news.get("allowMajorVersionUpgrade") else {}
+            self.rds.modify_db_instance(
+                DBInstanceIdentifier=name, ApplyImmediately=bool(news.get("applyImmediately")), **change, **flag
+            )
+        if "tags" in changed:
+            self.retag(self.arn("db", name), state, news)
+        return self._outputs(self._item(name))
+
+    def delete(self, id_: str, state: Bag) -> None:
+        name = state["identifier"]
+        if self._item(name) is None:
+            return
+        final = {"FinalDBSnapshotIdentifier": state.get("finalSnapshotIdentifier", "")}
+        how: Bag = {"SkipFinalSnapshot": True} if state.get("skipFinalSnapshot") else final
+        self.rds.delete_db_instance(
+            DBInstanceIdentifier=name, DeleteAutomatedBackups=bool(state.get("deleteAutomatedBackups", True)), **how
+        )
+
+
+class DbSubnetGroupResource(_RdsResource):
+    token = "aws:rds/subnetGroup:SubnetGroup"
+    cloudformation = CloudFormationType("AWS::RDS::DBSubnetGroup", names={"name": "DBSubnetGroupName"})
+    replaces = frozenset({"name", "namePrefix"})
+    autoname = "name"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        self.rds.create_db_subnet_group(
+            DBSubnetGroupName=news["name"],
+            DBSubnetGroupDescription=news.get("description", "Managed by Pulumi"),
+            SubnetIds=news["subnetIds"],
+            Tags=tag_list(news.get("tags")),
+        )
+        return news["name"], {"arn": self.arn("subgrp", news["name"])}
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = self.one("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_)
+        if item is None:
+            return None
+        subnets = [subnet["SubnetIdentifier"] for subnet in item["Subnets"]]
+        same = set(subnets) == set(state.get("subnetIds") or ())
+        return {
+            "subnetIds": state["subnetIds"] if same else subnets,
+            "description": item["DBSubnetGroupDescription"],
+            "tags": self.tags(self.arn("subgrp", id_)),
+        }
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        if changed & {"subnetIds", "description"}:
+            self.rds.modify_db_subnet_group(
+                DBSubnetGroupName=id_,
+                DBSubnetGroupDescription=news.get("description", "Managed by Pulumi"),
+                SubnetIds=news["subnetIds"],
+            )
+        if "tags" in changed:
+            self.retag(self.arn("subgrp", id_), state, news)
+        return {"arn": self.arn("subgrp", id_)}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        if self.one("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_) is not None:
+            self.rds.delete_db_subnet_group(DBSubnetGroupName=id_)
+
+
+class DbParameterGroupResource(_RdsResource):
+    token = "aws:rds/parameterGroup:ParameterGroup"
+    cloudformation = CloudFormationType("AWS::RDS::DBParameterGroup", names={"name": "DBParameterGroupName"})
+    replaces = frozenset({"name", "namePrefix", "family", "description"})
+    autoname = "name"
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        self.rds.create_db_parameter_group(
+            DBParameterGroupName=news["name"],
+            DBParameterGroupFamily=news["family"],
+            Description=news.get("description", "Managed by Pulumi"),
+            Tags=tag_list(news.get("tags")),
+        )
+        self.finish(self.exists(news["name"]), news)
+        return news["name"], {"arn": self.arn("pg", news["name"])}
+
+    def finish(self, id_: str, news: Bag) -> None:
+        """Set the parameters: RDS takes them in a second call."""
+        wanted = [
+            {
+                "ParameterName": one["name"],
+                "ParameterValue": one["value"],
+                "ApplyMethod": one.get("applyMethod", "immediate"),
+            }
+            for one in news.get("parameters") or []
+        ]
+        if wanted:
+            self.rds.modify_db_parameter_group(DBParameterGroupName=id_, Parameters=wanted)
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        item = self.one("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_)
+        if item is None:
+            return None
+        told = self.rds.describe_db_parameters(DBParameterGroupName=id_)["Parameters"]
+        values = {one["ParameterName"]: one["ParameterValue"] for one in told if "ParameterValue" in one}
+        kept = [{**one, "value": values.get(one["name"], one["value"])} for one in state.get("parameters") or []]
+        return {"family": item["DBParameterGroupFamily"], "parameters": kept, "tags": self.tags(self.arn("pg", id_))}
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        before = {one["name"] for one in state.get("parameters") or []}
+        if before - {one["name"] for one in news.get("parameters") or []}:
+            raise ProviderError(f"{self.token}: the sandbox cannot give a parameter its default back")
+        if "parameters" in changed:
+            self.finish(id_, news)
+        if "tags" in changed:
+            self.retag(self.arn("pg", id_), state, news)
+        return {"arn": self.arn("pg", id_)}
+
+    def delete(self, id_: str, state: Bag) -> None:
+        if self.one("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_) is not None:
+            self.rds.delete_db_parameter_group(DBParameterGroupName=id_)

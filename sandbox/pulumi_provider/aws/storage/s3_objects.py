@@ -1,0 +1,50 @@
+"""Objects in buckets, out of files of the program's machine."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, ProviderError, found, gone
+
+
+class BucketObjectResource(AwsResource):
+    token = "aws:s3/bucketObject:BucketObject"
+    cloudformation = None
+    replaces = frozenset({"bucket", "key"})
+
+    @property
+    def s3(self) -> Any:
+        return self.cloud.client("s3")
+
+    def _put(self, news: Bag) -> Bag:
+        source = news.get("source") or {}
+        if "path" not in source and "text" not in source:
+            raise ProviderError("the sandbox takes an object's content as a file or a text asset")
+        content = Path(source["path"]).read_bytes() if "path" in source else str(source["text"]).encode()
+        tags = {"Tagging": urlencode(news["tags"])} if news.get("tags") else {}
+        kind = {"ContentType": news["contentType"]} if "contentType" in news else {}
+        self.s3.put_object(Bucket=news["bucket"], Key=news["key"], Body=content, **kind, **tags)
+        digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        return {"arn": f"arn:aws:s3:::{news['bucket']}/{news['key']}", "etag": digest}
+
+    def create(self, news: Bag) -> tuple[str, Bag]:
+        return news["key"], self._put(news)
+
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        own = {"Bucket": state["bucket"], "Key": id_}
+        seen = found(lambda **a: {"it": [self.s3.head_object(**a)]}, "it", **own)
+        if seen is None:
+            return None
+        tags = self.s3.get_object_tagging(**own)["TagSet"]
+        return {
+            "key": id_,
+            "etag": seen["ETag"].strip('"'),
+            "tags": {tag["Key"]: tag["Value"] for tag in tags} or None,
+        }
+
+    def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        return self._put(news)
+
+    def delete(self, id_: str, state: Bag) -> None:
+        gone(self.s3.delete_object, Bucket=state["bucket"], Key=id_)

@@ -1,0 +1,22 @@
+"""Everything that is checked about a resource's inputs before it is made."""
+
+from collections.abc import Iterator
+
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.cloudformation_schemas import schema_problems
+from sandbox.pulumi_provider.checks.enumerations import word_problems
+from sandbox.pulumi_provider.checks.launch_policies import refused_problems
+from sandbox.pulumi_provider.checks.sdk_args import Problem
+from sandbox.pulumi_provider.checks.value_ranges import range_problems
+from sandbox.pulumi_provider.serialization import Bag
+
+
+def all_problems(token: str, inputs: Bag, *, real: bool = True) -> Iterator[Problem]:
+    """Yield what the SDK, AWS's models and schemas, and AWS's own refusals say; each path and reason once.
+
+    `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
+    """
+    found = [*sdk_args.problems(token, inputs), *word_problems(token, inputs), *refused_problems(token, inputs)]
+    if real:
+        found += [*range_problems(token, inputs), *schema_problems(token, inputs)]
+    yield from dict.fromkeys(found)

@@ -1,0 +1,27 @@
+"""What EC2 refuses at the launch, told when the template is made: the policies that say so are the ones that users run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.policy import POLICIES, Resource, Settings
+from sandbox.pulumi_provider.serialization import Bag, unknown_inside
+
+REFUSED = ("efa-interfaces", "no-group-with-block", "no-public-address")
+
+
+def refused_problems(token: str, inputs: Bag) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield what EC2 would refuse of a resource's inputs, as problems of the whole bag."""
+    for name in REFUSED:
+        policy = POLICIES[name]
+        if policy.one is not None and token in policy.types:
+            for message in policy.one(Resource(token, "", known(inputs)), Settings()):
+                yield (), f"{message} [{name}]"
+
+
+def known(value: Any) -> Any:
+    """A value with None for what only the real run will know, which is how policies see it."""
+    if isinstance(value, dict):
+        return {key: known(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [known(item) for item in value]
+    return None if unknown_inside(value) else value

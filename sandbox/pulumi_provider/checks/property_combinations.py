@@ -1,0 +1,96 @@
+"""Properties that AWS refuses beside one another, or without one another; each is fine by itself.
+
+Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngress; FSx API Reference, LustreFileSystemConfiguration.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pulumi
+
+from landbridge.policy.compute import TEMPLATE
+from landbridge.policy.network import INGRESS
+from landbridge.policy.possible import (
+    EFS,
+    EGRESS,
+    LUSTRE,
+    VOLUME,
+    ZFS,
+    disk_problems,
+    file_system_problems,
+    port_problems,
+)
+from sandbox.pulumi_provider.checks.launch_policies import known
+from sandbox.pulumi_provider.checks.sdk_args import Problem
+
+Bag = Mapping[str, Any]
+_SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
+_OLDER_REPOSITORY = ("importPath", "exportPath", "importedFileChunkSize", "autoImportPolicy")
+
+
+def combination_problems(token: str, bag: Bag) -> Iterator[Problem]:
+    """Yield what cannot be together in a resource's inputs."""
+    judge = _JUDGES.get(token)
+    if judge is not None:
+        yield from judge({key: value for key, value in bag.items() if value is not None})
+
+
+def _template(bag: Bag) -> Iterator[Problem]:
+    given = bag.get("networkInterfaces")
+    nics = given if isinstance(given, list) else []
+    if nics and bag.get("vpcSecurityGroupIds"):
+        yield ("vpcSecurityGroupIds",), "not beside networkInterfaces: name the groups in each interface"
+    for index, nic in enumerate(nics):
+        if (
+            isinstance(nic, Mapping)
+            and str(nic.get("associatePublicIpAddress", "")).lower() == "true"
+            and len(nics) > 1
+        ):
+            yield ("networkInterfaces", index, "associatePublicIpAddress"), "only where there is one interface"
+    places = [(nic.get("networkCardIndex", 0), nic.get("deviceIndex", 0)) for nic in nics if isinstance(nic, Mapping)]
+    for index, place in enumerate(places):
+        if not any(isinstance(part, pulumi.output.Unknown) for part in place) and place in places[:index]:
+            yield ("networkInterfaces", index), f"a second interface at card {place[0]}, device {place[1]}"
+    yield from disk_problems(TEMPLATE, bag)
+    market = bag.get("instanceMarketOptions")
+    block = isinstance(market, Mapping) and market.get("marketType") == "capacity-block"
+    if block and "capacityReservationSpecification" not in bag:
+        yield ("capacityReservationSpecification",), "a Capacity Block is launched into by naming it"
+    if block and isinstance(market, Mapping) and "spotOptions" in market:
+        yield ("instanceMarketOptions", "spotOptions"), "not with a Capacity Block"
+
+
+def _rule(bag: Bag) -> Iterator[Problem]:
+    named = [key for key in _SOURCES if key in bag]
+    if len(named) != 1:
+        yield (named[1] if named else _SOURCES[0],), f"exactly one of {', '.join(_SOURCES)}, not {len(named)}"
+    yield from (((key,), message) for key, message in port_problems(bag))
+
+
+def _lustre(bag: Bag) -> Iterator[Problem]:
+    kind = bag.get("deploymentType", "SCRATCH_1")
+    scratch = isinstance(kind, str) and kind.startswith("SCRATCH")
+    for key in _OLDER_REPOSITORY:
+        if key in bag and kind == "PERSISTENT_2":
+            yield (key,), "not with PERSISTENT_2: use a data repository association"
+    tiering = bag.get("storageType") == "INTELLIGENT_TIERING"
+    persistent = isinstance(kind, str) and not scratch
+    if persistent and not tiering and "perUnitStorageThroughput" not in bag:
+        yield ("perUnitStorageThroughput",), f"{kind} needs one"
+    yield from _file_system(LUSTRE, bag)
+
+
+def _file_system(token: str, bag: Bag) -> Iterator[Problem]:
+    yield from (((key,), message) for key, message in file_system_problems(token, known(dict(bag))))
+
+
+_JUDGES: Mapping[str, Callable[[Bag], Iterator[Problem]]] = {
+    TEMPLATE: _template,
+    INGRESS: _rule,
+    EGRESS: _rule,
+    VOLUME: partial(disk_problems, VOLUME),
+    LUSTRE: _lustre,
+    ZFS: partial(_file_system, ZFS),
+    EFS: partial(_file_system, EFS),
+}

@@ -1,0 +1,123 @@
+"""Lengths, ranges, patterns and counts that AWS checks and the SDK does not: botocore's model read strictly.
+
+botocore itself checks only what is required, the least length and the type.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path as File
+from typing import Any
+
+import botocore.session
+import pulumi
+
+from landbridge import yaml_text
+from landbridge.plan.aws_limits import tag_faults
+from landbridge.policy.possible import texts
+from sandbox.pulumi_provider.checks.property_combinations import combination_problems
+from sandbox.pulumi_provider.checks.sdk_args import Path, Problem
+
+Table = Mapping[str, Any]
+
+
+@cache
+def table() -> Table:
+    """Requests, names and what the model leaves out, as in value_ranges.yaml."""
+    found: Table = yaml_text.load(File(__file__).with_name("value_ranges.yaml").read_text())
+    return found
+
+
+def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield every value in a resource's inputs that AWS would refuse whatever else is there."""
+    names = table()["names"].get(token, {})
+    shapes = [_shape(request) for request in table()["requests"].get(token, ())]
+    for key, value in bag.items():
+        if key == "tags" and isinstance(value, Mapping):
+            yield from _tags(value)
+            continue
+        for shape in shapes:
+            member = _member(shape, names.get(key, key))
+            if member is not None:
+                yield from _judged(value, member, (key,))
+                break
+        own = table()["own"].get(token, {}).get(key)
+        if own is not None:
+            yield from _own(value, own, (key,))
+    yield from combination_problems(token, bag)
+
+
+def _judged(value: Any, shape: Any, path: Path) -> Iterator[Problem]:
+    if value is None or isinstance(value, pulumi.output.Unknown):
+        return
+    if shape.type_name == "structure" and isinstance(value, Mapping):
+        for key, item in value.items():
+            member = _member(shape, key)
+            if member is not None:
+                yield from _judged(item, member, (*path, key))
+    elif shape.type_name == "list" and isinstance(value, list):
+        yield from _between(len(value), shape.metadata, path, "{} items")
+        for index, item in enumerate(value):
+            yield from _judged(item, shape.member, (*path, index))
+    elif shape.type_name == "string" and isinstance(value, str):
+        if shape.enum and value not in shape.enum:
+            yield path, f"{value!r} is not a word that AWS knows here (one of {', '.join(shape.enum[:8])})"
+        yield from _text(value, shape.metadata, path)
+    elif shape.type_name in ("integer", "long", "float", "double") and isinstance(value, int | float):
+        yield from _between(value, shape.metadata, path, "{}")
+
+
+def _own(value: Any, rule: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    if value is None or isinstance(value, pulumi.output.Unknown):
+        return
+    if "words" in rule and value not in rule["words"]:
+        yield path, f"{value!r} is not one of {', '.join(map(str, rule['words']))}"
+    elif isinstance(value, str):
+        yield from _text(value, rule, path)
+    elif isinstance(value, int | float):
+        yield from _between(value, rule, path, "{}")
+
+
+def _text(value: str, rule: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+    yield from _between(len(value), rule, path, "{} characters")
+    pattern = rule.get("pattern")
+    if pattern is not None and not _pattern(pattern).fullmatch(value):
+        yield path, f"{value[:60]!r} does not match {pattern}"
+
+
+def _between(value: float, rule: Mapping[str, Any], path: Path, what: str) -> Iterator[Problem]:
+    for key, wrong, word in (
+        ("min", value < rule.get("min", value), "least"),
+        ("max", value > rule.get("max", value), "most"),
+    ):
+        if wrong:
+            yield path, f"{what.format(value)}, at {word} {rule[key]}"
+
+
+def _tags(tags: Mapping[str, Any]) -> Iterator[Problem]:
+    for fault in tag_faults(texts(tags)):
+        yield ("tags", fault.key) if fault.key else ("tags",), fault.message
+
+
+def _member(shape: Any, key: str) -> Any:
+    """A request's member by the SDK's name for it: services write names with a capital or without."""
+    return shape.members.get(key[:1].upper() + key[1:]) or shape.members.get(key)
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    # The models are Java's, whose character classes by property (\p{L}) Python has not: those are let through.
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return re.compile(".*", re.DOTALL)
+
+
+@cache
+def _shape(request: str) -> Any:
+    service, operation, *members = request.split(".")
+    shape: Any = botocore.session.get_session().get_service_model(service).operation_model(operation).input_shape
+    for member in members:
+        shape = shape.members[member]
+        shape = shape.member if shape.type_name == "list" else shape
+    return shape

@@ -1,0 +1,40 @@
+"""A plugin that a server of sandbox.pulumi_provider.prefork runs: this process is what the engine sees of it.
+
+It lends its open files to the plugin, and waits. What ends the one ends the other. Imports only what starts at once.
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+
+#: Names the server's socket.
+SOCKET_VARIABLE = "LANDBRIDGE_PREFORK"
+_LOOK_SECONDS = 2
+
+
+def run_in_server(module: str, parent: int) -> bool:
+    """Have a server run the plugin of that module until it ends, or the process `parent` does; False: there is no server."""
+    path = os.environ.get(SOCKET_VARIABLE)
+    if not path:
+        return False
+    asked = {"module": module, "arguments": sys.argv, "folder": os.getcwd(), "variables": dict(os.environ)}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        try:
+            server.connect(path)
+        except OSError:
+            return False
+        # The engine interrupts its whole process group at the end of a run; the plugin ends by Cancel instead.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        text = json.dumps(asked).encode() + b"\n"
+        sent = socket.send_fds(server, [text], [0, 1, 2])
+        server.sendall(text[sent:])
+        server.settimeout(_LOOK_SECONDS)
+        while os.getppid() == parent:
+            try:
+                if not server.recv(1):
+                    break
+            except TimeoutError:
+                continue
+    return True
