@@ -24,7 +24,7 @@ _SPEED = re.compile(r"(?:(\d+)x )?([\d.]+) (Gigabit|Megabit)")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One fact on which two sources disagree. None: that source does not have it. `unit` is part of the fact's name."""
+    """Fact on which two sources disagree. None: that source does not have it. `unit` is part of the fact's name."""
 
     subject: str
     fact: str
@@ -80,7 +80,7 @@ def differences(subject: str, ours: Mapping[str, Fact], theirs: Mapping[str, Fac
 
 
 def facts_of(kind: InstanceType) -> dict[str, Fact]:
-    """What the catalogue says of a type, fact by fact, in the form in which EC2's description is put beside it."""
+    """Return the catalogue's facts of a type, in the form of EC2's description."""
     found, ebs = kind.accelerators, kind.ebs
     return {
         "accelerators.kind": found.kind if found else "none",
@@ -110,7 +110,7 @@ def facts_of(kind: InstanceType) -> dict[str, Fact]:
 
 
 def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
-    """What EC2 says of a type, fact by fact: an item of DescribeInstanceTypes, of which any part may be missing."""
+    """Return EC2's facts of a type: an item of DescribeInstanceTypes, of which any part may be missing."""
     network, cpus = description.get("NetworkInfo", {}), description.get("VCpuInfo", {})
     cards = sorted(network.get("NetworkCards", ()), key=lambda card: int(card["NetworkCardIndex"]))
     baselines, peaks = _each(cards, "BaselineBandwidthInGbps"), _each(cards, "PeakBandwidthInGbps")
@@ -204,7 +204,7 @@ def compare_catalogues(ours: Mapping[str, InstanceType], theirs: Mapping[str, In
 
 
 def _catalogue_facts(kind: InstanceType) -> dict[str, Fact]:
-    """What EC2 can say of a type, and what only a catalogue says."""
+    """Return the facts that EC2 describes too, and those that only the catalogue has."""
     return {
         **facts_of(kind),
         "cpus.sockets": kind.cpus.sockets,

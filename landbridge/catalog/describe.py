@@ -13,7 +13,9 @@ from landbridge.catalog.files import CatalogueError
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a file holds: items of DescribeInstanceTypes, of DescribeInstanceTypeOfferings, and the zones these are about."""
+    """Content of a saved file: items of DescribeInstanceTypes, of DescribeInstanceTypeOfferings, and the zones they
+    are about.
+    """
 
     descriptions: tuple[Mapping[str, Any], ...]
     offerings: tuple[Mapping[str, Any], ...]

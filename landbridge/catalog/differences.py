@@ -1,4 +1,4 @@
-"""Where the catalogue disagrees with other copies of the same facts, and who is right (differences.yaml)."""
+"""Known differences of the catalogue from other copies of the same facts, with the right value (differences.yaml)."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -14,7 +14,9 @@ Verdict = Literal["ours", "theirs", "both", "unknown"]
 
 
 class KnownDifference(Facts):
-    """One disagreement of every subject on every fact it names. `ours` or `theirs` None: that side does not have it."""
+    """Known difference, for every subject and every fact that it names. `ours` or `theirs` None: that side does not
+    have it.
+    """
 
     peer: str
     subjects: tuple[str, ...]
@@ -44,5 +46,5 @@ def known_differences() -> tuple[KnownDifference, ...]:
 
 
 def explanation(difference: Difference) -> KnownDifference | None:
-    """What is known of a difference that somebody came upon; None for a new one."""
+    """Return the explanation of a difference; None for a new one."""
     return next((one for one in known_differences() if difference in one.each()), None)

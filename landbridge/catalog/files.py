@@ -59,7 +59,7 @@ def validate(name: str, model: type[_T], data: Any) -> _T:
 
 
 def read(name: str, model: type[_T], folder: Folder | None = None) -> _T:
-    """One file as its model. Raises CatalogueError."""
+    """Read a file as its model. Raises CatalogueError."""
     return validate(name, model, load(folder or package(), name))
 
 

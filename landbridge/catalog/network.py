@@ -34,7 +34,7 @@ class Network(Facts):
     administration: Mapping[int, str]
 
     def is_private(self, network: IPv4Network) -> bool:
-        """Whether nobody on the internet owns it: RFC 1918, or the carriers' range."""
+        """Return true for RFC 1918 and carrier-grade NAT ranges."""
         return any(network.subnet_of(own) for own in (*self.private, self.carrier))
 
 

@@ -1,4 +1,4 @@
-"""Where data under a legal regime may be, and what must hold there (regimes.yaml). Default deny."""
+"""Legal regimes: the regions where their data may be, and their obligations (regimes.yaml). Default deny."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -20,7 +20,7 @@ class RegimeCloud(Facts):
 
 
 class Regime(Facts):
-    """One regime. `aws` is None where no region of AWS may hold the data."""
+    """Legal regime. `aws` is None where no region of AWS may hold the data."""
 
     title: str
     onprem: Literal["yes", "no", "conditional"]
@@ -30,7 +30,7 @@ class Regime(Facts):
     note: str | None = None
 
     def allows_region(self, region: str) -> bool:
-        """Whether the data may be in that region, its obligations met. False for a region that is not known."""
+        """Return true when the data may be in that region, its obligations met. False for an unknown region."""
         found = regions().get(region)
         if found is None or self.aws is None:
             return False
@@ -66,5 +66,5 @@ def regimes() -> Mapping[str, Regime]:
 
 
 def obligations() -> Mapping[str, str]:
-    """What each word for an obligation means."""
+    """Return the meaning of each word for an obligation."""
     return _read().obligations

@@ -110,7 +110,7 @@ def diff(
 
 
 def _row(kind: "InstanceType", region: str | None) -> dict[str, Any]:
-    """What a list says of one type."""
+    """Return the row of one type in a list."""
     from landbridge.catalog import zones
 
     found = kind.accelerators

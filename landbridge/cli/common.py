@@ -1,4 +1,4 @@
-"""What commands share: how an environment is named, loaded and refused."""
+"""Shared parts of commands: name, load and reject an environment."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ UNREADABLE = frozenset({"unreadable-file", "bad-yaml", "no-environment", "no-pro
 
 
 class Format(StrEnum):
-    """How results are printed."""
+    """Output format of results."""
 
     TEXT = "text"
     JSON = "json"

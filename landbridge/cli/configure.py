@@ -43,7 +43,7 @@ def configure(
 
 
 def report(result: "Result", seconds: float, form: Format) -> None:
-    """What a run came to; ends the program with 1 where a host is not as it should be."""
+    """Print the result of a run; exit with 1 where a host failed."""
     from dataclasses import asdict
 
     if form is Format.JSON:

@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """What the AWS half costs by dated list prices: with everything running, and with nothing running.
+    """Print the cost of the AWS resources by dated list prices: with all nodes running, and with none.
 
     Without taxes, discounts and traffic. Example: landbridge cost -s example
     """
@@ -33,7 +33,7 @@ def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> No
 
 
 def as_data(name: str, found: "Spend") -> dict[str, Any]:
-    """Everything as plain data, sums first."""
+    """Return the cost as plain data, sums first."""
     from dataclasses import asdict
 
     def sums(by: dict[str | None, tuple[float, float]]) -> list[dict[str, Any]]:

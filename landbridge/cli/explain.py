@@ -52,7 +52,7 @@ def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
 
 
 def _live() -> "dict[str, Explanation]":
-    """What preflight looks at; it is loaded when asked for, because it brings AWS's SDK."""
+    """Return the checks of preflight; loaded on demand, because they import AWS's SDK."""
     from landbridge.live.preflight.registry import CHECKS
     from landbridge.rules.explanation import Explanation, with_examples
     from landbridge.rules.registry import paragraphs

@@ -73,7 +73,7 @@ def refused(found: "Report") -> bool:
 
 
 def _preview(stack: str | None, file: Any, environment: Any, layer: Any) -> tuple[Any, str | None]:
-    """What the engine would do, and what it says where it refuses (it does not touch what is protected)."""
+    """Return the engine's preview, and its message where it refuses (it does not touch protected resources)."""
     from landbridge.cli.display.stack import StackDisplay
     from landbridge.realise import pulumi
 

@@ -69,7 +69,7 @@ def _modules() -> list[str]:
 
 
 def _points() -> "tuple[EntryPoint, ...]":
-    """What other packages add."""
+    """Return the commands that other packages add."""
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=GROUP))

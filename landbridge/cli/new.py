@@ -111,7 +111,9 @@ def _exists(target: Path) -> Finding:
 
 
 def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> dict[str, Any]:
-    """What the options say, and on a terminal what a person answers; every answer has its type, or ends the program."""
+    """Return the values of the options, and on a terminal the operator's answers; each has its type, or the program
+    ends.
+    """
     now: dict[str, tuple[str, Callable[[str], Any], str]] = {
         "owner": (origin.owner, str, "owner (a mail address)"),
         "cost_center": (origin.cost_center, str, "cost center"),

@@ -63,6 +63,6 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
 
 
 def _hardware(nodes: "Nodes") -> str:
-    """What one node computes with: `8 h100`, or its processors where it has nothing else."""
+    """Return the computing hardware of one node: `8 h100`, or its processors where it has no accelerator."""
     found = nodes.accelerators
     return f"{found.count} {found.type}" if found else f"{nodes.cpus} CPUs"

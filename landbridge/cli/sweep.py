@@ -79,7 +79,7 @@ def connect(environment: "Environment", region: str | None = None) -> "Aws":
 
 
 def look_at(environment: "Environment", known: frozenset[str]) -> "Swept":
-    """What is left of an environment of which Pulumi remembers `known`."""
+    """Return the unmanaged resources of an environment; Pulumi's state has `known`."""
     from landbridge.live.sweep import look, together
 
     regions = (environment.region, *environment.aws.other_regions)

@@ -153,7 +153,7 @@ def _runner(
 
 
 def _line(outcome: "Outcome") -> None:
-    """One rung on some nodes, as it is known; what is not as it should be, with what was asked."""
+    """Print one check on some nodes; for a failure also the value that was asked for."""
     from landbridge import hostlist
 
     typer.echo(f"{outcome.status:<9} {outcome.rung:<11} {hostlist.compress(outcome.nodes):<24} {outcome.seconds:.0f} s")

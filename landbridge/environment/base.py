@@ -1,4 +1,4 @@
-"""What every part of an environment is made of: a strict frozen model, and words with a fixed spelling."""
+"""Base of every part of an environment: a strict frozen model, and types for names, addresses and ranges."""
 
 from typing import Annotated, Literal
 

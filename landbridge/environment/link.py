@@ -37,7 +37,7 @@ class LinkedSite(Tunnels):
 
 
 class _Link(Model):
-    """What both kinds of link have."""
+    """Keys that both kinds of link have."""
 
     kind: Literal["vpn", "direct_connect"]
     onprem_asn: Asn = Field(default=65010, description="a private number, different from AWS's")

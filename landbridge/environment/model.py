@@ -25,7 +25,7 @@ Regime = Literal["hipaa", "fedramp_moderate", "fedramp_high", "itar", "gdpr", "p
 
 
 class DataClass(Model):
-    """Where data of one class may be, and the regime that says so."""
+    """Data class: the sites and regions where its data may be, and the regime that demands it."""
 
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     regions: tuple[Region, ...] = Field(

@@ -1,4 +1,4 @@
-"""How many Pulumi stacks an environment is made of."""
+"""Number of Pulumi stacks of an environment."""
 
 from typing import Literal
 

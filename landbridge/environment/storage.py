@@ -1,4 +1,4 @@
-"""Where data lives: home directories, the exchange between the sites, scratch space in AWS."""
+"""Storage: home directories, the data hub between the sites, file systems in AWS and on-prem."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -77,7 +77,7 @@ SiteShare = Annotated[SiteNfs | SiteLustre, Field(discriminator="kind")]
 
 
 class LustreClient(Model):
-    """Where the site's hosts, and images that are built here, get Lustre's client from: no distribution has it."""
+    """Package source of the Lustre client, for on-prem hosts and for node images: no distribution has it."""
 
     mirror: Url | None = Field(default=None, description="a repository; none: the hosts have one that holds it")
     suites: Text = Field(default="./", description="of an apt repository; ./ where it is one folder")
@@ -89,7 +89,7 @@ class LustreClient(Model):
 
     @property
     def known(self) -> bool:
-        """Whether somebody has said where it comes from."""
+        """Return true when a source is set."""
         return self.mirror is not None or bool(self.packages)
 
 

@@ -1,4 +1,4 @@
-"""Where Pulumi keeps an environment's state: a folder of the operator's, encrypted with a passphrase made once."""
+"""Pulumi's state backend: a folder of the operator's, encrypted with a passphrase that is generated once."""
 
 import json
 import os

@@ -28,7 +28,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a task did on one host: ok, changed, failed or unreachable. `message` says why it failed."""
+    """Result of a task on one host: ok, changed, failed or unreachable. `message` has the reason of a failure."""
 
     task: Task
     host: str
@@ -42,7 +42,7 @@ OnEvent = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Counts:
-    """One host's line of Ansible's recap."""
+    """Recap line of one host, as Ansible prints it."""
 
     ok: int = 0
     changed: int = 0
@@ -51,13 +51,13 @@ class Counts:
 
     @property
     def bad(self) -> bool:
-        """Whether the host is not as it should be."""
+        """Return true when a task failed on the host or it could not be reached."""
         return bool(self.failed or self.unreachable)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run came to. `log` is Ansible's whole output."""
+    """Result of a run. `log` is Ansible's whole output."""
 
     hosts: Mapping[str, Counts]
     failures: tuple[Outcome, ...]
@@ -188,7 +188,7 @@ def _counts(stats: Mapping[str, Mapping[str, int]] | None) -> dict[str, Counts]:
 
 
 def _reason(result: Mapping[str, Any]) -> str:
-    """Why a task failed, in Ansible's words and the program's own."""
+    """Return the reason of a failed task, in Ansible's words and the program's own."""
     parts = [str(result.get(key)).strip() for key in ("msg", "stderr") if result.get(key)]
     parts += [_reason(item) for item in result.get("results", ()) if isinstance(item, dict) and item.get("failed")]
     return "\n".join(dict.fromkeys(part for part in parts if part)) or str(result.get("censored", "failed"))

@@ -49,7 +49,7 @@ LINK_KEYS = keys_file(OWN)
 
 @dataclass(frozen=True)
 class Result:
-    """What an operation did. `ahead` is every step as it began: of a preview, what would be done."""
+    """Result of an operation. `ahead` has every step as it began: in a preview, the planned steps."""
 
     operation: str
     environment: str
@@ -61,7 +61,7 @@ class Result:
 
     @property
     def changed(self) -> int:
-        """How many resources were touched (or would be)."""
+        """Return the number of resources that were touched (or would be)."""
         return sum(count for operation, count in self.changes.items() if operation not in ("same", "read"))
 
 

@@ -30,7 +30,9 @@ _PAUSE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Settled:
-    """What was begun and is now known: `taken_in` exists in AWS, by URN its id; `absent` does not, and will be made."""
+    """Resources of an interrupted operation: `taken_in` exist in AWS, by URN their ids; `absent` do not, and will be
+    created.
+    """
 
     taken_in: Mapping[str, str]
     absent: tuple[str, ...] = ()
@@ -82,7 +84,7 @@ def settle(
 
 
 def _failed_last(stack: auto.Stack) -> datetime | None:
-    """When the last update failed, if it did. A refresh or a preview after it changes nothing about that."""
+    """Return the time of the last update if it failed. A later refresh or preview does not change that."""
     for one in stack.history(page_size=10, page=1, show_secrets=False):
         if one.kind in ("update", "destroy", "import", "resource-import"):
             failed = one.result == "failed" and one.kind == "update"

@@ -1,4 +1,4 @@
-"""One Pulumi stack through the Automation API: opening it, running an operation on it, and what came of that."""
+"""Pulumi stack through the Automation API: open it, run an operation on it, return the result."""
 
 import os
 import shutil
@@ -68,7 +68,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Run:
-    """What an operation on one stack did."""
+    """Result of an operation on one stack."""
 
     stack: str
     log: Log
@@ -100,7 +100,7 @@ def values(stack: auto.Stack) -> Values:
 
 
 def opened(environment: Environment, file: Path, planned: PlannedStack) -> auto.Stack:
-    """One of the environment's stacks, made where there is none of that name.
+    """Open one of the environment's stacks; create it where none has that name.
 
     Raises FindingsError where there is no Pulumi, and where the environment was built with another number of stacks: what is
     in AWS would be made a second time.

@@ -30,7 +30,7 @@ def pending_creates(deployment: Mapping[str, Any]) -> tuple[Record, ...]:
 
 
 def written_at(deployment: Mapping[str, Any]) -> datetime | None:
-    """When the state was last written."""
+    """Return the time when the state was last written."""
     text = str((deployment.get("manifest") or {}).get("time", ""))
     try:
         # Go writes nanoseconds, which Python's parser takes no more than six digits of.
@@ -90,7 +90,7 @@ def _in_aws(deployment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _names(value: Any, words: Collection[str]) -> bool:
-    """Whether a text anywhere in a value, tags apart, is one of the words."""
+    """Return true when a text anywhere in a value, tags apart, is one of the words."""
     if isinstance(value, Mapping):
         return any(_names(item, words) for key, item in value.items() if key not in ("tags", "tagsAll"))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What Pulumi's engine reports, as a few plain events that a display or a test can use."""
+"""Events of Pulumi's engine as plain values, for displays and tests."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _NOISE = re.compile(r"^using pulumi-\S+ from \$PATH at ")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something happens to a resource; `change` is what, in full."""
+    """Step on a resource; `change` describes it in full."""
 
     phase: Phase
     operation: str
@@ -26,13 +26,13 @@ class Step:
 
     @property
     def changes(self) -> bool:
-        """Whether the resource itself is touched."""
+        """Return true when the resource itself is touched."""
         return self.operation not in ("same", "read", "refresh")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something the engine, the program or the provider says."""
+    """Message of the engine, the program or the provider."""
 
     severity: str
     text: str
@@ -41,7 +41,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How many resources were touched, by operation."""
+    """Number of resources that were touched, by operation."""
 
     changes: dict[str, int]
 

@@ -48,7 +48,7 @@ def _files() -> dict[str, bytes]:
 
 
 def _metadata(version: str) -> dict[str, bytes]:
-    """What an installer needs. Dependencies are left out: the lock beside the wheel is what is installed."""
+    """Return the wheel's metadata. Dependencies are left out: the lock beside the wheel is installed."""
     folder = f"landbridge-{version}.dist-info"
     scripts = sorted(
         f"{entry.name} = {entry.value}"

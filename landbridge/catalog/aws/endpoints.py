@@ -1,4 +1,4 @@
-"""Which VPC endpoints a feature needs (endpoints.yaml)."""
+"""VPC endpoints that a feature needs (endpoints.yaml)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from landbridge.catalog.files import Facts, read
 
 @dataclass(frozen=True, slots=True)
 class EndpointFact:
-    """One endpoint: `service` as in `com.amazonaws.<region>.<service>`."""
+    """VPC endpoint: `service` as in `com.amazonaws.<region>.<service>`."""
 
     service: str
     kind: Literal["gateway", "interface"]
@@ -23,7 +23,9 @@ class EndpointFact:
 
 
 class EndpointFeature(Facts):
-    """What one feature needs: services, and other features. `interface`: an interface even where a gateway could be."""
+    """Services and other features that one feature needs. `interface`: an interface endpoint even where a gateway
+    endpoint exists.
+    """
 
     services: tuple[str, ...]
     needs: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class BudgetFacts(Facts):
-    """How many alarms a budget may have, how many addresses each, where there are budgets, and how late their numbers are."""
+    """Limits of AWS Budgets: alarms, addresses, regions, and the delay of its numbers."""
 
     notifications: int
     subscribers: int
@@ -16,7 +16,7 @@ class BudgetFacts(Facts):
 
 
 class ReaperFacts(Facts):
-    """What the function runs on."""
+    """Lambda runtime of the lease reaper."""
 
     runtime: str
     architecture: str
@@ -25,7 +25,7 @@ class ReaperFacts(Facts):
 
 
 class GuardrailFacts(Facts):
-    """What guardrails.yaml holds. `starts` are the actions that make an instance run."""
+    """Facts of guardrails.yaml. `starts` are the actions that make an instance run."""
 
     source: str
     date: date

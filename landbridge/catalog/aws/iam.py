@@ -30,7 +30,7 @@ class IamLimits(Facts):
 
 
 class IamArns(Facts):
-    """Which services' ARNs name `both` region and account, the `account` alone, or `neither`."""
+    """Services whose ARNs name `both` region and account, the `account` alone, or `neither`."""
 
     both: Words
     account: Words
@@ -38,7 +38,7 @@ class IamArns(Facts):
 
 
 class Iam(Facts):
-    """What iam.yaml holds."""
+    """Facts of iam.yaml."""
 
     source: str
     date: date
@@ -61,7 +61,8 @@ class Iam(Facts):
 
 
 class IamActions(Facts):
-    """One service's actions: on an `object` or a `bucket` (S3), on `some` kind of resource, or on `none`, which is `*`.
+    """Actions of one service: on an `object` or a `bucket` (S3), on `some` kind of resource, or on `none`, which is
+    `*`.
 
     `arns` are the services whose resources they act on.
     """

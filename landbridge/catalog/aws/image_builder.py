@@ -1,4 +1,4 @@
-"""What EC2 Image Builder builds on (image_builder.yaml)."""
+"""EC2 Image Builder: parent images and platforms (image_builder.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -1,4 +1,4 @@
-"""What a change of a resource means for a running cluster (impact.yaml)."""
+"""Impact of a resource's change on a running cluster (impact.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -23,7 +23,7 @@ class Effect(StrEnum):
 
     @property
     def rank(self) -> int:
-        """How high on the ladder, from 0."""
+        """Return the rank on the ladder, from 0."""
         return list(Effect).index(self)
 
 
@@ -35,7 +35,7 @@ class EffectText(Facts):
 
 
 class PropertyImpact(Facts):
-    """What a change of one property means."""
+    """Impact of a change of one property."""
 
     effect: Effect
     first: str | None = None
@@ -55,7 +55,8 @@ class Case(Facts):
 
 
 class TypeImpact(Facts):
-    """What changes of one resource type mean. `holds` says what is lost with a resource of it, None where nothing is.
+    """Impact of changes of one resource type. `holds` names the data that is lost with a resource of it, None without
+    data.
 
     `guarded`: what it holds is worth refusing its removal; without, it is enough that it is told.
     """
@@ -87,7 +88,7 @@ class ImpactFacts(Facts):
     settings: frozenset[str]
 
     def of_type(self, token: str) -> TypeImpact | None:
-        """What is known of a type; None where nothing is."""
+        """Return the row of a resource type; None where there is none."""
         if token in self.settings:
             place = Effect.IN_PLACE
             return TypeImpact(what="setting", update=place, replace=place, delete=place)

@@ -27,7 +27,7 @@ _CHOICES = ("efa_cards", "ip_cards")
 
 @dataclass(frozen=True, slots=True)
 class NetworkCard:
-    """One network card: how many interfaces it takes, of which types, and its greatest bandwidth.
+    """Network card: number of interfaces, their types, and its peak bandwidth.
 
     `types` is what EC2 accepts on the card. `efa` and `ip`: whether the card should carry EFA, and an address where bandwidth
     outside EFA matters; a card that shares its hardware with another may be able to and yet should not.
@@ -42,12 +42,12 @@ class NetworkCard:
 
     @property
     def efa_only(self) -> bool:
-        """Whether the card takes an EFA interface without an address."""
+        """Return true when the card takes an EFA interface without an IP address."""
         return "efa-only" in self.types
 
 
 class Ebs(Facts):
-    """What the type can carry to EBS volumes. `baseline_*` where the most is a burst of at least 30 minutes a day."""
+    """EBS throughput of the instance type. `baseline_*` where the peak is a burst of at least 30 minutes a day."""
 
     gbps: float
     iops: int
@@ -56,7 +56,7 @@ class Ebs(Facts):
 
 
 class InstanceType(Facts):
-    """One EC2 instance type. What is None or empty is not known, unless its line says otherwise."""
+    """EC2 instance type. A value of None, or an empty one, is not known, unless its line says otherwise."""
 
     name: str
     source: str

@@ -1,4 +1,4 @@
-"""What EKS takes (kubernetes.yaml)."""
+"""EKS versions and limits (kubernetes.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -10,7 +10,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class KubernetesVersion(Facts):
-    """When support ends: the standard one, and the one that costs extra. None: not known."""
+    """Ends of standard and of extended support. None: not known."""
 
     standard_until: date | None = None
     extended_until: date | None = None
@@ -25,7 +25,7 @@ class PodLimits(Facts):
 
 
 class HybridLimits(Facts):
-    """What the link to on-prem nodes is to carry."""
+    """Requirements of EKS Hybrid Nodes on the link."""
 
     delay_ms: int
     mbps: int

@@ -1,4 +1,4 @@
-"""What AWS allows of what it sells and builds: windows, sizes, names, tags, quotas (limits.yaml)."""
+"""Limits of AWS: windows of Capacity Blocks, sizes, names, tags, quotas (limits.yaml)."""
 
 import re
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class Spot(Facts):
 
 
 class UltraServer(Facts):
-    """One UltraServer: which instances are in it, and how many."""
+    """UltraServer: its instance type and the number of instances in it."""
 
     source: str
     instance: str
@@ -77,7 +77,9 @@ class PlacementGroups(Facts):
 
 
 class VolumeType(Facts):
-    """One kind of EBS volume: the least and the most of everything; IOPS for each GiB and MiB/s for each IOPS at the most."""
+    """EBS volume type: minimum and maximum of size, IOPS and throughput; the ratios are IOPS per GiB and MiB/s per
+    IOPS.
+    """
 
     gib: Range
     iops: Range | None = None
@@ -105,13 +107,13 @@ class Tags(Facts):
 
 
 class NameRule(Facts):
-    """What a name may be: least and most characters, and the pattern of the whole."""
+    """Naming rule: minimum and maximum length, and the pattern of the whole name."""
 
     characters: Range
     pattern: str
 
     def allows(self, name: str) -> bool:
-        """Whether AWS takes the name."""
+        """Return true when AWS accepts the name."""
         low, high = self.characters
         return low <= len(name) <= high and re.fullmatch(self.pattern, name) is not None
 
@@ -166,7 +168,7 @@ class Interfaces(Facts):
 
 
 class LaunchTemplate(Facts):
-    """What a launch template takes; user data counts before Base64."""
+    """Limits of a launch template; user data counts before Base64."""
 
     source: str
     user_data_bytes: int
@@ -174,7 +176,7 @@ class LaunchTemplate(Facts):
 
 
 class Boot(Facts):
-    """How long an instance with accelerators takes from its launch until Slurm has it (minutes, quickest and slowest)."""
+    """Minutes from launch of an instance with accelerators until its registration in Slurm, quickest and slowest."""
 
     source: str
     minutes: Range
@@ -189,7 +191,7 @@ class Billing(Facts):
 
 
 class Slurm(Facts):
-    """What Slurm itself has room for."""
+    """Limits of Slurm itself."""
 
     source: str
     nodes: int

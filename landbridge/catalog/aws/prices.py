@@ -17,7 +17,7 @@ Confidence = Literal["primary", "secondary", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """One price: `usd` for one `unit` in `region` (or a zone of it), as it was on the day `as_of`."""
+    """Price in US dollars: `usd` for one `unit` in `region` (or a zone of it), on the day `as_of`."""
 
     usd: float
     unit: str
@@ -41,7 +41,7 @@ class PriceRange:
 
 
 class OnPremRates(Facts):
-    """What an hour of an on-prem node is made of, besides the machine's price and power."""
+    """Rates of an on-prem node-hour, besides the machine's price and power."""
 
     network_share: float
     years: float
@@ -54,7 +54,7 @@ class OnPremRates(Facts):
 
 
 class PriceSource(Facts):
-    """Where prices are from. `date`: the day on which they were so."""
+    """Source of prices. `date`: the day on which they were valid."""
 
     title: str
     url: str | None = None

@@ -14,7 +14,7 @@ Partition = Literal["aws", "aws-us-gov", "aws-cn"]
 
 
 class Region(Facts):
-    """One region. `geography`: whose law holds there (`us`, `eu`, `uk`, ...). `services`: words of regions.yaml.
+    """AWS region. `geography`: the jurisdiction (`us`, `eu`, `uk`, ...). `services`: words of regions.yaml.
 
     `offerings`: how finely it is recorded which instance types there are; None: it is not. `openzfs`: its deployments; None:
     not recorded.
@@ -81,7 +81,7 @@ def zones(region: str) -> tuple[str, ...]:
 
 
 def offered(kind: InstanceType, region: str) -> bool | None:
-    """Whether the region offers the type; None where that is not recorded. Its zones are a finer question."""
+    """Return true when the region offers the type, None where that is not recorded. Its zones are recorded apart."""
     if kind.zones_in(zones(region)) or region in kind.regions:
         return True
     found = regions().get(region)

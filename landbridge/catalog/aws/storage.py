@@ -1,4 +1,4 @@
-"""Which shared file systems AWS has, and which of their options go together (storage.yaml)."""
+"""Shared file systems of AWS and the options that they accept together (storage.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -22,7 +22,7 @@ class Ports(Facts):
 
 
 class LustreRow(Facts):
-    """One choice of deployment and disks: its sizes in GiB and its throughputs in MB/s for each TiB.
+    """FSx for Lustre deployment and disk type: its sizes in GiB and its throughputs in MB/s per TiB.
 
     `baseline` is the throughput of a deployment that leaves no choice; `server_gib` the storage behind one server.
     """
@@ -36,7 +36,7 @@ class LustreRow(Facts):
     server_gib: int
 
     def has_size(self, gib: int) -> bool:
-        """Whether a file system of `gib` can be had."""
+        """Return true when a file system of `gib` is sold."""
         return gib in self.sizes or (gib > self.sizes[-1] and gib % self.step == 0)
 
     def next_size(self, gib: int) -> int:
@@ -117,7 +117,7 @@ class FsxLustreFacts(Facts):
 
 
 class OpenZfsRow(Facts):
-    """One OpenZFS deployment: throughputs in MB/s, how many zones it takes, whether it has a standby server."""
+    """FSx for OpenZFS deployment: throughputs in MB/s, number of zones, standby server or none."""
 
     throughput: tuple[int, ...]
     zones: int
@@ -167,7 +167,7 @@ class ReservedMounts(Facts):
     tree: Annotated[tuple[str, ...], AfterValidator(_absolute)]
 
     def reserves(self, path: str) -> bool:
-        """Whether `path` may not be a mount point."""
+        """Return true when `path` may not be a mount point."""
         plain = "/" + path.strip("/")
         return plain in self.folders or any(plain == top or plain.startswith(f"{top}/") for top in self.tree)
 
@@ -186,5 +186,5 @@ class StorageFacts(Facts):
 
 @cache
 def storage() -> StorageFacts:
-    """What is known of AWS's shared file systems."""
+    """Return the facts of AWS's shared file systems."""
     return read("storage", StorageFacts)

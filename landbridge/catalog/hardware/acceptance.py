@@ -1,4 +1,4 @@
-"""What a machine has to reach before it is accepted (acceptance.yaml)."""
+"""Thresholds that a machine must reach before it is accepted (acceptance.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -1,4 +1,4 @@
-"""What runs containers in jobs, and what Debian's Slurm packages know of MPI (containers.yaml)."""
+"""Container engines for jobs, and the MPI plugins of Debian's Slurm packages (containers.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -8,7 +8,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class EngineFacts(Facts):
-    """Who carries an engine: names of distributions with their version."""
+    """Distributions, with their version, that have a package of an engine."""
 
     carried_by: tuple[str, ...]
 

@@ -60,5 +60,5 @@ class GpuStack(Facts):
 
 @cache
 def gpu_stack() -> GpuStack:
-    """What is known of the driver."""
+    """Return the facts of NVIDIA's driver."""
     return read("gpu_stack", GpuStack)

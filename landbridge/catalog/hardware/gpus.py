@@ -11,7 +11,7 @@ Flavour = Literal["open", "proprietary"]
 
 
 class Generation(Facts):
-    """What all GPUs of one architecture share. `modules`: kernel module flavours that work, best first."""
+    """GPU architecture. `modules`: kernel module flavours that work, best first."""
 
     modules: tuple[Flavour, ...]
     why: str
@@ -38,7 +38,7 @@ class NvLink(Facts):
 
 
 class Gpu(Facts):
-    """One form of a GPU. `type` is Slurm's word; `name` nvidia-smi's; `pci` device ids at vendor 10de."""
+    """GPU model in one form factor. `type` is Slurm's word; `name` nvidia-smi's; `pci` device ids of vendor 10de."""
 
     type: str
     name: str
@@ -69,5 +69,5 @@ def gpus() -> Mapping[str, Gpu]:
 
 
 def generation(gpu: Gpu) -> Generation:
-    """What the GPU's architecture asks of drivers. Raises KeyError for a row without one."""
+    """Return the GPU's architecture. Raises KeyError for a row without one."""
     return _file().generations[gpu.generation]

@@ -1,4 +1,4 @@
-"""What EC2 instance types and on-prem machines have in common: accelerators and processors."""
+"""Accelerators and processors, for EC2 instance types and on-prem machines alike."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""How GPUs can be partitioned (mig.yaml)."""
+"""MIG profiles of GPUs (mig.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -8,7 +8,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class Slot(Facts):
-    """Where instances of one kind fit: `size` memory slices from one of `starts` on."""
+    """Placement of MIG instances of one profile: `size` memory slices from one of `starts` on."""
 
     size: int
     starts: tuple[int, ...]

@@ -45,7 +45,7 @@ class Domain(Facts):
 
 
 class Platform(Facts):
-    """One kind of on-prem machine. Empty or None: not known, or there is none."""
+    """On-prem machine model. Empty or None: not known, or absent."""
 
     source: str
     date: date
@@ -84,7 +84,7 @@ class Platform(Facts):
 
     @property
     def fabric_manager(self) -> bool:
-        """Whether nvidia-fabricmanager must run: NVSwitches that this host's own driver sees.
+        """Return true when nvidia-fabricmanager must run: NVSwitches that this host's own driver sees.
 
         Source: NVIDIA Fabric Manager user guide, 2.1 (systems with NVSwitches); without it CUDA fails with error 802.
         """
@@ -92,7 +92,8 @@ class Platform(Facts):
 
     @property
     def subnet_manager(self) -> bool:
-        """Whether the NVLink subnet manager (nvlsm) must run beside it: switches of the fourth generation (NVLink 5).
+        """Return true when the NVLink subnet manager (nvlsm) must run beside it: NVSwitches of the fourth generation
+        (NVLink 5).
 
         Source: NVIDIA Fabric Manager user guide, 1.5.
         """
@@ -100,7 +101,7 @@ class Platform(Facts):
 
     @property
     def imex(self) -> bool:
-        """Whether nvidia-imex must run: an NVLink domain that is wider than one machine (NVIDIA IMEX guide)."""
+        """Return true when nvidia-imex must run: an NVLink domain that spans several machines (NVIDIA IMEX guide)."""
         return self.domain is not None
 
 

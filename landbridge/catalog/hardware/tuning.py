@@ -1,4 +1,4 @@
-"""How kernels are set on hosts, by what a host is for (tuning.yaml)."""
+"""Kernel settings of hosts by purpose (tuning.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -30,7 +30,7 @@ class Limit(Facts):
 
 
 class TuningProfile(Facts):
-    """What hosts of one kind are given; what is absent stays as the distribution has it."""
+    """Kernel settings of hosts of one purpose; a setting that is absent stays as the distribution has it."""
 
     transparent_huge_pages: Literal["always", "madvise", "never"] | None = None
     governor: str | None = None

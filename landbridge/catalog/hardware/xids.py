@@ -1,4 +1,4 @@
-"""What each of the NVIDIA driver's errors (Xid) asks for (xids.yaml)."""
+"""Actions for the NVIDIA driver's errors (Xid) (xids.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -13,14 +13,14 @@ DRAINING: tuple[Action, ...] = ("repair", "reboot", "reset")
 
 
 class Xid(Facts):
-    """One number; `action` is what NVIDIA's catalogue says to do at once."""
+    """NVIDIA Xid; `action` is the immediate action of NVIDIA's catalogue."""
 
     action: Action
     what: str
 
     @property
     def drains(self) -> bool:
-        """Whether no further job may start on the machine before somebody has acted."""
+        """Return true when no further job may start on the machine before an operator has acted."""
         return self.action in DRAINING
 
 

@@ -1,4 +1,4 @@
-"""What of slurm.conf a daemon reads at its start alone (slurm_restarts.yaml)."""
+"""Parameters of slurm.conf that a daemon reads at its start alone (slurm_restarts.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -13,7 +13,7 @@ Daemon = Literal["slurmctld", "slurmd"]
 
 
 class SlurmRestart(Facts):
-    """Which daemons have to be restarted when a parameter changes, and why."""
+    """Daemons that must be restarted when a parameter changes, and the reason."""
 
     daemons: tuple[Daemon, ...]
     why: str

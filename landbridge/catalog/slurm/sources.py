@@ -1,4 +1,4 @@
-"""Where Slurm's own source archives are, and what its packaging calls things (slurm_sources.yaml)."""
+"""Source archives of Slurm, and the names in its packaging (slurm_sources.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -8,7 +8,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class SlurmSource(Facts):
-    """One archive: its release, its path in a Debian archive, and the SHA-256 of its bytes."""
+    """Source archive: its release, its path in a Debian archive, and its SHA-256."""
 
     release: str
     path: str

@@ -1,4 +1,4 @@
-"""What Slurm's versions have (slurm.yaml)."""
+"""Features of Slurm versions (slurm.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -8,7 +8,9 @@ from landbridge.catalog.files import Facts, read
 
 
 class SlurmRelease(Facts):
-    """What a Slurm version has. `debian_release`: empty is Debian 13 itself, None that Debian carries none."""
+    """Features of a Slurm version. `debian_release`: empty is Debian 13 itself, None means that no Debian release has
+    it.
+    """
 
     debian_release: str | None
     jwks: bool
@@ -45,5 +47,5 @@ def slurm_releases() -> Mapping[str, SlurmRelease]:
 
 @cache
 def slurm_archive() -> SlurmArchive:
-    """What is the same of the packages of every version with a `debian_release`."""
+    """Return the facts that packages of every version with a `debian_release` share."""
     return read("slurm", _Slurm).archive

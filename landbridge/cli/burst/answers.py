@@ -113,7 +113,7 @@ def history(
 
 
 def moment(text: str | None, now: datetime) -> float:
-    """What `--since` means, in seconds since 1970."""
+    """Parse `--since` into seconds since 1970."""
     if text is None:
         return 0.0
     if text[:-1].isdigit() and text[-1] in _UNITS:
@@ -126,7 +126,7 @@ def moment(text: str | None, now: datetime) -> float:
 
 
 def _job(number: int) -> "Job | None":
-    """What Slurm knows of it; jobs that ended a while ago it does not."""
+    """Return the job as Slurm knows it; Slurm forgets jobs some minutes after their end."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
     from landbridge.burst.slurm.slurm_json import job_of
 

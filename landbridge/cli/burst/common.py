@@ -1,4 +1,4 @@
-"""What the commands on the controller share: its settings, its journal, and how their failures are told."""
+"""Shared parts of the commands on the controller: settings, journal, and messages for their failures."""
 
 import sqlite3
 from collections.abc import Iterator

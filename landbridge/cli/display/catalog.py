@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def described_type(kind: "InstanceType") -> dict[str, Any]:
-    """Everything that is known of a type; what is not known is left out."""
+    """Return all facts of a type; an unknown fact is left out."""
     found, cpus, ebs = kind.accelerators, kind.cpus, kind.ebs
     facts: dict[str, Any] = {
         "type": kind.name,
@@ -36,7 +36,7 @@ def described_type(kind: "InstanceType") -> dict[str, Any]:
 
 
 def described_region(name: str, region: "Region") -> dict[str, Any]:
-    """Everything that is known of a region."""
+    """Return all facts of a region."""
     from landbridge.catalog import instances, offered
 
     types = [kind.name for kind in instances().values() if kind.accelerators and offered(kind, name)]

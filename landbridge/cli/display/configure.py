@@ -75,7 +75,7 @@ class ConfigureDisplay:
         self._progress.update(self._bar, description=f"{task.name}  ({counts})" if counts else task.name)
 
     def _print(self, tasks: "Sequence[Task]") -> None:
-        """One line for a task that changed something, with the hosts where it did; once one of them is further on."""
+        """Print one line for a task that changed hosts, with these hosts, when one of them has gone on."""
         from landbridge.hostlist import compress
 
         for task in tasks:

@@ -1,4 +1,4 @@
-"""How the impact of a change is printed: a section for each rung, the worst first, and what to do under each line."""
+"""Output of `landbridge impact`: a section for each rank, the worst first, with the action under each line."""
 
 from typing import TYPE_CHECKING
 

@@ -31,6 +31,6 @@ class PreflightDisplay:
             self._progress.stop()
 
     def __call__(self, check: "Check", done: int, total: int) -> None:
-        """One check has ended."""
+        """Count a check that has ended."""
         if self._shown:
             self._progress.update(self._task, completed=done, total=total, description=f"looked at {check.looks_at}")

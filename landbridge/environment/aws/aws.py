@@ -29,7 +29,7 @@ class Endpoints(Model):
 
 
 class Aws(Model):
-    """Everything that is built in AWS."""
+    """AWS resources of an environment: network, pools, images, services and guardrails."""
 
     cidr: IPv4Network
     secondary_cidrs: tuple[IPv4Network, ...] = Field(

@@ -1,4 +1,6 @@
-"""How AWS capacity is bought. The variant alone decides market options, placement group, zone and drain time."""
+"""Capacity of a pool by purchase option. The variant alone decides market options, placement group, zone and drain
+time.
+"""
 
 from datetime import datetime
 from typing import Annotated, Literal

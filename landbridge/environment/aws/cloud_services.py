@@ -27,7 +27,7 @@ class ControllerHost(Model):
 
 
 class LoginHosts(Model):
-    """Where people log in and submit."""
+    """Login hosts in AWS, where users log in and submit jobs."""
 
     instance: Text = Field(default="m7i.large", description="for editing and submitting, not for computing")
     count: int = Field(default=1, ge=0, le=8, description="login01 and so on; 0: people log in at the controller")
@@ -49,7 +49,7 @@ class AccountingDatabase(Model):
 
 
 class CloudAccess(Access):
-    """How the operator's ssh reaches the services: through Systems Manager, so that no port is open."""
+    """SSH access of the operator to the services: through Systems Manager, so that no port is open."""
 
     user: Text = Field(default="admin", description="the image's own; Debian's is admin, Ubuntu's ubuntu")
     public_keys: tuple[PublicKey, ...] = Field(default=(), description="who may log in as that user")
@@ -57,7 +57,9 @@ class CloudAccess(Access):
 
 
 class CloudServices(Model):
-    """What stands in for a site: the same services, on instances with fixed private addresses in one zone."""
+    """Controller, login and database in AWS for an environment without a site: instances with fixed private addresses
+    in one zone.
+    """
 
     zone: Zone = Field(description="where the hosts and their state are; moving them later takes a restore")
     standby_zone: Zone | None = Field(

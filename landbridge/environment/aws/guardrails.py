@@ -1,4 +1,4 @@
-"""What keeps cost and rights in bounds while nobody looks, and what of it is written down."""
+"""Budgets, alarms, the lease reaper and the CloudTrail trail."""
 
 import re
 from collections.abc import Mapping
@@ -15,14 +15,16 @@ Percent = Annotated[int, Field(ge=1, le=1000)]
 
 
 class AccountBudget(Model):
-    """What one account may spend in AWS in a month; past a hard limit nothing more is launched for it."""
+    """Monthly budget of one Slurm account in AWS; past a hard limit no further node is launched for it."""
 
     monthly_usd: Usd
     hard: bool = False
 
 
 class Budget(Model):
-    """What AWS may cost. The numbers of AWS Budgets are hours old: a hard budget stops the next launches, not the last ones."""
+    """Budget of the AWS account. AWS Budgets reports hours late: a hard budget stops the next launches, not the last
+    ones.
+    """
 
     monthly_usd: Usd | None = Field(default=None, description="none: no alarm, only the accounts' limits")
     alarms: tuple[Percent, ...] = Field(
@@ -48,7 +50,7 @@ class Trail(Model):
 
 
 class Guardrails(Model):
-    """What watches in AWS itself, and so also while the site is dark."""
+    """Guardrails that run in AWS itself, also while the site cannot be reached."""
 
     reaper: bool | None = Field(
         default=None, description="ends nodes whose lease is over; none: on, except in an emulated AWS"
@@ -66,5 +68,5 @@ class Guardrails(Model):
 
 
 def is_email(text: str) -> bool:
-    """Whether a text can be written to."""
+    """Return true for an e-mail address."""
     return len(text) <= _EMAIL_LENGTH and re.fullmatch(_EMAIL, text) is not None

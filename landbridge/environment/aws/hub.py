@@ -9,7 +9,7 @@ from landbridge.environment.base import Model, Region, Word
 
 
 class ObjectLock(Model):
-    """Nobody deletes or overwrites an object for so long: for backups."""
+    """S3 Object Lock: no object can be deleted or overwritten for this time. For backups."""
 
     days: int = Field(ge=1, le=36500, description="from when an object is written")
     mode: Literal["governance", "compliance"] = Field(
@@ -18,7 +18,7 @@ class ObjectLock(Model):
 
 
 class HubClass(Model):
-    """What a data class's bucket has besides its encryption and its versions."""
+    """Settings of one data class's bucket, besides encryption and versions."""
 
     replica_region: Region | None = Field(
         default=None, description="a second region with a copy of all that is written from then on; billed twice"
@@ -31,7 +31,7 @@ class HubClass(Model):
 
 
 class S3Hub(Model):
-    """One bucket per data class: versioned, encrypted with its own key, closed to the public."""
+    """Data hub: one bucket per data class, versioned, encrypted with its own KMS key, without public access."""
 
     kind: Literal["s3"] = "s3"
     noncurrent_days: int = Field(

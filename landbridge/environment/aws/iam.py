@@ -1,4 +1,6 @@
-"""What AWS identities may do beyond what Landbridge gives them, and who may reach the nodes."""
+"""IAM settings: more statements for roles, IAM Roles Anywhere, permissions boundary, and further ingress to the
+nodes.
+"""
 
 from datetime import datetime
 from ipaddress import IPv4Network
@@ -15,7 +17,7 @@ PortRange = Annotated[str, StringConstraints(pattern=r"^\d{1,5}(-\d{1,5})?$")]
 
 
 class Statement(Model):
-    """One statement of a policy, as IAM writes it, in lower case."""
+    """IAM policy statement, with IAM's keys in lower case."""
 
     effect: Literal["Allow", "Deny"] = "Allow"
     actions: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -52,7 +54,7 @@ class Iam(Model):
 
 
 class Ingress(Model):
-    """Somebody who may reach the nodes, besides the on-prem site and the nodes themselves."""
+    """Firewall rule for a source besides the on-prem site and the nodes themselves."""
 
     source: IPv4Network
     protocol: Literal["tcp", "udp", "icmp", "all"] = "tcp"

@@ -33,7 +33,7 @@ class ExistingVpc(Model):
 
 
 class Logs(Model):
-    """What is kept in CloudWatch Logs."""
+    """Retention of log groups in CloudWatch Logs."""
 
     retention_days: int = Field(default=180, ge=1, description="one of the values that CloudWatch Logs has")
     flow_logs: bool = Field(default=False, description="of the VPC; billed by volume")

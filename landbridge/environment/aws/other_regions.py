@@ -12,7 +12,7 @@ from landbridge.environment.base import Asn, Model, Word, Zone
 
 
 class RegionPool(Model):
-    """What one of aws.pools may have in another region. Its nodes are the pool's own: the same names, sizes and disks."""
+    """Capacity of one of aws.pools in another region. Its nodes are the pool's own: the same names, sizes and disks."""
 
     capacity: Annotated[tuple[Capacity, ...], Field(min_length=1)] = Field(
         description="tried in this order, after everything at home"

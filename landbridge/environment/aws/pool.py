@@ -16,7 +16,7 @@ SecurityGroupId = Annotated[str, StringConstraints(pattern=r"^sg-[0-9a-f]{8,17}$
 
 
 class Interface(Model):
-    """One network interface of a launch, for whoever must lay them out by hand."""
+    """Network interface of a launch, for a layout by hand."""
 
     card: Annotated[int, Field(ge=0, le=63)]
     device: Annotated[int, Field(ge=0, le=63)]

@@ -43,5 +43,5 @@ def quoted(text: str) -> str:
 
 
 def refused(source: Source, rule: str, message: str, path: DataPath, fix: str) -> FindingsError:
-    """What to raise when the text cannot be changed as wanted, with the place."""
+    """Return the error for a text that cannot be changed as asked, with its place."""
     return FindingsError([Finding(rule, message, path, fix).at(source.file, *source.locate(path))])

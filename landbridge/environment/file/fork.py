@@ -1,4 +1,4 @@
-"""One environment file out of another: the values that differ replaced where they stand, so that comments stay."""
+"""Fork an environment file: replace the values that differ in the text, so that comments stay."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What the new environment has otherwise; None stays as it is."""
+    """Values of the new environment that differ; None keeps the old value."""
 
     owner: str | None = None
     cost_center: str | None = None
@@ -37,7 +37,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a stack's file holds that `pulumi new` or `pulumi stack init` has written: no environment yet."""
+    """Stack file that `pulumi new` or `pulumi stack init` has written, without an environment yet."""
 
     region: str | None
     keys: str
@@ -48,7 +48,7 @@ class Begun:
 
 
 def begun(text: str) -> Begun | None:
-    """What a file of a stack without an environment holds; None for any other file."""
+    """Return the content of a stack file without an environment; None for any other file."""
     data = yaml_text.load(text)
     config = data.get("config") or {} if isinstance(data, dict) else None
     if not isinstance(config, dict) or set(config) - {"aws:region"}:
@@ -76,7 +76,7 @@ def fork(text: str, wanted: Wanted, origin: str) -> str:
 
 
 def _named(wanted: Wanted) -> dict[DataPath, Any]:
-    """What is replaced by itself."""
+    """Yield the values that are replaced one by one."""
     found: dict[DataPath, Any] = {
         (*ROOT, "owner"): wanted.owner,
         (*ROOT, "cost_center"): wanted.cost_center,

@@ -1,4 +1,4 @@
-"""What a text must look like, in words: nobody should have to read a pattern at three in the morning."""
+"""Formats of texts in words, so that a message shows an example and not a regular expression."""
 
 #: By pattern, as the models have it. A test finds the ones that are missing.
 FORMS: dict[str, str] = {
@@ -63,5 +63,5 @@ FORMS: dict[str, str] = {
 
 
 def in_words(pattern: str) -> str | None:
-    """What a text with this pattern looks like; None where nobody has said it yet."""
+    """Return the format that this pattern stands for, in words; None where there is no text for it."""
     return FORMS.get(pattern)

@@ -22,7 +22,7 @@ _TOP = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environm
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What loading gave.
+    """Loaded environment file: its environment, its findings and the lines of its values.
 
     `environment` is None as soon as there is an error. `partial` holds what parses, for rules over the rest; what it
     says about repaired paths means nothing, which `reliable` tells. `secure_keys` are the file's encrypted keys. `lock` is

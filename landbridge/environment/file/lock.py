@@ -28,7 +28,7 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n",
 
 
 class LockedImage(Model):
-    """One image as AWS described it when it was resolved. What AWS does not publish about it is absent."""
+    """Image as AWS described it when its name was resolved. A fact that AWS does not publish is absent."""
 
     ami: Annotated[str, StringConstraints(pattern=r"^ami-[0-9a-f]{8,17}$")]
     parameter: Text | None = Field(default=None, description="none: an image that was built here")
@@ -72,7 +72,7 @@ EMPTY = ImageLock({})
 
 
 def lock_path(environment_file: Path) -> Path:
-    """Where the lock of an environment is: beside its file, `images.<env>.lock`."""
+    """Return the path of an environment's image lock: beside its file, `images.<env>.lock`."""
     name = environment_file.name
     plain = name.removeprefix("Pulumi.").removesuffix(".yaml") if name.startswith("Pulumi.") else environment_file.stem
     return environment_file.with_name(f"images.{plain}.lock")

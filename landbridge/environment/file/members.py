@@ -101,7 +101,7 @@ def _like(groups: Sequence[Group], name: str) -> int | None:
 
 
 def _continues(group: Group, joining: Joining) -> bool:
-    """Whether the nodes are the next ones of a row of equal machines."""
+    """Return true when the nodes are the next ones of a range of equal machines."""
     names = _names(group)
     row = [names[-1], *joining.names]
     if any(_next(one) != other for one, other in pairwise(row)):

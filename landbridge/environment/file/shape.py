@@ -1,4 +1,6 @@
-"""What may stand at a path of an environment: the model there, its keys, and the spelling of its choices."""
+"""Keys and values that may stand at a path of an environment: the model there, its keys, and the spelling of its
+choices.
+"""
 
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +30,8 @@ def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, 
 
 
 def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[str, ...], bool]:
-    """Where else a key of this name belongs, as people write it (`aws.pools[]`), what is inside `near` first.
+    """Return other paths where a key of this name belongs, as users write them (`aws.pools[]`), the ones inside
+    `near` first.
 
     And whether it belongs to another variant of what is at `near` itself.
     """
@@ -40,7 +43,7 @@ def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[st
 
 
 def _fits(place: str, here: str) -> bool:
-    """Whether a place of the model, with `<name>` for any key, is the one of these keys."""
+    """Return true when a path of the model, with `<name>` for any key, is the one of these keys."""
     parts, keys = place.split("."), here.split(".")
     same = len(parts) == len(keys)
     return same and all(a == b or a == "<name>" for a, b in zip(parts, keys, strict=True))

@@ -47,7 +47,7 @@ _ROUNDS = 60
 
 @dataclass(slots=True)
 class Outcome:
-    """What validation found. `environment` is complete only when there is no finding; `tainted` lists repaired paths."""
+    """Result of validation. `environment` is complete only when there is no finding; `tainted` lists repaired paths."""
 
     environment: Environment | None = None
     findings: list[Finding] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What is wrong with a value's shape, in the words of whoever wrote the file."""
+"""Messages for values of the wrong type or format, in the words of the environment file."""
 
 import json
 import re
@@ -20,7 +20,9 @@ _TYPES = {
 
 
 def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[ErrorDetails]) -> Finding:
-    """One finding for everything that pydantic says of the value at `path` of `work`; `original` is its path in the file."""
+    """Return the finding for pydantic's errors about the value at `path` of `work`; `original` is its path in the
+    file.
+    """
     error = errors[0]
     kind, context = error["type"], error.get("ctx", {})
     name = path_text(original) or "the environment"
@@ -63,7 +65,7 @@ def _base_type(kind: str) -> str:
 
 
 def _other_type(wanted: list[str], value: object) -> str | None:
-    """How to write what was meant by a value of the wrong type, where that can be guessed."""
+    """Return the right spelling of a value of the wrong type, where it can be guessed."""
     if "text" in wanted and _is_plain(value):
         return f'write it in quotes: "{value}"'
     if not isinstance(value, str):

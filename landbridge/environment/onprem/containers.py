@@ -33,7 +33,7 @@ class PackageSource(Model):
 
 
 class Containers(Model):
-    """How jobs run in containers. Every engine runs them as the job's user, inside the job's own limits."""
+    """Container engines for jobs. Every engine runs a container as the job's user, inside the job's own limits."""
 
     engines: tuple[Engine, ...] = Field(
         default=("podman",),

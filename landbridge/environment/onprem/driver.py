@@ -10,7 +10,7 @@ Release = Annotated[str, StringConstraints(pattern=r"^\d{3}\.\d+(\.\d+)?$")]
 
 
 class Driver(Model):
-    """Which driver GPU nodes get, from where, and when a node may be restarted for it."""
+    """NVIDIA driver of GPU nodes: branch, source, and when a node may be restarted for it."""
 
     install: bool = Field(
         default=True, description="false: the machines' own system brings it, and only its branch is checked"

@@ -1,4 +1,4 @@
-"""What is beside NVIDIA's driver on the organisation's own machines."""
+"""Software beside NVIDIA's driver on on-prem GPU nodes: DCGM, container toolkit, RDMA, GPUDirect Storage."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Device = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,15}$")]
 
 
 class Roce(Model):
-    """One port that RoCE runs on, the same on every node: what the switches do has to match."""
+    """RoCE port, the same on every node; the switches must have matching settings."""
 
     device: Device = Field(description="the adapter's name, such as mlx5_0")
     interface: Device = Field(description="its port's name as a network interface, such as enp1s0f0np0")

@@ -1,4 +1,4 @@
-"""What every host's operating system is given, whatever it serves: who may reach it, how people log in, its clock and its kernel."""
+"""Operating system settings of every host: firewall, SSH, accounts, clock and kernel."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network
@@ -40,7 +40,7 @@ class Firewall(Model):
 
 
 class Ssh(Model):
-    """How people and operators log in."""
+    """SSH login of users and operators."""
 
     passwords: bool = Field(default=False, description="false: keys alone, at every host")
     root: Literal["no", "keys"] = Field(
@@ -57,7 +57,7 @@ class Ssh(Model):
 
 
 class Tuning(Model):
-    """How kernels are set. The profiles are in the catalogue (tuning.yaml), with the reason of each setting."""
+    """Kernel settings. The profiles are in the catalogue (tuning.yaml), with the reason of each setting."""
 
     enabled: bool = Field(default=True, description="false: kernels stay as the distribution has them")
     kernel: Mapping[KernelKey, int | str | None] = Field(

@@ -13,7 +13,7 @@ from landbridge.environment.onprem.mig import MigPart
 
 
 class Hardware(Model):
-    """What a site's machines have otherwise than their platform's catalogue entry."""
+    """Hardware of a site's machines that differs from their platform's catalogue entry."""
 
     sockets: int | None = Field(default=None, ge=1, le=16)
     cores_per_socket: int | None = Field(default=None, ge=1, le=512)
@@ -53,7 +53,7 @@ class NodeGroup(Model):
 
 
 class Services(Model):
-    """Which host serves what. One host may serve several things."""
+    """Hosts by service. One host may run several services."""
 
     controller: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=2)] = Field(
         default=("ctl01",), description="slurmctld and the burst controller; a second one takes over"
@@ -84,7 +84,7 @@ class ControllerState(Model):
 
 
 class Access(Model):
-    """How the operator's ssh reaches the hosts."""
+    """SSH access of the operator to the hosts."""
 
     user: Text = Field(default="ansible", description="not root: privileges are asked for with sudo")
     port: Port = 22
@@ -96,14 +96,14 @@ class Access(Model):
 
 
 class Packages(Model):
-    """Where hosts without a way out get their packages from; nothing set means the distribution's own places."""
+    """Package sources of hosts without internet access; without a value the distribution's own sources are used."""
 
     apt_proxy: Url | None = None
     python_find_links: Url | None = Field(default=None, description="a folder of wheels, instead of an index")
 
 
 class OnPrem(Model):
-    """Everything that stands in the organisation's own rooms."""
+    """On-prem site: nodes, hosts, addresses and access."""
 
     cidr: IPv4Network
     domain: Annotated[str, Field(pattern=r"^[a-z0-9.-]{1,200}$")] = Field(

@@ -9,7 +9,7 @@ from landbridge.environment.base import Model, Port, Text, Usd
 
 
 class Burst(Model):
-    """What the burst controller may do, besides what pools, accounts and budgets say already."""
+    """Settings of the burst controller, besides those of pools, accounts and budgets."""
 
     wait_minutes: int | None = Field(
         default=None,

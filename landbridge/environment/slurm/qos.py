@@ -11,7 +11,7 @@ TimeLimit = Annotated[str, StringConstraints(pattern=r"^(\d+|\d+-\d+|(\d+-)?\d+:
 
 
 class Qos(Model):
-    """One quality of service (`sbatch --qos`). Slurm has one called `normal` in any case, which every account may use."""
+    """Slurm quality of service (`sbatch --qos`). Slurm always has one called `normal`, which every account may use."""
 
     priority: int = Field(
         default=0, ge=0, le=1_000_000, description="the highest of all counts as 1, this one as its share"

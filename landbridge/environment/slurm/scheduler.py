@@ -14,7 +14,7 @@ SlurmVersion = Literal["23.11", "24.05", "24.11", "25.05", "25.11", "26.05"]
 
 
 class Slurm(Model):
-    """Which Slurm, and where its packages come from."""
+    """Slurm version and the source of its packages."""
 
     version: SlurmVersion = Field(default="26.05", description="current; 24.11 is what Debian 13 carries itself")
     packages_release: Word | None = Field(
@@ -46,7 +46,7 @@ class Partition(Model):
 
 
 class Account(Model):
-    """Who pays and whose rules apply. Its jobs touch data of one class only."""
+    """Slurm account. Its jobs read and write data of one class only."""
 
     users: tuple[UserName, ...] = ()
     data_class: Word
@@ -74,7 +74,7 @@ class Overrides(Model):
 
 
 class Scheduler(Model):
-    """One Slurm for both sites."""
+    """Slurm settings, one cluster for both sites."""
 
     slurm: Slurm = Slurm()
     auth: Literal["munge", "slurm"] = Field(default="munge", description="changing it later needs a drained cluster")

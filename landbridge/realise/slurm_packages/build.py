@@ -21,7 +21,9 @@ KEY = "key.asc"
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be built: a version of Slurm for hosts of one Debian release, from an archive named or fetched."""
+    """Build request: a version of Slurm for hosts of one Debian release, from an archive that is named or
+    downloaded.
+    """
 
     version: str
     suite: str
@@ -31,7 +33,7 @@ class Order:
 
     @property
     def codename(self) -> str:
-        """What apt calls the repository: `scheduler.slurm.packages_release`."""
+        """Return the apt codename of the repository: `scheduler.slurm.packages_release`."""
         return built_release(self.version)
 
 

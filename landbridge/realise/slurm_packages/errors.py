@@ -1,8 +1,8 @@
-"""What can be in the way of building packages."""
+"""Errors of package builds."""
 
 
 class PackagesError(Exception):
-    """Something is missing or refused; `fix` says what to do."""
+    """Missing or rejected input; `fix` names the remedy."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)

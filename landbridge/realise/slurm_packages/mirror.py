@@ -1,4 +1,4 @@
-"""Where this machine gets Debian from: apt says it, so that nobody has to."""
+"""Debian mirror of this machine, read from apt's configuration."""
 
 import subprocess
 
