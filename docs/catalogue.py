@@ -10,7 +10,7 @@ from landbridge.catalog.differences import KnownDifference, known_differences
 
 _INTRODUCTION = """\
 Facts about AWS and about machines are data, in `landbridge/catalog/`: every file says where its facts are from and on which day
-they were so, and a row may say otherwise for itself. A fact that nobody knows is left out; what needs it says so. Readers are in
+they were so, and a row may say otherwise for itself. An unknown fact is left out; code that needs it says so. Readers are in
 `landbridge.catalog`; `landbridge catalog list`, `show` and `diff` look into it from a shell.
 [Add an instance type](../how-to/add-an-instance-type.md) tells how a row comes in.
 """

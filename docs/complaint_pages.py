@@ -18,7 +18,7 @@ REPOSITORIES = {
 }
 HEAD = """# What users of other kits complain about
 
-Each row is an issue or a pull request that somebody wrote about another kit for GPU clusters. What can be tried on a machine without a
+Each row is an issue or a pull request about another kit for GPU clusters. What can be tried on a machine without a
 GPU is a test here, named after it; for the others the last column says what would be needed.
 
 | where | what they say | tests here, or what is missing |

@@ -38,7 +38,7 @@ def table() -> str:
             (f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools
         )
         found = spend(environment)
-        # Where nobody has a price, "(no ... price known for ...)" says why; the rest is billed by volume.
+        # Without a price, "(no ... price known for ...)" says why; the rest is billed by volume.
         unknown = [item for item in found.unpriced if "known for" in item.why]
         pools = sorted({f"{item.pool}: {item.what}" for item in unknown if item.pool and "volume" not in item.what})
         others = len(unknown) - len(pools)

@@ -19,7 +19,7 @@ message in the third. `landbridge explain RULE` tells why a rule is one. Where a
 
 - **check**: `landbridge check`, from the file alone, without a network. All findings come in one run.
 - **preflight**: `landbridge preflight`, which asks AWS.
-- **cannot be written**: the environment has no way to say it, so nobody has to find it.
+- **cannot be written**: the environment file has no key for it, so no rule is needed.
 
 A finding can be accepted with `suppress: [{rule: ..., reason: ..., path: ...}]`, except those marked *never*.
 """

@@ -270,7 +270,7 @@ def run() -> int:
     """`main`; but where a process of several fails it ends at once.
 
     An interpreter that ends waits, at JAX's own barrier, for processes that wait in a collective for this one: the job would
-    hold its GPUs until its time limit, and the reason would stand in a log that nobody reads yet.
+    hold its GPUs until its time limit, and the reason would only stand in a log.
     """
     try:
         with ExitStack() as ending:

@@ -1,4 +1,4 @@
-"""Descriptions that somebody saved from EC2: JSON as the AWS command line prints it, or a folder laid out as the catalogue."""
+"""Saved EC2 descriptions: JSON as the AWS command line prints it, or a folder laid out as the catalogue."""
 
 import json
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ class CatalogueError(Exception):
 
 
 class Facts(BaseModel):
-    """A row of facts: immutable, and nothing in it that nobody reads."""
+    """Row of facts: immutable, and closed to unknown keys."""
 
     # defer_build: a model that is only part of another needs no validator of its own, which takes a millisecond each.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -60,7 +60,7 @@ def list_types(
 
 
 def show(name: Name, form: Form = Format.TEXT) -> None:
-    """Show everything that is known of an instance type or a region. Exit status: 0, or 2 for a name nobody knows.
+    """Show all facts of an instance type or a region. Exit status: 0, or 2 for an unknown name.
 
     Example: landbridge catalog show p6-b300.48xlarge
     """
@@ -86,7 +86,7 @@ def diff(
     known: bool = typer.Option(False, "--known", help="Those too that differences.yaml explains."),
     form: Form = Format.TEXT,
 ) -> None:
-    """Show where another source says otherwise. Exit status: 0 nowhere, 1 somewhere, 2 when it cannot be read.
+    """Show differences from another source. Exit status: 0 none, 1 some, 2 when the source cannot be read.
 
     OTHER is the folder of another catalogue, or the output of `aws ec2 describe-instance-types`, which may also hold the
     InstanceTypeOfferings by zone id. Nothing is said of types that EC2's output does not have.

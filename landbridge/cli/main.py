@@ -98,7 +98,7 @@ def _landbridge() -> None:
 
 
 def main() -> int:
-    """Run the program. Whatever nobody expected is told in one line, with exit status 2."""
+    """Run the program. Print an unexpected error in one line, with exit status 2."""
     # pydantic would search every installed package for plugins before it builds the first model.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:

@@ -64,7 +64,7 @@ def remove(
     write: Write = False,
     run: Run = False,
 ) -> None:
-    """Take drained nodes out of the environment file, and with --run out of the cluster. Nobody's job is ended."""
+    """Take drained nodes out of the environment file, and with --run out of the cluster. No job is ended."""
     from landbridge.cli.node import rows, scontrol_of
     from landbridge.ops.members import REMOVE, kept, left
 

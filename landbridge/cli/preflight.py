@@ -53,7 +53,7 @@ def preflight(
     now = datetime.now(UTC)
     offline = check(loaded, now.date())
     if has_errors(offline) or loaded.environment is None:
-        # AWS would be asked about an environment that nobody means.
+        # An environment with errors is not the one that will be built.
         errors = [finding for finding in offline if finding.severity is Severity.ERROR]
         raise typer.Exit(_refuse(stack or loaded.path.name, errors, form))
     environment = loaded.environment

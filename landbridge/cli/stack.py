@@ -80,12 +80,12 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
 
 
 def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer: Any, form: Format) -> None:
-    """Show what is ahead; end the program where data would be lost that nobody has named."""
+    """Print the planned steps; exit where data would be lost that no --allow option names."""
     from landbridge.ops.impact import report
     from landbridge.realise import pulumi
 
     environment = require(stack, file)
-    # Where nothing has been built nothing can be lost, and nobody who is asked nothing needs to wait.
+    # Before the first `up` no data can be lost, so no question is asked.
     if yes and not _guarded(lambda: pulumi.remembered(environment, environment_path(stack, file))):
         return
     preview = _operate("preview", stack, file, form, layer=layer)
@@ -167,7 +167,7 @@ def _guarded(act: Callable[[], T]) -> T:
 
 def _needs_a_person(operation: str) -> None:
     if not sys.stdin.isatty():
-        typer.echo(f"{operation} changes things: say --yes where nobody can be asked", err=True)
+        typer.echo(f"{operation} changes resources: pass --yes where no terminal can ask for confirmation", err=True)
         raise typer.Exit(2)
 
 

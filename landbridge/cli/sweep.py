@@ -95,13 +95,13 @@ def show(left: Iterable["Leftover"]) -> None:
 
 
 def after_destroy(environment: "Environment", file: Path) -> bool:
-    """Tell, after a destroy, what is still there; True when there is something that nobody can want."""
+    """Print the resources that remain after a destroy; return true when one of them is unmanaged."""
     from landbridge.realise import pulumi
 
     found = look_at(environment, pulumi.remembered(environment, file))
     if not found.answered:
         typer.echo(
-            "warning: nobody looked whether something is left in AWS: run `landbridge sweep` with credentials", err=True
+            "warning: AWS was not searched for remaining resources: run `landbridge sweep` with credentials", err=True
         )
         return False
     for one in found.kept:

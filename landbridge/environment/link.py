@@ -64,7 +64,7 @@ class LineVpn(Tunnels):
 
     cidr: IPv4Network = Field(
         default=IPv4Network("100.127.254.0/24"),
-        description="where AWS's ends of the tunnels get their addresses; a /24 or larger that nobody else uses",
+        description="where AWS's ends of the tunnels get their addresses; a /24 or larger that is used for nothing else",
     )
 
 

@@ -94,11 +94,11 @@ class Window(Model):
 
 
 class Suppression(Model):
-    """A finding that somebody has looked at and accepts."""
+    """Accepted finding, with the reason."""
 
     rule: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     reason: Annotated[str, StringConstraints(min_length=10, max_length=500)] = Field(
-        description="for whoever reads this file in a year"
+        description="for a reader of this file in a year"
     )
     path: Text | None = Field(default=None, description="as aws.pools[0].instance; none: wherever the rule finds it")
 
@@ -117,9 +117,9 @@ class Environment(Model):
         default="one", description="three: foundation, cluster and platform apart, so that a change can break less"
     )
     data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
-        default={"internal": DataClass(sites=("onprem", "aws"))}, description="what is in no class goes nowhere"
+        default={"internal": DataClass(sites=("onprem", "aws"))}, description="data without a class goes to no site"
     )
-    users: tuple[User, ...] = Field(default=(), description="people who are in no directory")
+    users: tuple[User, ...] = Field(default=(), description="user accounts that are in no directory")
     onprem: OnPrem | None = Field(default=None, description="none: the services are in AWS, as aws.services says")
     aws: Aws
     link: Link | None = Field(default=None, description="to the site; none where there is no site")

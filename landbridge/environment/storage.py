@@ -83,7 +83,7 @@ class LustreClient(Model):
     suites: Text = Field(default="./", description="of an apt repository; ./ where it is one folder")
     components: Text | None = Field(default=None, description="of an apt repository; none: it is one folder")
     key: str | None = Field(
-        default=None, description="of whoever signs the repository: PGP's text, or a file that the hosts have"
+        default=None, description="public key that signs the repository: PGP text, or a file on the hosts"
     )
     packages: tuple[Text, ...] = Field(default=(), description="none named: as Lustre itself calls them")
 

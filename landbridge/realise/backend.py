@@ -29,7 +29,7 @@ def drop_dead_locks(environment: str) -> None:
             holder = json.loads(lock.read_text())
             here, pid = holder["hostname"] == socket.gethostname(), int(holder["pid"])
         except (OSError, ValueError, KeyError):
-            continue  # somebody else is removing it, or it is not what we know
+            continue  # another process is removing it, or its format is unknown
         if here and not Path(f"/proc/{pid}").exists():
             lock.unlink(missing_ok=True)
 

@@ -99,7 +99,7 @@ def _names(value: Any, words: Collection[str]) -> bool:
 
 
 def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """By type, the ids of what is remembered: one of them is nobody else's."""
+    """Return the ids in the state by type; each belongs to this environment."""
     found: dict[str, set[str]] = {}
     for one in deployment.get("resources") or ():
         if one.get("id"):

@@ -50,7 +50,7 @@ Event = Step | Message | Summary
 
 
 def translate(event: EngineEvent) -> Event | None:
-    """Return what an engine event says, or None where nobody needs to know."""
+    """Return an engine event as a plain value, or None for one without use."""
     if event.resource_pre_event is not None:
         return _step("started", event.resource_pre_event.metadata)
     if event.res_outputs_event is not None:

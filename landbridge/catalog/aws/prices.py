@@ -11,7 +11,7 @@ from pydantic import model_validator
 from landbridge.catalog.files import Facts, read
 
 What = Literal["on_demand", "spot", "capacity_block", "storage", "network", "control"]
-#: primary: the seller's own page or list. secondary: somebody who quotes it. verify: no source worth the name was at hand.
+#: primary: the seller's own page or list. secondary: a page that quotes it. verify: no reliable source was found.
 Confidence = Literal["primary", "secondary", "verify"]
 
 

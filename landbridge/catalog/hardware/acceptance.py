@@ -11,7 +11,7 @@ from landbridge.catalog.hardware.gpus import gpus
 
 
 class Shares(Facts):
-    """Shares of a bound that are asked for where nobody's threshold is known."""
+    """Required shares of a theoretical bound, where no measured threshold is known."""
 
     nvlink: float
     fabric: float
@@ -34,7 +34,7 @@ class NodeRow(Facts):
 
 
 class GpuRow(Facts):
-    """Thresholds that somebody runs a fleet by, GB/s; None: no such is known."""
+    """Thresholds in use on a real fleet, GB/s; None: none is known."""
 
     node: NodeRow | None = None
     host: float | None = None

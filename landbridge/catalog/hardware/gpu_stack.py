@@ -15,7 +15,7 @@ Source = Literal["nvidia", "distribution"]
 
 
 class Branch(Facts):
-    """A driver branch. `release` is the one we name where nobody else does; `without` are generations it does not drive."""
+    """Driver branch. `release` is its default release; `without` are GPU generations that it does not support."""
 
     kind: Literal["lts", "production", "new_feature"]
     until: date
@@ -49,7 +49,7 @@ class Packages(Facts):
 
 
 class GpuStack(Facts):
-    """The file. `branch` is the one that is taken where nobody names one."""
+    """Facts of gpu_stack.yaml. `branch` is the default branch."""
 
     source: str
     as_of: date = Field(alias="date")

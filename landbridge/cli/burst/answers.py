@@ -69,7 +69,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     """Say why a job does or does not run in AWS: its data's class, the places that were tried, money, and what to do.
 
-    Ends with 1 where nobody knows the job. Example: landbridge burst why 4711
+    Exits with 1 for an unknown job. Example: landbridge burst why 4711
     """
     from landbridge.burst.operator.why import why as answer
 

@@ -1,4 +1,4 @@
-"""`landbridge burst simulate`: a queue of the past against an environment. Runs anywhere, and calls nobody."""
+"""`landbridge burst simulate`: replay a job history against an environment. Runs on any machine and makes no call."""
 
 import gc
 import sys
@@ -118,7 +118,7 @@ def _text(found: "Report") -> None:
     echo(f"\n{'GPU hours of jobs':24}{found.gpu_hours_onprem:>14,.0f} on-prem{found.gpu_hours_aws:>14,.0f} in AWS")
     echo(f"{'jobs that ran in AWS':24}{found.burst_jobs:>14,}")
     if found.never:
-        echo(f"{'jobs that fit nowhere':24}{found.never:>14,}")
+        echo(f"{'jobs that fit no node':24}{found.never:>14,}")
     for code, jobs in found.refused.items():
         echo(f"{'refused: ' + code:24}{jobs:>14,} jobs")
     for pool, nodes in found.peak_nodes.items():

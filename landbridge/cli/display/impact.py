@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from landbridge.ops.impact import Report
 
 _STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "drain": "yellow", "in_place": "cyan"}
-#: Rungs on which the single steps interest nobody.
+#: Ranks whose single steps are not printed.
 _COUNTED = ("none",)
 
 

@@ -70,6 +70,6 @@ class Aws(Model):
         default=True, description="buckets, keys and secrets outlive `landbridge destroy`; false: it leaves nothing"
     )
     lease_minutes: int = Field(
-        default=30, ge=5, le=1440, description="an instance whose lease nobody renews ends itself"
+        default=30, ge=5, le=1440, description="an instance whose lease is not renewed terminates itself"
     )
     tags: Mapping[Text, Text] = Field(default={}, description="on everything, besides Landbridge's own")

@@ -41,7 +41,7 @@ class Budget(Model):
 
 
 class Trail(Model):
-    """CloudTrail: who called what, in a bucket whose objects nobody can change before their time."""
+    """CloudTrail trail, in a bucket with object lock."""
 
     days: int = Field(default=365, ge=1, le=3650, description="for how long nothing of it can be deleted")
     mode: Literal["governance", "compliance"] = Field(

@@ -25,7 +25,10 @@ class HubClass(Model):
     )
     object_lock: ObjectLock | None = Field(default=None, description="for a class of backups; it cannot be taken back")
     tiering_days: int | None = Field(
-        default=None, ge=0, le=3650, description="then S3 itself moves what nobody reads to cheaper storage"
+        default=None,
+        ge=0,
+        le=3650,
+        description="days; then S3 moves objects that are not read to a cheaper storage class",
     )
     expire_days: int | None = Field(default=None, ge=1, le=3650, description="then objects are deleted; none: never")
 

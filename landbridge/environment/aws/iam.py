@@ -29,7 +29,7 @@ class Statement(Model):
 class Anywhere(Model):
     """IAM Roles Anywhere: an on-prem service shows a certificate of your own CA, and gets credentials that end by themselves."""
 
-    certificate: Pem = Field(description="of the CA, in PEM; it is public. Its key stays with whoever signs")
+    certificate: Pem = Field(description="of the CA, in PEM; it is public. Its private key stays with the CA")
     minutes: int = Field(default=60, ge=15, le=720, description="how long credentials hold")
 
 
@@ -49,7 +49,7 @@ class Iam(Model):
     permissions_boundary: PolicyArn | None = Field(default=None, description="on every role")
     node_policies: tuple[PolicyArn, ...] = Field(default=(), description="managed policies on the nodes' role")
     node_statements: tuple[Statement, ...] = Field(default=(), description="what the nodes' role may do besides")
-    anywhere: Anywhere | None = Field(default=None, description="none: whoever runs the site brings its credentials")
+    anywhere: Anywhere | None = Field(default=None, description="none: the site's credentials are set by hand")
     ssm_activation: SsmActivation | None = None
 
 

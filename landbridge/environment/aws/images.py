@@ -22,7 +22,7 @@ class ImageBuild(Model):
     zone: Zone | None = Field(default=None, description="where it is built; none: the first zone of the nodes")
     disk_gib: int = Field(default=30, ge=8, le=1024, description="no root volume of a node may be smaller")
     schedule: Cron | None = Field(
-        default=None, description="such as cron(0 3 ? * sun *), UTC; none: when somebody starts the pipeline"
+        default=None, description="such as cron(0 3 ? * sun *), UTC; none: only when the pipeline is started by hand"
     )
     keep: int = Field(default=5, ge=2, le=1000, description="newest ones; older ones go with their snapshots")
     keep_days: int = Field(

@@ -20,7 +20,7 @@ class ExistingSubnet(Model):
     cidr: IPv4Network
     public: bool = Field(default=False, description="its route table has a way to an internet gateway")
     route_table: RouteTableId | None = Field(
-        default=None, description="where the route to on-prem is added; none: whoever owns the VPC adds it"
+        default=None, description="where the route to on-prem is added; none: the owner of the VPC adds it"
     )
 
 

@@ -31,7 +31,7 @@ def expanded(loaded: Loaded) -> str:
 
 
 def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: bool) -> Iterator[str]:
-    """`inherited`: the part as a whole is a default, so nobody wrote anything in it."""
+    """`inherited`: the part as a whole is a default, so the file has no key of it."""
     for key, value, default, why in _items(data, inherited=inherited):
         comment = f"  # default{f': {why}' if why else ''}" if default and not isinstance(value, BaseModel) else ""
         flow = _flow(value)
@@ -60,7 +60,7 @@ def _sequence(items: tuple[Any, ...] | list[Any], indent: str, *, inherited: boo
 
 
 def _items(data: Mapping[str, Any] | BaseModel, *, inherited: bool) -> Iterator[tuple[str, Any, bool, str | None]]:
-    """Key, value, whether nobody wrote it, and why it is so."""
+    """Yield key, value, whether it is a default, and the reason of the default."""
     if isinstance(data, BaseModel):
         for name, field in type(data).model_fields.items():
             # An environment's name is its file's, and its region has a key of its own. A kind is never a default.

@@ -1,7 +1,7 @@
 """The image lock: which image each name stands for, written down once by `landbridge lock` and committed.
 
 A public parameter such as `.../latest/ami-id` names another image every few weeks. Resolved at every `up` it would replace
-launch templates that nobody has changed; resolved once, the second `up` finds nothing to do.
+launch templates without a change in the file; resolved once, the second `up` finds nothing to do.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Nodes put into an environment file and taken out of it: its text, changed where the nodes stand and nowhere else.
+"""Add nodes to an environment file and remove them: only the text of these nodes changes.
 
 What was written is read again, and held against what it should say: a file that is laid out in a way which this does not
 know is refused with what to write by hand, and never half changed.

@@ -44,7 +44,7 @@ class Ssh(Model):
 
     passwords: bool = Field(default=False, description="false: keys alone, at every host")
     root: Literal["no", "keys"] = Field(
-        default="no", description="keys: root may log in with a key; whoever operators log in as is never shut out"
+        default="no", description="keys: root may log in with a key; the operators' own login is never removed"
     )
     nodes: Literal["jobs", "open"] = Field(
         default="jobs",
@@ -96,7 +96,7 @@ class Directory(Model):
 class Hosts(Model):
     """The base of every host, on metal and, where it is not a network's business, in AWS."""
 
-    hardening: bool = Field(default=True, description="false: firewall, sshd and updates are somebody else's")
+    hardening: bool = Field(default=True, description="false: firewall, sshd and updates are managed by other means")
     firewall: Firewall = Firewall()
     ssh: Ssh = Ssh()
     time_servers: tuple[ServerName, ...] = Field(

@@ -38,8 +38,8 @@ class Burst(Model):
         description="USD an hour of a type, where Landbridge knows none (`landbridge catalog list` shows what it knows)",
     )
     unpriced: bool = Field(
-        default=False, description="capacity whose price nobody knows may be used although a hard budget holds"
+        default=False, description="capacity without a known price may be used although a hard budget is set"
     )
     metrics_port: Port | None = Field(
-        default=9810, description="numbers for Prometheus, on the controller itself only; none: nowhere"
+        default=9810, description="port of the Prometheus metrics on the controller's loopback; none: no metrics"
     )

@@ -29,7 +29,7 @@ class Slurm(Model):
         description="whose packages: Debian's, or Slurm's own as `landbridge packages slurm` builds them (slurm-smd)",
     )
     packages_key: Annotated[str, StringConstraints(min_length=1, max_length=20_000, strip_whitespace=True)] | None = (
-        Field(default=None, description="public key of whoever signs that release; none: Debian's own")
+        Field(default=None, description="public key that signs that release; none: Debian's own")
     )
 
 
@@ -82,5 +82,5 @@ class Scheduler(Model):
     partitions: Mapping[Word, Partition] = Field(default={}, description="besides gpu, onprem and one for each pool")
     accounts: Mapping[UserName, Account] = Field(default={}, description="a job without an account is refused")
     qos: Mapping[UserName, Qos] = Field(default={}, description="qualities of service besides Slurm's own, normal")
-    rest: Rest | None = Field(default=None, description="slurmrestd; none: nobody asks over HTTP, and nobody can")
+    rest: Rest | None = Field(default=None, description="slurmrestd; none: no REST API")
     overrides: Overrides = Overrides()

@@ -37,7 +37,7 @@ _KEPT_UIDS = frozenset({65533, 65534, 65535})
 def unknown_data_class(environment: Environment) -> Iterator[Finding]:
     """Whoever names a data class means one of data_classes: where its data may be is decided there alone.
 
-    Source: Landbridge: what is in no class goes nowhere.
+    Source: Landbridge: data without a class goes to no site.
     """
     for path, name in _named_classes(environment):
         if name not in environment.data_classes:
