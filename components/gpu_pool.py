@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.aws.pool import Flow, PoolArgs
+from landbridge.plan.aws.pool import PoolArgs, SecurityGroupRule
 
 
 class GpuPool(pulumi.ComponentResource):
@@ -46,8 +46,8 @@ class GpuPool(pulumi.ComponentResource):
             opts=self._own,
         )
         self.security_group_id = group.id
-        for flow in args.flows:
-            self._rule(flow, group.id)
+        for rule in args.security_group_rules:
+            self._rule(rule, group.id)
         self.placement_groups = self._placement_groups()
         self.template = self._template(group.id, profile_arn, _encoded(args, mounts))
         self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
@@ -69,15 +69,15 @@ class GpuPool(pulumi.ComponentResource):
             ],
         }
 
-    def _rule(self, flow: Flow, group: pulumi.Output[str]) -> None:
-        kind = aws.vpc.SecurityGroupIngressRule if flow.direction == "in" else aws.vpc.SecurityGroupEgressRule
-        peer = {"referenced_security_group_id": group} if flow.peer == "self" else {"cidr_ipv4": flow.peer}
-        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+    def _rule(self, rule: SecurityGroupRule, group: pulumi.Output[str]) -> None:
+        kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
+        peer = {"referenced_security_group_id": group} if rule.peer == "self" else {"cidr_ipv4": rule.peer}
+        ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
         kind(
-            f"{self._name}-{flow.key}",
+            f"{self._name}-{rule.key}",
             security_group_id=group,
-            ip_protocol=flow.protocol,
-            description=flow.why,
+            ip_protocol=rule.protocol,
+            description=rule.why,
             tags=self._args.tags,
             opts=self._own,
             **peer,

@@ -89,15 +89,15 @@ class ImageBuilder:
             tags=named(args.tags, self._label),
             opts=self._own,
         )
-        for way in args.egress:
+        for rule in args.egress:
             aws.vpc.SecurityGroupEgressRule(
-                f"{self._child}-{way.key}",
+                f"{self._child}-{rule.key}",
                 security_group_id=group.id,
                 ip_protocol="tcp",
                 cidr_ipv4="0.0.0.0/0",
-                from_port=way.port,
-                to_port=way.port,
-                description=way.why,
+                from_port=rule.port,
+                to_port=rule.port,
+                description=rule.why,
                 tags=args.tags,
                 opts=self._own,
             )

@@ -38,7 +38,7 @@ class Login(pulumi.ComponentResource):
             name,
             args.name,
             f"Landbridge {args.cluster}: login hosts",
-            args.flows,
+            args.security_group_rules,
             vpc_id=vpc_id,
             tags=args.tags,
             own=own,

@@ -9,14 +9,14 @@ import pulumi_aws as aws
 from landbridge.plan.args import named
 from landbridge.plan.aws.identity import instance_trust
 from landbridge.plan.aws.machine import MachinePlan
-from landbridge.plan.aws.pool import Flow
+from landbridge.plan.aws.pool import SecurityGroupRule
 
 
 def group(
     name: str,
     label: str,
     what: str,
-    flows: Iterable[Flow],
+    security_group_rules: Iterable[SecurityGroupRule],
     *,
     vpc_id: pulumi.Input[str],
     tags: Mapping[str, str],
@@ -24,15 +24,15 @@ def group(
 ) -> aws.ec2.SecurityGroup:
     """A security group with its rules; everything else is refused, both ways."""
     made = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
-    for flow in flows:
-        kind = aws.vpc.SecurityGroupIngressRule if flow.direction == "in" else aws.vpc.SecurityGroupEgressRule
-        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+    for rule in security_group_rules:
+        kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
+        ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
         kind(
-            f"{name}-{flow.key}",
+            f"{name}-{rule.key}",
             security_group_id=made.id,
-            ip_protocol=flow.protocol,
-            cidr_ipv4=flow.peer,
-            description=flow.why,
+            ip_protocol=rule.protocol,
+            cidr_ipv4=rule.peer,
+            description=rule.why,
             tags=dict(tags),
             opts=own,
             **ports,

@@ -9,7 +9,7 @@ import pulumi_aws as aws
 from components.account import Account
 from components.filesystems import Made, Site, efs, lustre, openzfs
 from landbridge.plan.args import named
-from landbridge.plan.aws.filesystem import EfsSettings, FileFlow, FileSystemArgs, LustreSettings
+from landbridge.plan.aws.filesystem import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
 from landbridge.plan.aws.hub import key_policy
 
 
@@ -52,8 +52,8 @@ class SharedFilesystem(pulumi.ComponentResource):
             opts=self._own,
         )
         self.security_group_id = group.id
-        for flow in args.flows:
-            self._let(flow, group.id, clients)
+        for rule in args.security_group_rules:
+            self._let(rule, group.id, clients)
         site = Site(
             subnet_ids=subnet_ids,
             route_table_ids=route_table_ids,
@@ -106,23 +106,32 @@ class SharedFilesystem(pulumi.ComponentResource):
         aws.kms.Alias(self._name, name=f"alias/{args.name}", target_key_id=key.key_id, opts=self._kept)
         return key
 
-    def _let(self, flow: FileFlow, group: pulumi.Output[str], clients: Mapping[str, pulumi.Input[str]]) -> None:
-        if flow.peer == "self":
-            self._rule(flow.key, flow, flow.direction == "in", group, group)
+    def _let(
+        self, rule: FileSystemSecurityGroupRule, group: pulumi.Output[str], clients: Mapping[str, pulumi.Input[str]]
+    ) -> None:
+        if rule.peer == "self":
+            self._rule(rule.key, rule, rule.direction == "in", group, group)
             return
         for client, theirs in clients.items():
-            self._rule(f"{client}-{flow.key}", flow, flow.direction == "in", group, theirs)
-            self._rule(f"{client}-{flow.key}-there", flow, flow.direction == "out", theirs, group)
+            self._rule(f"{client}-{rule.key}", rule, rule.direction == "in", group, theirs)
+            self._rule(f"{client}-{rule.key}-there", rule, rule.direction == "out", theirs, group)
 
-    def _rule(self, key: str, flow: FileFlow, inwards: bool, group: pulumi.Input[str], peer: pulumi.Input[str]) -> None:
+    def _rule(
+        self,
+        key: str,
+        rule: FileSystemSecurityGroupRule,
+        inwards: bool,
+        group: pulumi.Input[str],
+        peer: pulumi.Input[str],
+    ) -> None:
         kind = aws.vpc.SecurityGroupIngressRule if inwards else aws.vpc.SecurityGroupEgressRule
-        ports = {} if flow.ports is None else {"from_port": flow.ports[0], "to_port": flow.ports[1]}
+        ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
         kind(
             f"{self._name}-{key}",
             security_group_id=group,
             referenced_security_group_id=peer,
-            ip_protocol=flow.protocol,
-            description=f"{flow.why}: file system {self._args.share}",
+            ip_protocol=rule.protocol,
+            description=f"{rule.why}: file system {self._args.share}",
             tags=self._args.tags,
             opts=self._own,
             **ports,

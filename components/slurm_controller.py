@@ -54,7 +54,7 @@ class SlurmController(pulumi.ComponentResource):
             self._name,
             args.name,
             f"Landbridge {args.cluster}: controller",
-            args.flows,
+            args.security_group_rules,
             vpc_id=vpc_id,
             tags=args.tags,
             own=self._own,

@@ -24,9 +24,9 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
     """Show an environment: a summary, the whole of it with every default, or the ports between its hosts."""
     environment = require(stack, file)
     if ports:
-        from landbridge.plan.network.ports import port_lines
+        from landbridge.plan.network.firewall import firewall_rule_lines
 
-        for line in port_lines(environment):
+        for line in firewall_rule_lines(environment):
             typer.echo(line)
         return
     if expanded:

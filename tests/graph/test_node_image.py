@@ -152,7 +152,7 @@ def test_where_packages_come_from_is_data(tmp_path: Path) -> None:
     )
     assert args.variables["python_runtime_find_links"] == "https://wheels.example.org/"
     assert args.settings["APT_PROXY"] == "http://proxy.example.org:3142"
-    assert {way.port for way in args.egress} == {80, 443, 3142, 8080}
+    assert {rule.port for rule in args.egress} == {80, 443, 3142, 8080}
     if args.variables["slurm_common_release"]:
         assert args.variables["slurm_common_repository"]["uris"] == "http://mirror.example.org:8080/debian"
 

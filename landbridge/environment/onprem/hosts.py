@@ -16,8 +16,8 @@ LdapUri = Annotated[str, StringConstraints(pattern=r"^ldaps?://[a-z0-9.-]+(:\d{1
 GroupOrHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$")]
 
 
-class Opening(Model):
-    """A way in that nothing of Landbridge's needs: a site's own monitoring, its backups, people who look at MLflow."""
+class FirewallRuleSettings(Model):
+    """Firewall rule for a site's own services: monitoring, backups, browsers that open MLflow."""
 
     at: GroupOrHost = Field(description="a group of the inventory, such as slurm_node or mlflow, or one host")
     source: IPv4Network
@@ -36,7 +36,7 @@ class Firewall(Model):
     operators: tuple[IPv4Network, ...] = Field(
         default=(), description="where ssh may come from, besides the site's login hosts; none: from anywhere"
     )
-    openings: tuple[Opening, ...] = Field(default=(), description="more ways in, each with its reason")
+    rules: tuple[FirewallRuleSettings, ...] = Field(default=(), description="more firewall rules, each with its reason")
 
 
 class Ssh(Model):

@@ -15,8 +15,8 @@ from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, service_tuning
 from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.network.firewall import firewall_variables, node_updates
 from landbridge.plan.network.gateway import gateway_variables, linked_gateway_variables, linked_gateways
-from landbridge.plan.network.ports import firewall_variables, node_updates
 from landbridge.plan.network.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs

@@ -11,13 +11,13 @@ from landbridge.plan.aws.machine import (
     SLURMCTLD_PORT,
     SLURMDBD_PORT,
     MachinePlan,
-    flow,
+    internet_egress_rules,
     machine_plan,
     nodes_ranges,
-    way_out,
+    security_group_rule,
 )
 from landbridge.plan.aws.policies import Place
-from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, Flow
+from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, SecurityGroupRule
 from landbridge.plan.site.hosts import service_hosts
 
 #: Where the volume is attached; the host finds it by its id, whatever the kernel calls it.
@@ -41,7 +41,7 @@ class ControllerArgs(Args):
     cluster: str
     region: str
     machine: MachinePlan
-    flows: tuple[Flow, ...]
+    security_group_rules: tuple[SecurityGroupRule, ...]
     state: StatePlan
     database: DatabaseArgs
     restricted: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def controller_args(environment: Environment, locked: Mapping[str, str] | None =
         cluster=environment.name,
         region=environment.region,
         machine=machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked),
-        flows=tuple(_flows(environment, services)),
+        security_group_rules=tuple(_security_group_rules(environment, services)),
         state=StatePlan(name=f"{environment.name}-state", gib=wanted.volume_gib, device=STATE_DEVICE),
         database=database,
         restricted=kept,
@@ -96,18 +96,24 @@ def controller_args(environment: Environment, locked: Mapping[str, str] | None =
     )
 
 
-def _flows(environment: Environment, services: CloudServices) -> Iterator[Flow]:
+def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
     """What nodes and login hosts say to it, and it to them. There is no ssh: sessions come through the agent, from inside."""
     mlflow, beside = environment.mlops.mlflow.port, str(service_hosts(environment).cidr)
     for key, cidr in nodes_ranges(environment):
-        yield flow(f"slurmctld-{key}", "in", cidr, "tcp", SLURMCTLD_PORT, "slurmd, sackd and commands reach slurmctld")
-        yield flow(f"mlflow-{key}", "in", cidr, "tcp", mlflow, "runs and people reach MLflow")
-        yield flow(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
-        yield flow(f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "slurmctld reaches slurmd and sackd")
+        yield security_group_rule(
+            f"slurmctld-{key}", "in", cidr, "tcp", SLURMCTLD_PORT, "slurmd, sackd and commands reach slurmctld"
+        )
+        yield security_group_rule(f"mlflow-{key}", "in", cidr, "tcp", mlflow, "runs and people reach MLflow")
+        yield security_group_rule(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
+        yield security_group_rule(
+            f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "slurmctld reaches slurmd and sackd"
+        )
         if services.login.count == 0:
-            yield flow(f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them")
-    yield flow("slurmdbd", "in", beside, "tcp", SLURMDBD_PORT, "sacct and sacctmgr on login hosts")
-    yield from way_out(services)
+            yield security_group_rule(
+                f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them"
+            )
+    yield security_group_rule("slurmdbd", "in", beside, "tcp", SLURMDBD_PORT, "sacct and sacctmgr on login hosts")
+    yield from internet_egress_rules(services)
 
 
 def controller_documents(args: ControllerArgs, place: Place, reach: Reach) -> dict[str, str]:

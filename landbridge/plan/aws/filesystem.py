@@ -22,10 +22,10 @@ _NFS = 2049
 _SERVICES = 2
 
 
-class FileFlow(Args):
+class FileSystemSecurityGroupRule(Args):
     """Something that the security groups let through. `peer` is the file system's own group, or each client's.
 
-    A flow with a client is written down in both groups: the same direction in the file system's, the other in the client's.
+    A rule with a client is written down in both groups: the same direction in the file system's, the other in the client's.
     """
 
     key: str
@@ -101,7 +101,7 @@ class FileSystemArgs(Args):
     name: str
     settings: LustreSettings | OpenZfsSettings | EfsSettings
     zones: tuple[str, ...]
-    flows: tuple[FileFlow, ...]
+    security_group_rules: tuple[FileSystemSecurityGroupRule, ...]
     #: Whether it takes a key of one's own; AWS encrypts the others with its own.
     own_key: bool
     backup_days: int | None
@@ -128,9 +128,9 @@ def imported_classes(environment: Environment) -> frozenset[str]:
     return frozenset(own.data_class for share in lustre for own in share.repositories if own.data_class is not None)
 
 
-def share_flows(environment: Environment, share: Share) -> tuple[FileFlow, ...]:
+def file_system_security_group_rules(environment: Environment, share: Share) -> tuple[FileSystemSecurityGroupRule, ...]:
     """What the security groups of a file system and its clients let through."""
-    return tuple(_flows(share, share_clients(environment, share), room_for_rules(environment)))
+    return tuple(_security_group_rules(share, share_clients(environment, share), room_for_rules(environment)))
 
 
 def share_clients(environment: Environment, share: Share) -> int:
@@ -154,7 +154,7 @@ def _planned(environment: Environment, path: DataPath, share: Share) -> FileSyst
         name=f"{environment.name}-{label}",
         settings=_settings(environment, share),
         zones=_zones(environment, path, share),
-        flows=share_flows(environment, share),
+        security_group_rules=file_system_security_group_rules(environment, share),
         own_key=not (isinstance(share, FsxLustre) and share.deployment in facts().fsx_lustre.own_key_not_on),
         backup_days=_backup_days(share),
         maintenance=share.maintenance if not isinstance(share, Efs) else None,
@@ -233,7 +233,7 @@ def _repository(own: DataRepository) -> RepositoryPlan:
     return RepositoryPlan(key=key, folder=own.folder, data_class=own.data_class, url=own.bucket, export=own.export)
 
 
-def _flows(share: Share, clients: int, most: int) -> Iterator[FileFlow]:
+def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[FileSystemSecurityGroupRule]:
     """What its servers and its clients say to each other.
 
     Lustre's servers talk among themselves and call their clients back; NFS only answers. EFA passes between groups that
@@ -244,7 +244,7 @@ def _flows(share: Share, clients: int, most: int) -> Iterator[FileFlow]:
     if isinstance(share, FsxLustre) and share.efa:
         for peer in ("self", "client"):
             for direction in ("in", "out"):
-                yield _flow(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
+                yield _rule_with_ports(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
         return
     lustre = isinstance(share, FsxLustre)
     wanted = _ports(share)
@@ -256,7 +256,7 @@ def _flows(share: Share, clients: int, most: int) -> Iterator[FileFlow]:
         for peer in ("self", "client") if lustre else ("client",):
             for direction in both:
                 key = f"{peer}-{direction}-{own.protocol}-{own.first}"
-                yield _flow(key, direction, peer, own.protocol, span, "Lustre" if lustre else "NFS")
+                yield _rule_with_ports(key, direction, peer, own.protocol, span, "Lustre" if lustre else "NFS")
 
 
 def _ports(share: Share) -> tuple[Ports, ...]:
@@ -270,6 +270,8 @@ def _ports(share: Share) -> tuple[Ports, ...]:
     return every
 
 
-def _flow(key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str) -> FileFlow:
+def _rule_with_ports(
+    key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str
+) -> FileSystemSecurityGroupRule:
     found = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": span, "why": why}
-    return FileFlow.model_validate(found)
+    return FileSystemSecurityGroupRule.model_validate(found)

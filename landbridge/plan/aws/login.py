@@ -10,13 +10,13 @@ from landbridge.plan.aws.machine import (
     SLURMCTLD_PORT,
     SLURMDBD_PORT,
     MachinePlan,
-    flow,
+    internet_egress_rules,
     machine_plan,
     nodes_ranges,
-    way_out,
+    security_group_rule,
 )
 from landbridge.plan.aws.policies import Place
-from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, Flow
+from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, SecurityGroupRule
 from landbridge.plan.site.hosts import service_hosts
 
 
@@ -26,7 +26,7 @@ class LoginArgs(Args):
     cluster: str
     region: str
     machines: tuple[MachinePlan, ...]
-    flows: tuple[Flow, ...]
+    security_group_rules: tuple[SecurityGroupRule, ...]
     path: str = "/"
     permissions_boundary: str | None = None
     tags: dict[str, str]
@@ -50,26 +50,32 @@ def login_args(environment: Environment, locked: Mapping[str, str] | None = None
             machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked)
             for host in service_hosts(environment).logins
         ),
-        flows=tuple(_flows(environment, services)),
+        security_group_rules=tuple(_security_group_rules(environment, services)),
         path=iam.path,
         permissions_boundary=iam.permissions_boundary,
         tags=tags(environment),
     )
 
 
-def _flows(environment: Environment, services: CloudServices) -> Iterator[Flow]:
+def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
     """What it takes to submit, and to be told of a new configuration. People come in through sessions, not through a port."""
     served = service_hosts(environment)
     controller = f"{served.addresses[served.controllers[0]]}/32"
-    yield flow("sackd", "in", controller, "tcp", SLURMD_PORT, "slurmctld tells sackd of a new configuration")
-    yield flow("slurmctld", "out", controller, "tcp", SLURMCTLD_PORT, "sackd and commands reach slurmctld")
-    yield flow("slurmdbd", "out", controller, "tcp", SLURMDBD_PORT, "sacct and sacctmgr")
-    yield flow("mlflow", "out", controller, "tcp", environment.mlops.mlflow.port, "people reach MLflow")
+    yield security_group_rule(
+        "sackd", "in", controller, "tcp", SLURMD_PORT, "slurmctld tells sackd of a new configuration"
+    )
+    yield security_group_rule(
+        "slurmctld", "out", controller, "tcp", SLURMCTLD_PORT, "sackd and commands reach slurmctld"
+    )
+    yield security_group_rule("slurmdbd", "out", controller, "tcp", SLURMDBD_PORT, "sacct and sacctmgr")
+    yield security_group_rule("mlflow", "out", controller, "tcp", environment.mlops.mlflow.port, "people reach MLflow")
     for key, cidr in nodes_ranges(environment):
-        yield flow(f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them")
-        yield flow(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
-        yield flow(f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "srun reaches slurmd")
-    yield from way_out(services)
+        yield security_group_rule(
+            f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them"
+        )
+        yield security_group_rule(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
+        yield security_group_rule(f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "srun reaches slurmd")
+    yield from internet_egress_rules(services)
 
 
 def login_documents(place: Place) -> dict[str, str]:

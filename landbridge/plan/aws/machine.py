@@ -10,10 +10,18 @@ from landbridge.environment import CloudServices, Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.args import Args
 from landbridge.plan.aws.images import services_image
-from landbridge.plan.aws.pool import Flow, rule_description
+from landbridge.plan.aws.pool import SecurityGroupRule, rule_description
 from landbridge.plan.site.hosts import service_hosts
 
-__all__ = ["SLURMCTLD_PORT", "SLURMDBD_PORT", "MachinePlan", "flow", "machine_plan", "nodes_ranges", "way_out"]
+__all__ = [
+    "SLURMCTLD_PORT",
+    "SLURMDBD_PORT",
+    "MachinePlan",
+    "internet_egress_rules",
+    "machine_plan",
+    "nodes_ranges",
+    "security_group_rule",
+]
 #: Source: slurm.conf(5), SlurmctldPort; slurmdbd.conf(5), DbdPort.
 SLURMCTLD_PORT, SLURMDBD_PORT = 6817, 6819
 #: What EC2 calls Debian's processors, as Debian does.
@@ -99,13 +107,13 @@ dpkg --install /run/agent.deb && systemctl enable --now amazon-ssm-agent
 """
 
 
-def flow(
+def security_group_rule(
     key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | int | None, why: str
-) -> Flow:
+) -> SecurityGroupRule:
     """A rule of a host's security group; `ports` may be a single one."""
     span = (ports, ports) if isinstance(ports, int) else ports
     described = rule_description(why)
-    return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
+    return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
 
 
 def nodes_ranges(environment: Environment) -> tuple[tuple[str, str], ...]:
@@ -114,14 +122,14 @@ def nodes_ranges(environment: Environment) -> tuple[tuple[str, str], ...]:
     return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (own.cidr, *own.secondary_cidrs))
 
 
-def way_out(services: CloudServices) -> Iterator[Flow]:
+def internet_egress_rules(services: CloudServices) -> Iterator[SecurityGroupRule]:
     """What a host may reach besides the cluster: services of AWS, and where its packages come from."""
-    yield flow("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
+    yield security_group_rule("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
     named = (services.packages.apt_proxy, services.packages.python_find_links)
     ports = {_port(url) for url in named if url is not None}
     # Debian's own places answer without TLS: what comes from them is signed.
     for port in sorted(ports - {443} if services.packages.apt_proxy else {*ports, 80} - {443}):
-        yield flow(f"packages-{port}", "out", "0.0.0.0/0", "tcp", port, "packages, which are signed")
+        yield security_group_rule(f"packages-{port}", "out", "0.0.0.0/0", "tcp", port, "packages, which are signed")
 
 
 def _port(url: str) -> int:

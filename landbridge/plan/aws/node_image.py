@@ -21,8 +21,8 @@ _DIGITS = 7
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
-class Egress(Args):
-    """A way out of the builder's security group; there is no way in."""
+class EgressRule(Args):
+    """Egress rule of the builder's security group, which has no ingress rules."""
 
     key: str
     port: int
@@ -53,7 +53,7 @@ class NodeImageArgs(Args):
     path: str
     permissions_boundary: str | None
     protect: bool
-    egress: tuple[Egress, ...]
+    egress: tuple[EgressRule, ...]
     variables: dict[str, Any]
     settings: dict[str, str]
     tags: dict[str, str]
@@ -115,8 +115,8 @@ def _image(environment: Environment, name: str, build: ImageBuild, locked: Mappi
         permissions_boundary=environment.aws.iam.permissions_boundary,
         protect=environment.aws.protect,
         egress=(
-            Egress(key="https", port=443, why="AWS, packages and wheels"),
-            *(Egress(key=str(port), port=port, why="packages and wheels") for port in _ports(build) if port != 443),
+            EgressRule(key="https", port=443, why="AWS, packages and wheels"),
+            *(EgressRule(key=str(port), port=port, why="packages and wheels") for port in _ports(build) if port != 443),
         ),
         variables=_variables(environment, build),
         settings={

@@ -20,14 +20,14 @@ __all__ = [
     "SLURMD_PORT",
     "SRUN_PORTS",
     "Fallback",
-    "Flow",
     "Interface",
     "Market",
     "MarketKind",
     "PoolArgs",
+    "SecurityGroupRule",
     "pool_args",
-    "pool_flows",
     "pool_market",
+    "pool_security_group_rules",
     "pool_zones",
     "rule_description",
 ]
@@ -58,7 +58,7 @@ class Fallback(Args):
     interfaces: tuple[Interface, ...]
 
 
-class Flow(Args):
+class SecurityGroupRule(Args):
     """A rule of the security group: who may reach whom, at which ports; `self` is the pool's own group."""
 
     key: str
@@ -96,7 +96,7 @@ class PoolArgs(Args):
     imds_hop_limit: int
     detailed_monitoring: bool
     fallbacks: tuple[Fallback, ...] = ()
-    flows: tuple[Flow, ...]
+    security_group_rules: tuple[SecurityGroupRule, ...]
     node_config: dict[str, str | None]
     #: File systems that its nodes mount, by their keys in the stack's outputs: where they are is known once they are built.
     mounts: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | 
             )
             for other in others
         ),
-        flows=pool_flows(environment),
+        security_group_rules=pool_security_group_rules(environment),
         node_config={
             "cluster": environment.name,
             "region": environment.region,
@@ -193,7 +193,7 @@ def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, .
     """
     there = in_region(environment, region)
     planned = (pool_args(there, pool) for pool in there.aws.pools)
-    home = {"flows": pool_flows(environment)}
+    home = {"security_group_rules": pool_security_group_rules(environment)}
     return tuple(
         one.model_copy(update={**home, "node_config": {**one.node_config, "region": environment.region}})
         for one in planned
@@ -218,40 +218,52 @@ def rule_description(text: str) -> str:
     return re.sub(r"[^a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]", "", text)[:255]
 
 
-def pool_flows(environment: Environment) -> tuple[Flow, ...]:
+def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRule, ...]:
     """Return what the pool's security group lets through; everything else is refused, both ways."""
     served = service_hosts(environment)
     theirs, on_site = str(served.cidr), served.site == "onprem"
 
-    def flow(
+    def security_group_rule(
         key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
-    ) -> Flow:
+    ) -> SecurityGroupRule:
         described = rule_description(why)
-        return Flow(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
+        return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
 
     slurmd = (SLURMD_PORT, SLURMD_PORT)
     both: tuple[Literal["in", "out"], ...] = ("in", "out")
     return (
-        flow("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
-        flow("self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"),
-        flow("slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"),
-        flow("ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"),
-        flow("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
+        security_group_rule("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
+        security_group_rule(
+            "self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"
+        ),
+        security_group_rule(
+            "slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"
+        ),
+        security_group_rule(
+            "ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"
+        ),
+        security_group_rule("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
         *(
-            flow(f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED)
+            security_group_rule(
+                f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED
+            )
             for cidr in aws_ranges(environment)
             for way in both
         ),
-        flow("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
-        flow("onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem")
+        security_group_rule("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
+        security_group_rule(
+            "onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem"
+        )
         if on_site
-        else flow("services", "out", theirs, "-1", None, "the controller and MLflow"),
-        flow("https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"),
-        *{flow.key: flow for flow in map(_ingress, environment.aws.ingress)}.values(),
+        else security_group_rule("services", "out", theirs, "-1", None, "the controller and MLflow"),
+        security_group_rule(
+            "https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"
+        ),
+        *{rule.key: rule for rule in map(_ingress, environment.aws.ingress)}.values(),
     )
 
 
-def _ingress(one: Ingress) -> Flow:
+def _ingress(one: Ingress) -> SecurityGroupRule:
     """Somebody else's way in. Its key follows from what it opens, so that others may come and go before it."""
     first, _, last = (one.ports or "").partition("-")
     ports = (int(first), int(last or first)) if one.protocol in ("tcp", "udp") and first else None
@@ -259,6 +271,6 @@ def _ingress(one: Ingress) -> Flow:
         ports = (-1, -1)
     protocol = "-1" if one.protocol == "all" else one.protocol
     key = "-".join(["ingress", str(one.source).replace("/", "-"), one.protocol, *([one.ports] if one.ports else [])])
-    return Flow(
+    return SecurityGroupRule(
         key=key, direction="in", peer=str(one.source), protocol=protocol, ports=ports, why=rule_description(one.why)
     )

@@ -6,8 +6,8 @@ from ipaddress import IPv4Network
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.filesystem import room_for_rules, share_flows
-from landbridge.plan.aws.pool import pool_flows
+from landbridge.plan.aws.filesystem import file_system_security_group_rules, room_for_rules
+from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws_limits import internet, port_faults, rule_faults
 from landbridge.rules.registry import rule
 
@@ -104,15 +104,15 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
     Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
     """
     own = [
-        (flow, IPv4Network(flow.peer))
-        for flow in pool_flows(environment)
-        if flow.direction == "in" and "/" in flow.peer and not flow.key.startswith("ingress")
+        (rule, IPv4Network(rule.peer))
+        for rule in pool_security_group_rules(environment)
+        if rule.direction == "in" and "/" in rule.peer and not rule.key.startswith("ingress")
     ]
     for index, one in enumerate(environment.aws.ingress):
         ports = _ports(one) if one.ports is not None else None
-        for flow, peer in own:
-            if flow.protocol == one.protocol and flow.ports == ports and peer == one.source:
-                message = f"the on-prem site may do that anyway: {flow.why}"
+        for built_in, peer in own:
+            if built_in.protocol == one.protocol and built_in.ports == ports and peer == one.source:
+                message = f"the on-prem site may do that anyway: {built_in.why}"
                 related: tuple[DataPath, ...] = (("onprem", "cidr"),)
                 yield Finding("ingress-built-in", message, (*_INGRESS, index), "remove it", related=related)
                 break
@@ -142,13 +142,13 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
     entries, most = environment.aws.ingress, room_for_rules(environment)
-    inwards = sum(flow.direction == "in" for flow in pool_flows(environment))
-    if not any(flow.key.startswith("ingress") for flow in pool_flows(environment)):
+    inwards = sum(rule.direction == "in" for rule in pool_security_group_rules(environment))
+    if not any(rule.key.startswith("ingress") for rule in pool_security_group_rules(environment)):
         inwards += len(entries)
     # Whatever file systems there are call their clients back, or do not.
     for share in environment.storage.in_aws().values():
-        flows = share_flows(environment, share)
-        inwards += sum(flow.peer == "client" and flow.direction == "out" for flow in flows)
+        security_group_rules = file_system_security_group_rules(environment, share)
+        inwards += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
     for fault in rule_faults(inwards, most) if entries else ():
         message = f"{fault.message}; Landbridge's own are among them"
         fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"

@@ -18,16 +18,16 @@ _FIREWALL: DataPath = ("hosts", "firewall")
 def opening_nowhere(environment: Environment) -> Iterator[Finding]:
     """What the firewall is to let in besides is let in somewhere: at a group of the inventory, or at a host.
 
-    Source: landbridge/plan/network/ports.py.
+    Source: landbridge/plan/network/firewall.py.
     """
     nodes = (name for group in environment.node_groups for name in hostlist.expand(group.hosts))
     known = {top_group(environment), *GROUPS[1:], *service_hosts(environment).names, *nodes}
-    for number, opening in enumerate(environment.hosts.firewall.openings):
-        if opening.at not in known:
-            path: DataPath = (*_FIREWALL, "openings", number, "at")
-            message = f"{opening.at} is no group of the inventory and no host: nothing would be open"
+    for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
+        if firewall_rule.at not in known:
+            path: DataPath = (*_FIREWALL, "rules", number, "at")
+            message = f"{firewall_rule.at} is no group of the inventory and no host: nothing would be open"
             related: tuple[DataPath, ...] = (("onprem", "nodes"), ("onprem", "services"), ("onprem", "addresses"))
-            yield Finding("opening-nowhere", message, path, did_you_mean(opening.at, known), related=related)
+            yield Finding("opening-nowhere", message, path, did_you_mean(firewall_rule.at, known), related=related)
 
 
 @rule
@@ -36,10 +36,10 @@ def open_to_everybody(environment: Environment) -> Iterator[Finding]:
 
     Source: CIS Debian Linux Benchmark, "Ensure nftables default deny firewall policy".
     """
-    for number, opening in enumerate(environment.hosts.firewall.openings):
-        if opening.source.prefixlen == 0:
-            path: DataPath = (*_FIREWALL, "openings", number, "source")
-            message = f"{opening.ports} at {opening.at} is open to every address"
+    for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
+        if firewall_rule.source.prefixlen == 0:
+            path: DataPath = (*_FIREWALL, "rules", number, "source")
+            message = f"{firewall_rule.ports} at {firewall_rule.at} is open to every address"
             yield Finding("open-to-everybody", message, path, "name who needs it", Severity.WARNING)
 
 

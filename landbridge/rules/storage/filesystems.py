@@ -7,7 +7,7 @@ from landbridge.catalog import regions
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.filesystem import room_for_rules, share_clients, share_flows
+from landbridge.plan.aws.filesystem import file_system_security_group_rules, room_for_rules, share_clients
 from landbridge.plan.aws_limits import rule_faults
 from landbridge.plan.cost.lines import SpendLine
 from landbridge.plan.cost.stored import storage_spend
@@ -52,8 +52,13 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
     for path, share in shares(environment):
-        clients, flows = share_clients(environment, share), share_flows(environment, share)
-        inwards = sum(clients if flow.peer == "client" else 1 for flow in flows if flow.direction == "in")
+        clients, security_group_rules = (
+            share_clients(environment, share),
+            file_system_security_group_rules(environment, share),
+        )
+        inwards = sum(
+            clients if rule.peer == "client" else 1 for rule in security_group_rules if rule.direction == "in"
+        )
         for fault in rule_faults(inwards, room_for_rules(environment)):
             message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
             fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"

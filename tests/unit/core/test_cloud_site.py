@@ -13,7 +13,7 @@ from landbridge.environment.base import Site
 from landbridge.findings import DataPath, FindingsError
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.images import image_sources, services_image
-from landbridge.plan.aws.pool import pool_flows
+from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.network.addresses import ip_budget
 from landbridge.plan.network.subnets import subnets
 from landbridge.plan.outputs import StackOutputs
@@ -124,7 +124,7 @@ def test_what_is_reserved_is_counted_as_taken() -> None:
 
 
 def test_nodes_let_in_the_services_alone() -> None:
-    peers = {(flow.peer, flow.ports) for flow in pool_flows(cloud()) if flow.direction == "in"}
+    peers = {(rule.peer, rule.ports) for rule in pool_security_group_rules(cloud()) if rule.direction == "in"}
     assert {peer for peer, _ in peers} == {"self", "10.60.128.16/28", "10.60.0.0/16"}
     # slurmd passes messages on to nodes of other pools.
     assert [ports for peer, ports in peers if peer == "10.60.0.0/16"] == [(6818, 6818)]

@@ -31,9 +31,9 @@ def test_whatever_is_asked_for_has_a_name_a_zone_and_a_way_in(body: dict[str, An
     assert len({own.name for own in found}) == len({own.share for own in found}) == len(environment.storage.in_aws())
     for own in found:
         assert own.zones and own.protect and own.name.startswith("test-")
-        keys = [flow.key for flow in own.flows]
+        keys = [rule.key for rule in own.security_group_rules]
         assert len(keys) == len(set(keys)), "a rule of a group is named by its key"
-        assert any(flow.peer == "client" and flow.direction == "in" for flow in own.flows)
+        assert any(rule.peer == "client" and rule.direction == "in" for rule in own.security_group_rules)
 
 
 @pytest.mark.parametrize(

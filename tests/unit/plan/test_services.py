@@ -15,8 +15,8 @@ from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.aws.accounting import database_args
 from landbridge.plan.aws.controller import controller_args
 from landbridge.plan.aws.login import login_args
-from landbridge.plan.aws.machine import MachinePlan, way_out
-from landbridge.plan.aws.pool import Flow, pool_flows
+from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules
+from landbridge.plan.aws.pool import SecurityGroupRule, pool_security_group_rules
 from tests.unit.core.test_cloud_site import BUILT
 
 IMAGE = "ami-0123456789abcdef0"
@@ -49,8 +49,8 @@ def test_hosts_have_addresses_of_their_own_inside_of_what_is_kept_for_them(count
     assert machines(again)[: len(found)] == found
 
 
-def rule(flow: Flow) -> tuple[str, str, str, int | None]:
-    return flow.direction, flow.peer, flow.protocol, flow.ports[0] if flow.ports else None
+def shape(rule: SecurityGroupRule) -> tuple[str, str, str, int | None]:
+    return rule.direction, rule.peer, rule.protocol, rule.ports[0] if rule.ports else None
 
 
 def test_what_one_side_may_say_the_other_may_hear() -> None:
@@ -58,7 +58,11 @@ def test_what_one_side_may_say_the_other_may_hear() -> None:
     site = served()
     controller, login = controller_args(site), login_args(site)
     assert controller is not None and login is not None
-    groups = {"controller": controller.flows, "login": login.flows, "pool": pool_flows(site)}
+    groups = {
+        "controller": controller.security_group_rules,
+        "login": login.security_group_rules,
+        "pool": pool_security_group_rules(site),
+    }
     spoken = (
         ("login", "controller", 6817),
         ("login", "controller", 6819),
@@ -87,10 +91,14 @@ def test_rules_fit_a_group_whatever_there_is() -> None:
     site = served(aws={"secondary_cidrs": ["10.61.0.0/16", "10.62.0.0/16", "10.63.0.0/16", "10.64.0.0/16"]})
     controller, login = controller_args(site), login_args(site)
     assert controller is not None and login is not None
-    for flows in (controller.flows, login.flows):
+    for security_group_rules in (controller.security_group_rules, login.security_group_rules):
         for direction in ("in", "out"):
-            assert sum(flow.direction == direction for flow in flows) < 60
-        assert len({flow.key for flow in flows}) == len(flows) == len({rule(flow) for flow in flows})
+            assert sum(rule.direction == direction for rule in security_group_rules) < 60
+        assert (
+            len({rule.key for rule in security_group_rules})
+            == len(security_group_rules)
+            == len({shape(rule) for rule in security_group_rules})
+        )
 
 
 @pytest.mark.parametrize(
@@ -105,8 +113,8 @@ def test_rules_fit_a_group_whatever_there_is() -> None:
 def test_a_host_reaches_where_its_packages_come_from(packages: dict[str, str], ports: set[int]) -> None:
     services = served(packages=packages).aws.services
     assert services is not None
-    assert {flow.ports[0] for flow in way_out(services) if flow.ports} == ports
-    assert all(flow.direction == "out" for flow in way_out(services))
+    assert {rule.ports[0] for rule in internet_egress_rules(services) if rule.ports} == ports
+    assert all(rule.direction == "out" for rule in internet_egress_rules(services))
 
 
 def test_a_database_of_another_series_has_parameters_of_its_own() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.ports import port_matrix
+from landbridge.plan.network.firewall import firewall_rules
 from landbridge.plan.storage import cloud_mounts
 from tests.unit.core.samples import environment
 from tests.unit.core.test_cloud_site import BUILT
@@ -48,9 +48,9 @@ def test_nodes_and_login_hosts_mount_what_the_site_has() -> None:
 def test_lustres_servers_may_call_their_clients_over_tcp() -> None:
     source = "10.20.9.1@tcp:172.16.0.9@tcp1,10.20.9.3@o2ib:/fast"
     shares = {"fast": {**FAST, "source": source}, "slow": {**FAST, "source": "10.9.9.9@o2ib:/slow", "mount": "/slow"}}
-    (way,) = port_matrix(environment({("storage", "site_shares"): shares}))["lustre_client"]
-    assert (way.protocol, way.ports, way.sources) == ("tcp", ("988",), ("10.20.0.0/16", "172.16.0.9/32"))
-    assert "lustre_client" not in port_matrix(environment({("storage", "site_shares"): {"fast": FAST}}))
+    (rule,) = firewall_rules(environment({("storage", "site_shares"): shares}))["lustre_client"]
+    assert (rule.protocol, rule.ports, rule.sources) == ("tcp", ("988",), ("10.20.0.0/16", "172.16.0.9/32"))
+    assert "lustre_client" not in firewall_rules(environment({("storage", "site_shares"): {"fast": FAST}}))
 
 
 def test_a_site_without_lustre_has_nothing_of_it() -> None:

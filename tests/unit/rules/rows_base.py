@@ -6,20 +6,22 @@ from landbridge.findings import DataPath
 from tests.unit.rules.row import Row
 
 HOSTS: DataPath = ("hosts",)
-OPENINGS: DataPath = (*HOSTS, "firewall", "openings")
+FIREWALL_RULES: DataPath = (*HOSTS, "firewall", "rules")
 DIRECTORY: DataPath = (*HOSTS, "directory")
 LDAP: dict[str, Any] = {"uris": ["ldaps://ldap.example.org"], "base": "dc=example,dc=org"}
 
 
-def opening(**more: Any) -> dict[DataPath, Any]:
-    """One more way in."""
-    return {OPENINGS: [{"at": "slurm_node", "source": "10.30.0.5/32", "ports": "9100", "why": "monitoring", **more}]}
+def firewall_rule(**more: Any) -> dict[DataPath, Any]:
+    """One more firewall rule."""
+    return {
+        FIREWALL_RULES: [{"at": "slurm_node", "source": "10.30.0.5/32", "ports": "9100", "why": "monitoring", **more}]
+    }
 
 
 ROWS = [
-    Row("opening-nowhere", "a way in at a misspelt group", opening(at="slurm_nodes"), (*OPENINGS, 0, "at"), "slurm_node"),
-    Row("opening-nowhere", "a way in at a host that is not there", opening(at="mlops02"), (*OPENINGS, 0, "at"), "mlops01"),
-    Row("open-to-everybody", "a port open to every address", opening(source="0.0.0.0/0"), (*OPENINGS, 0, "source"), "every address"),
+    Row("opening-nowhere", "a firewall rule at a misspelt group", firewall_rule(at="slurm_nodes"), (*FIREWALL_RULES, 0, "at"), "slurm_node"),
+    Row("opening-nowhere", "a firewall rule at a host that is not there", firewall_rule(at="mlops02"), (*FIREWALL_RULES, 0, "at"), "mlops01"),
+    Row("open-to-everybody", "a port open to every address", firewall_rule(source="0.0.0.0/0"), (*FIREWALL_RULES, 0, "source"), "every address"),
     Row("no-firewall", "a site without a firewall on its hosts", {(*HOSTS, "firewall"): {"mode": "off"}}, (*HOSTS, "firewall", "mode"), "metrics"),
     Row("no-firewall", "hosts that nobody hardens", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
     Row("directory-unknown-in-aws", "a directory that cloud nodes cannot ask", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),

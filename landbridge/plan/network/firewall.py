@@ -1,7 +1,7 @@
-"""Who may open a connection to which host: the ports that the plan gives each group of hosts. Pure.
+"""Firewall rules of on-prem hosts: the ports of each inventory group and the sources that may connect to them. Pure.
 
-What a host opens itself, and the answers to it, nobody asks about; the role `hardening` lets those through by itself,
-and ssh from wherever operators are. In AWS the security groups say the same (plan/controller.py, login.py, pool.py).
+Outgoing connections and their replies need no rule: the role `hardening` allows them, and ssh from the operators' networks.
+In AWS, security group rules say the same (plan/aws/controller.py, login.py, pool.py).
 """
 
 import re
@@ -25,51 +25,51 @@ from landbridge.plan.site.site_shares import site_lustre
 NFS_PORT, DNS_PORT, BGP_PORT, IKE_PORTS = 2049, 53, 179, (500, 4500)
 #: Source: Lustre Operations Manual, LNet module parameters (accept_port).
 LUSTRE_PORT = 988
-#: What NFS 3 asks first; the role nfs_server has ganesha's mountd there. Source: RFC 1833; IANA, mountd.
+#: NFS 3 contacts these first; the role nfs_server runs ganesha's mountd there. Source: RFC 1833; IANA, mountd.
 RPCBIND_PORT, MOUNTD_PORT = 111, 20048
 #: BGP's sessions with AWS are between addresses inside the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
 _INSIDE_TUNNELS = IPv4Network("169.254.0.0/16")
-#: Nodes are let in by networks of this size: another node changes no other host's table.
+#: Rules name nodes by networks of this prefix length, so that a new node changes no other host's rules.
 _NODES_PREFIX = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way in: from where (nowhere named: from anywhere), by which protocol, at which ports (none: all), and why."""
+class FirewallRule:
+    """Firewall rule for incoming connections: `sources` (empty: any), protocol, `ports` (empty: all) and the reason."""
 
     sources: tuple[str, ...]
     protocol: str
     ports: tuple[str, ...]
     why: str
 
-    def written(self) -> dict[str, Any]:
-        """As the role hardening takes it."""
+    def as_variable(self) -> dict[str, Any]:
+        """Return the rule as a dictionary of the role hardening's variable."""
         found: dict[str, Any] = {"protocol": self.protocol, "why": self.why}
         return found | {key: list(value) for key, value in (("sources", self.sources), ("ports", self.ports)) if value}
 
 
-def port_matrix(environment: Environment) -> dict[str, tuple[Way, ...]]:
-    """The ways in by group of the inventory, or by host for what the environment opens at one; groups without any are left out."""
-    found: dict[str, list[Way]] = {group: [] for group in (top_group(environment), *GROUPS[1:])}
-    for group, way in _ways(environment, service_hosts(environment)):
-        found[group].append(way)
-    for opening in environment.hosts.firewall.openings:
-        way = Way((str(opening.source),), opening.protocol, (opening.ports,), opening.why)
-        found.setdefault(opening.at, []).append(way)
-    return {group: tuple(ways) for group, ways in found.items() if ways}
+def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ...]]:
+    """Return the firewall rules by inventory group, or by host for the environment file's own rules; no empty groups."""
+    rules_by_group: dict[str, list[FirewallRule]] = {group: [] for group in (top_group(environment), *GROUPS[1:])}
+    for group, rule in _rules_by_group(environment, service_hosts(environment)):
+        rules_by_group[group].append(rule)
+    for extra in environment.hosts.firewall.rules:
+        rule = FirewallRule((str(extra.source),), extra.protocol, (extra.ports,), extra.why)
+        rules_by_group.setdefault(extra.at, []).append(rule)
+    return {group: tuple(rules) for group, rules in rules_by_group.items() if rules}
 
 
-def port_lines(environment: Environment) -> Iterator[str]:
-    """The matrix for people who look after a network: where to, by what, from where, and why. ssh, which is always open, first."""
+def firewall_rule_lines(environment: Environment) -> Iterator[str]:
+    """Yield the rules as text for network administrators: destination, ports, sources, reason. ssh, which is always open, first."""
     served = service_hosts(environment)
     yield f"every host        {_ports('tcp', map(str, _ssh_ports(served)))} from {_from(_operators(environment, served))}: operators"
-    for group, ways in port_matrix(environment).items():
-        for way in ways:
-            yield f"{group:<17} {_ports(way.protocol, way.ports)} from {_from(way.sources)}: {way.why}"
+    for group, rules in firewall_rules(environment).items():
+        for rule in rules:
+            yield f"{group:<17} {_ports(rule.protocol, rule.ports)} from {_from(rule.sources)}: {rule.why}"
 
 
 def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """The networks that the on-prem nodes are in, /24s or the site's own range where that is smaller."""
+    """Return the networks of the on-prem nodes: /24s, or the site's CIDR where that is smaller."""
     if environment.onprem is None:
         return ()
     site = environment.onprem.cidr
@@ -82,25 +82,25 @@ def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
 
 
 def firewall_variables(environment: Environment) -> dict[str, Any]:
-    """What the role hardening is given for every host; in AWS no firewall besides the security groups."""
+    """Return the role hardening's variables for every host; in AWS the security groups are the only firewall."""
     wanted, served = environment.hosts, service_hosts(environment)
     mode = wanted.firewall.mode if served.site == "onprem" else "off"
-    matrix = {group: [way.written() for way in ways] for group, ways in port_matrix(environment).items()}
+    matrix = {group: [rule.as_variable() for rule in rules] for group, rules in firewall_rules(environment).items()}
     return {
         "landbridge_hardening": wanted.hardening,
         "hardening_firewall": mode,
-        "hardening_firewall_matrix": matrix if mode != "off" else {},
+        "hardening_firewall_rules": matrix if mode != "off" else {},
         "hardening_ssh_ports": _ssh_ports(served),
         "hardening_ssh_sources": _operators(environment, served),
         "hardening_ssh_keys_only": not wanted.ssh.passwords,
-        # Whoever operators log in as is never shut out.
+        # The account that operators use is never locked out.
         "hardening_ssh_root": "keys" if "keys" in (wanted.ssh.root, _root(served)) else "no",
         "hardening_updates": "off" if wanted.security_updates == "none" else "security",
     }
 
 
 def node_updates(environment: Environment) -> dict[str, Any]:
-    """What differs on GPU nodes: nothing changes under a job, unless the site wants it."""
+    """Return the variables that differ on GPU nodes: no updates under a running job, unless the site asks for them."""
     return {"hardening_updates": "security" if environment.hosts.security_updates == "all" else "off"}
 
 
@@ -121,14 +121,14 @@ def _from(sources: Iterable[str]) -> str:
 
 
 def _operators(environment: Environment, served: ServiceHosts) -> list[str]:
-    """Where ssh comes from on hosts that are not for people; nowhere named is anywhere."""
+    """Return the sources of ssh for hosts other than login hosts; empty means any source."""
     operators = environment.hosts.firewall.operators
     if not operators:
         return []
-    return list(_apart((*map(str, operators), *_hosts(served, (*served.logins, *served.controllers)))))
+    return list(_without_overlaps((*map(str, operators), *_hosts(served, (*served.logins, *served.controllers)))))
 
 
-def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
+def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
     nodes, cloud = _text(node_ranges(environment)), _cloud(environment) if environment.aws.pools else ()
     controllers, logins = _hosts(served, served.controllers), _hosts(served, served.logins)
     every = (*nodes, *controllers, *logins, *_hosts(served, (served.database,)), *cloud)
@@ -142,7 +142,7 @@ def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str,
     if nodes:
         yield (
             "slurm_node",
-            Way(nodes, "all", (), "jobs choose their ports themselves: MPI, NCCL, rendezvous of frameworks"),
+            FirewallRule(nodes, "all", (), "jobs choose their ports themselves: MPI, NCCL, rendezvous of frameworks"),
         )
     yield (
         "slurm_node",
@@ -150,7 +150,7 @@ def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str,
     )
     if cloud:
         yield "slurm_node", _tcp(cloud, srun, "tasks reach an srun inside a job")
-    yield "slurm_login", Way((), "tcp", ("22", *_other_ssh(served)), "people log in here")
+    yield "slurm_login", FirewallRule((), "tcp", ("22", *_other_ssh(served)), "people log in here")
     yield "slurm_login", _tcp(controllers, slurmd, "slurmctld tells sackd of a new configuration")
     yield "slurm_login", _tcp((*nodes, *cloud), srun, "tasks reach the srun that started them")
     home = environment.storage.home
@@ -159,7 +159,12 @@ def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str,
         yield "nfs_server", _tcp(clients, NFS_PORT, "homes, to whom they are exported")
         if home.server == "ganesha":
             older = tuple(map(str, (RPCBIND_PORT, MOUNTD_PORT)))
-            yield "nfs_server", Way(_apart(clients), "tcp", older, "clients of version 3, which ganesha serves too")
+            yield (
+                "nfs_server",
+                FirewallRule(
+                    _without_overlaps(clients), "tcp", older, "clients of version 3, which ganesha serves too"
+                ),
+            )
     yield (
         "mlflow",
         _tcp((str(served.cidr), *_cloud(environment)), environment.mlops.mlflow.port, "runs and people reach MLflow"),
@@ -169,8 +174,8 @@ def _ways(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str,
     yield from _link(environment)
 
 
-def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
-    """Its servers call clients back; which they are besides those that are named, nobody says. InfiniBand has no ports."""
+def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
+    """Yield the rules for Lustre servers, which connect back to clients. Only servers named by address are known; InfiniBand has no ports."""
     nids = [nid for share in site_lustre(environment) for nid in re.split("[:,]", share.source.rpartition(":/")[0])]
     named = [nid.partition("@")[0] for nid in nids if nid.partition("@")[2].startswith("tcp")]
     if named:
@@ -178,19 +183,24 @@ def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[st
         yield "lustre_client", _tcp((str(served.cidr), *known), LUSTRE_PORT, "Lustre's servers call their clients back")
 
 
-def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, Way]]:
+def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
     if server_hosts(environment):
         for protocol in ("udp", "tcp"):
             asking = (str(served.cidr), *_cloud(environment))
-            yield "site_dns", Way(_apart(asking), protocol, (str(DNS_PORT),), "names of the site and of AWS, both ways")
+            yield (
+                "site_dns",
+                FirewallRule(
+                    _without_overlaps(asking), protocol, (str(DNS_PORT),), "names of the site and of AWS, both ways"
+                ),
+            )
 
 
-def _link(environment: Environment) -> Iterator[tuple[str, Way]]:
+def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
     if not (ends_tunnels(environment) or linked_gateways(environment)):
         return
-    # Both ends may begin; AWS's addresses are known once the stack is built, and IKE authenticates whoever comes.
-    yield "site_gateway", Way((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
-    yield "site_gateway", Way((), "esp", (), "the tunnels themselves, without NAT")
+    # Both ends may initiate. AWS's addresses are known only once the stack is built; IKE authenticates every peer.
+    yield "site_gateway", FirewallRule((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
+    yield "site_gateway", FirewallRule((), "esp", (), "the tunnels themselves, without NAT")
     inside = [str(_INSIDE_TUNNELS)]
     if isinstance(environment.link, DirectConnect) and environment.link.router is not None:
         inside.append(f"{environment.link.router}/32")
@@ -198,7 +208,7 @@ def _link(environment: Environment) -> Iterator[tuple[str, Way]]:
 
 
 def _slurm_ports(environment: Environment) -> tuple[str, str, str]:
-    """Where slurmctld, slurmd and srun listen, if the site has moved them too; srun anywhere where nothing binds it."""
+    """Return the ports of slurmctld, slurmd and srun, with the site's overrides; srun uses any port without SrunPortRange."""
     own = {key.casefold(): value for key, value in environment.scheduler.overrides.slurm_conf.items()}
 
     def at(key: str, default: str, unset: str) -> str:
@@ -213,12 +223,12 @@ def _slurm_ports(environment: Environment) -> tuple[str, str, str]:
     )
 
 
-def _tcp(sources: Iterable[str], ports: int | str, why: str) -> Way:
-    return Way(_apart(sources), "tcp", (str(ports),), why)
+def _tcp(sources: Iterable[str], ports: int | str, why: str) -> FirewallRule:
+    return FirewallRule(_without_overlaps(sources), "tcp", (str(ports),), why)
 
 
-def _apart(sources: Iterable[str]) -> tuple[str, ...]:
-    """Without what is inside of another: nft refuses a set whose parts overlap."""
+def _without_overlaps(sources: Iterable[str]) -> tuple[str, ...]:
+    """Drop networks that lie inside another one: nft refuses a set with overlapping elements."""
     found = list(dict.fromkeys(map(IPv4Network, sources)))
     return tuple(str(one) for one in found if not any(one != other and one.subnet_of(other) for other in found))
 
@@ -228,7 +238,7 @@ def _cloud(environment: Environment) -> tuple[str, ...]:
 
 
 def _nodes(environment: Environment) -> tuple[str, ...]:
-    """Where nodes in AWS are: in each VPC's first range."""
+    """Return the networks of nodes in AWS: the primary CIDR of each VPC."""
     return tuple(map(str, vpc_ranges(environment)))
 
 
@@ -245,7 +255,7 @@ def _text(ranges: Iterable[IPv4Network]) -> tuple[str, ...]:
 
 
 def _row(environment: Environment, hosts: str, first: IPv4Address) -> Iterator[IPv4Address]:
-    """The first and the last address of a group, and one of each network between them."""
+    """Yield the first and last address of a node group, and one address of each network between them."""
     last = first + len(hostlist.expand(hosts)) - 1
     yield from (IPv4Address(one) for one in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX)))
     yield last

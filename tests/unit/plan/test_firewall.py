@@ -8,7 +8,13 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.ports import MOUNTD_PORT, firewall_variables, node_ranges, port_lines, port_matrix
+from landbridge.plan.network.firewall import (
+    MOUNTD_PORT,
+    firewall_rule_lines,
+    firewall_rules,
+    firewall_variables,
+    node_ranges,
+)
 from landbridge.plan.site.hosts import hosts
 from tests.unit.core.samples import REMOVED, environment
 
@@ -17,11 +23,11 @@ def open_at(chosen: Environment, host: str, source: str, port: int, protocol: st
     """Whether the table of this host lets somebody in."""
     groups = [*next(one.groups for one in hosts(chosen) if one.name == host), host]
     for group in groups:
-        for way in port_matrix(chosen).get(group, ()):
-            wanted = not way.sources or any(IPv4Address(source) in IPv4Network(one) for one in way.sources)
-            spans = [(int(span.partition("-")[0]), int(span.rpartition("-")[2])) for span in way.ports]
+        for rule in firewall_rules(chosen).get(group, ()):
+            wanted = not rule.sources or any(IPv4Address(source) in IPv4Network(one) for one in rule.sources)
+            spans = [(int(span.partition("-")[0]), int(span.rpartition("-")[2])) for span in rule.ports]
             at = not spans or any(first <= port <= last for first, last in spans)
-            if wanted and way.protocol in (protocol, "all") and at:
+            if wanted and rule.protocol in (protocol, "all") and at:
                 return True
     return False
 
@@ -75,7 +81,7 @@ def test_without_a_cloud_nothing_is_open_to_it() -> None:
 def test_another_node_of_a_rack_changes_no_table() -> None:
     more = environment({("onprem", "nodes", 0, "hosts"): "dgx[01-40]"})
     assert firewall_variables(more) == firewall_variables(environment({}))
-    assert port_matrix(more) == port_matrix(environment({}))
+    assert firewall_rules(more) == firewall_rules(environment({}))
 
 
 def test_nodes_of_two_networks_and_a_row_over_an_edge() -> None:
@@ -94,9 +100,9 @@ def test_slurm_is_open_where_the_site_has_put_it() -> None:
     assert open_at(anywhere, "login01", NODE, 40000)
 
 
-def test_an_opening_of_a_host_is_that_hosts_alone() -> None:
-    opening = {"at": "mlops01", "source": "192.0.2.0/24", "ports": "5000", "why": "desks"}
-    chosen = environment({("hosts",): {"firewall": {"openings": [opening]}}})
+def test_a_rule_for_a_host_applies_to_that_host_only() -> None:
+    rule = {"at": "mlops01", "source": "192.0.2.0/24", "ports": "5000", "why": "desks"}
+    chosen = environment({("hosts",): {"firewall": {"rules": [rule]}}})
     assert open_at(chosen, "mlops01", STRANGER, 5000) and not open_at(chosen, "ctl01", STRANGER, 5000)
 
 
@@ -121,7 +127,7 @@ def test_the_inventory_has_it_for_the_site_and_not_for_images() -> None:
 
 
 def test_the_matrix_is_readable_for_whoever_looks_after_the_network() -> None:
-    lines = list(port_lines(environment({("hosts",): {"firewall": {"operators": ["10.9.0.0/24"]}}})))
+    lines = list(firewall_rule_lines(environment({("hosts",): {"firewall": {"operators": ["10.9.0.0/24"]}}})))
     assert lines[0] == "every host        tcp 22 from 10.9.0.0/24, 10.20.0.13, 10.20.0.11: operators"
     assert (
         "slurm_database    tcp 6819 from 10.20.0.11, 10.20.0.13, 10.20.1.0/24: slurmctld, sacct and sacctmgr reach slurmdbd"
@@ -137,7 +143,7 @@ def test_no_range_is_inside_another_where_nodes_and_services_share_a_network() -
     operators = {"firewall": {"operators": ["10.20.0.0/24", "10.20.0.0/16"]}}
     chosen = environment({("onprem", "nodes", 0): nodes, ("hosts",): operators})
     for sources in (
-        *(way.sources for ways in port_matrix(chosen).values() for way in ways),
+        *(rule.sources for rules in firewall_rules(chosen).values() for rule in rules),
         firewall_variables(chosen)["hardening_ssh_sources"],
     ):
         networks = [IPv4Network(one) for one in sources]
