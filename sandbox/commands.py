@@ -91,9 +91,10 @@ def down(
 @app.command()
 def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack: Stack = "sandbox") -> None:
     """Throw nodes away and boot them as new."""
-    from sandbox.nspawn import from_environment, lab, nodes
+    from sandbox.nspawn import from_environment, lab
     from sandbox.nspawn.errors import LabError
     from sandbox.nspawn.layout import layout
+    from sandbox.nspawn.machine import nodes
 
     try:
         for name in wanted:
@@ -135,9 +136,10 @@ def exec(node: str, command: list[str]) -> None:
 def _replace_with_ssh(name: str, command: list[str], *extra: str) -> None:
     import shlex
 
-    from sandbox.nspawn import node, ssh
     from sandbox.nspawn.errors import LabError
     from sandbox.nspawn.layout import layout
+    from sandbox.nspawn.machine import node
+    from sandbox.nspawn.network import ssh
 
     lab = layout()
     try:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from landbridge.environment import Environment
 from landbridge.paths import secrets_dir
 from sandbox.aws_emulator.process import Cloud, start, wait_ready
-from sandbox.nspawn import processes
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import processes
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.site import METADATA
 

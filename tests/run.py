@@ -73,7 +73,7 @@ def _get_engine() -> None:
 
 def _get_lab_packages() -> None:
     if machine.lab().able:
-        from sandbox.nspawn import host_packages
+        from sandbox.nspawn.host import host_packages
 
         host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
 

@@ -44,7 +44,7 @@ def main() -> int:
     parent = os.getppid()
     arguments = _arguments()
     # Ports first: what is wrong with them is said at once, moto takes two seconds to import.
-    from sandbox.aws_emulator.listen import ListenError, listen, parse
+    from sandbox.aws_emulator.server.listening_sockets import ListenError, listen, parse
 
     try:
         api = [listen(address) for address in arguments.listen]
@@ -60,17 +60,17 @@ def main() -> int:
     os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", str(arguments.managed_policies).lower())
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
-    from sandbox.aws_emulator import bucket_policy
-    from sandbox.aws_emulator.account import mark
-    from sandbox.aws_emulator.addresses import AddressBook
-    from sandbox.aws_emulator.application import Application
-    from sandbox.aws_emulator.credentials import Keys, kept_pair
-    from sandbox.aws_emulator.extensions import install
-    from sandbox.aws_emulator.imds import Metadata
-    from sandbox.aws_emulator.launcher import make_launcher
-    from sandbox.aws_emulator.lifecycle import Lifecycle
-    from sandbox.aws_emulator.server import ApiHandler, MetadataHandler, serve
-    from sandbox.aws_emulator.shutdown import watch
+    from sandbox.aws_emulator.ec2.actions import install
+    from sandbox.aws_emulator.identity.access_keys import Keys, kept_pair
+    from sandbox.aws_emulator.instances.imds import Metadata
+    from sandbox.aws_emulator.instances.launcher import make_launcher
+    from sandbox.aws_emulator.instances.lifecycle import Lifecycle
+    from sandbox.aws_emulator.instances.moto_instances import mark
+    from sandbox.aws_emulator.instances.shutdown import watch
+    from sandbox.aws_emulator.network.private_addresses import AddressBook
+    from sandbox.aws_emulator.server.application import Application
+    from sandbox.aws_emulator.server.wsgi_server import ApiHandler, MetadataHandler, serve
+    from sandbox.aws_emulator.storage import bucket_policy
     from sandbox.aws_emulator.world import World
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]

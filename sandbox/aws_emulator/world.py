@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sandbox.aws_emulator.addresses import AddressBook
-from sandbox.aws_emulator.busy import Busy
-from sandbox.aws_emulator.capacity import CapacityPools
-from sandbox.aws_emulator.errors import CloudError
-from sandbox.aws_emulator.idempotency import Tokens
-from sandbox.aws_emulator.lag import Lag
-from sandbox.aws_emulator.lifecycle import Lifecycle
-from sandbox.aws_emulator.throttle import Bucket
+from sandbox.aws_emulator.ec2.capacity_pools import CapacityPools
+from sandbox.aws_emulator.instances.lifecycle import Lifecycle
+from sandbox.aws_emulator.network.private_addresses import AddressBook
+from sandbox.aws_emulator.server.client_tokens import Tokens
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.server.eventual_consistency import Lag
+from sandbox.aws_emulator.server.processing_time import Busy
+from sandbox.aws_emulator.server.throttling import Bucket
 
 
 @dataclass

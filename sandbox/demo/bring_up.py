@@ -16,7 +16,7 @@ from sandbox.demo.work import command, json_command, program
 from sandbox.nspawn import from_environment, lab
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout, layout
-from sandbox.nspawn.node import load as node_record
+from sandbox.nspawn.machine.node import load as node_record
 from sandbox.nspawn.site import AWS_GATEWAY
 from sandbox.session import command_variables, ensure_cloud, running_cloud
 
@@ -109,7 +109,7 @@ class BringUp:
 
     def image(self) -> None:
         """The cloud nodes' image, from the roles that configure the on-prem nodes."""
-        from sandbox.nspawn import image_builder
+        from sandbox.nspawn.machine import image_builder
 
         with self.report.step("cloud node image") as step:
             for pool in self.environment.aws.pools:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from sandbox.nspawn import nodes, ssh
 from sandbox.nspawn.layout import Layout
-from sandbox.nspawn.node import load as node_record
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.machine.node import load as node_record
+from sandbox.nspawn.network import ssh
 
 
 class ClusterError(Exception):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from landbridge.paths import state_dir
 from sandbox.demo.report import DemoError
-from sandbox.nspawn.processes import Process, all_pids, end, identify
+from sandbox.nspawn.host.processes import Process, all_pids, end, identify
 
 #: Every process that the demonstration starts inherits this variable, with the demonstration's folder in it.
 MARK = "LANDBRIDGE_EMBEDDED"

@@ -4,9 +4,9 @@ import json
 import shlex
 from typing import Any
 
-from sandbox.nspawn import nodes
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
 
 FILE = "/var/lib/lab/faults.json"
 LOG = "/dev/kmsg"

@@ -9,10 +9,14 @@ import shutil
 import signal
 from pathlib import Path
 
-from sandbox.nspawn import cgroups, netns, network, nodes, packages, processes, shell
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import package_cache as packages
+from sandbox.nspawn.host import processes, shell
 from sandbox.nspawn.layout import DEFAULT_LAB, Layout
-from sandbox.nspawn.node import names
+from sandbox.nspawn.machine import cgroups, nodes
+from sandbox.nspawn.machine.node import names
+from sandbox.nspawn.network import bridges as network
+from sandbox.nspawn.network import netns
 from sandbox.nspawn.progress import Report, silent, step
 
 

@@ -2,10 +2,16 @@
 
 import os
 
-from sandbox.nspawn import carrier, cloud_node, host_packages, image, network, nodes, packages, shell, ssh, wheels
 from sandbox.nspawn import from_environment as environments
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import host_packages, shell
+from sandbox.nspawn.host import package_cache as packages
+from sandbox.nspawn.host import wheelhouse as wheels
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import cloud_node, image, nodes
+from sandbox.nspawn.network import bridges as network
+from sandbox.nspawn.network import relay_process as carrier
+from sandbox.nspawn.network import ssh
 from sandbox.nspawn.progress import Report, silent, step
 from sandbox.nspawn.site import Site
 

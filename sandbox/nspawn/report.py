@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sandbox.nspawn import cgroups, nodes
 from sandbox.nspawn.layout import Layout
-from sandbox.nspawn.node import load, names
+from sandbox.nspawn.machine import cgroups, nodes
+from sandbox.nspawn.machine.node import load, names
 
 
 @dataclass(frozen=True)

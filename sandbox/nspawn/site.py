@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from sandbox.nspawn.network import Bridge, Nic
-from sandbox.nspawn.node import Node
+from sandbox.nspawn.machine.node import Node
+from sandbox.nspawn.network.bridges import Bridge, Nic
 
 ONPREM = "br-onprem"
 CLOUD = "br-cloud"

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import wait_for
-from sandbox.nspawn import network
+from sandbox.nspawn.network import bridges as network
 from tests.e2e.bursting import Bursting, fresh, scaled, watch
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500), pytest.mark.long]

@@ -21,7 +21,10 @@ from sandbox.demo.full import clients, instances, train_on_both_sites
 from sandbox.demo.report import Report
 from sandbox.demo.training import Researcher
 from sandbox.demo.work import command, program
-from sandbox.nspawn import capture, cleanup, network, processes
+from sandbox.nspawn import cleanup
+from sandbox.nspawn.host import processes
+from sandbox.nspawn.network import bridges as network
+from sandbox.nspawn.network import capture
 from sandbox.nspawn.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.nspawn import carrier, cleanup, cloud_node, from_environment, image, image_builder, nodes
+from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import cloud_node, image, image_builder, nodes
+from sandbox.nspawn.network import relay_process as carrier
 
 pytestmark = pytest.mark.lab
 PLAYBOOK = Path("tests/e2e/files/tiny_image.yml")

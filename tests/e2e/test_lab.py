@@ -11,11 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.nspawn import capture, cleanup, cloud_node, image, network, nodes, packages, processes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import package_cache as packages
+from sandbox.nspawn.host import processes
 from sandbox.nspawn.layout import Layout, layout
-from sandbox.nspawn.node import load
+from sandbox.nspawn.machine import cloud_node, image, nodes
+from sandbox.nspawn.machine.node import load
+from sandbox.nspawn.network import bridges as network
+from sandbox.nspawn.network import capture
 from sandbox.nspawn.site import INTERNET, Machine, Site, operator_address, plan
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]

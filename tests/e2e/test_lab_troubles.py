@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.nspawn import disk, shell
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import disk, shell
 
 ROOT = Path(__file__).resolve().parents[2]
 LANDBRIDGE = (sys.executable, "-c", "from sandbox.commands import app; app()")

@@ -1,6 +1,6 @@
 """Links to look at, as somebody would write them under the sandbox's environment."""
 
-from sandbox.aws_emulator.lines import connection_id
+from sandbox.aws_emulator.network.direct_connect import connection_id
 from sandbox.pulumi_provider.graph import Graph
 
 #: What stands in the sandbox's file.

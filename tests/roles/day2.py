@@ -13,8 +13,9 @@ from typing import Any
 from landbridge.catalog import platforms
 from sandbox.demo.cluster import Cluster
 from sandbox.fast_ansible import fast_ansible_variables
-from sandbox.nspawn import nodes, ssh
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.network import ssh
 from sandbox.nspawn.site import Machine, plan
 
 ROOT = Path(__file__).parents[2]

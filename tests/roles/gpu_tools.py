@@ -11,8 +11,8 @@ from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.hardware.packages.repository import Repository
-from sandbox.nspawn import nodes
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment

@@ -10,8 +10,8 @@ from typing import Any
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.nspawn import nodes
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment

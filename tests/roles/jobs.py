@@ -8,8 +8,8 @@ from typing import Any
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import Cluster, wait_for
-from sandbox.nspawn import image_builder
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import image_builder
 from sandbox.nspawn.site import Machine, plan
 
 ONPREM, CLOUD = IPv4Network("10.31.0.0/16"), IPv4Network("10.71.0.0/16")

@@ -9,8 +9,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.nspawn import nodes
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import ROOT, Counts, connection, play
 from tests.unit.core.samples import REMOVED, environment

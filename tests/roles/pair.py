@@ -11,8 +11,8 @@ from typing import Any
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import Cluster, ClusterError, wait_for
-from sandbox.nspawn import image_builder
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import image_builder
 from sandbox.nspawn.site import Machine, Site, plan
 from tests.roles.playing import recap
 

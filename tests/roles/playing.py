@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.fast_ansible import fast_ansible_variables
-from sandbox.nspawn import netns, ssh
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.network import netns, ssh
 
 ROOT = Path(__file__).parents[2]
 Counts = dict[str, dict[str, int]]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.demo.cluster import Cluster
-from sandbox.nspawn import ssh
 from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.network import ssh
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from landbridge.realise import wheel
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.playing import Played, connection, play
 

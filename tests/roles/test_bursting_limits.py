@@ -15,9 +15,10 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import wait_for
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import environment

@@ -11,9 +11,10 @@ import pytest
 
 from landbridge.environment import Environment
 from sandbox.demo.cluster import wait_for
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles import pair
 from tests.roles.pair import Jobs
 

@@ -13,14 +13,15 @@ from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.realise import wheel
 from sandbox.aws_emulator.process import Cloud, running
 from sandbox.demo.cluster import ClusterError, wait_for
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import operator_address
 from tests.roles import pair
 from tests.roles.pair import Jobs
+from tests.unit.aws_emulator.conftest import build, client_of
 from tests.unit.burst.conftest import described
-from tests.unit.cloud.conftest import build, client_of
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1200)]
 

@@ -8,9 +8,10 @@ import pytest
 
 from sandbox.demo.cluster import wait_for
 from sandbox.hardware import faults
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles.day2 import MUNGE, NODES, SITE, SLURM, TAGS, Site, home, project
 from tests.roles.playing import recap
 

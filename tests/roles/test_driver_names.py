@@ -13,7 +13,7 @@ from landbridge.environment.onprem.driver import Driver
 from landbridge.plan.ansible.gpu_stack import software
 from sandbox.hardware.packages.repository import index
 from sandbox.hardware.packages.rows import suites
-from sandbox.nspawn.host_packages import find_program
+from sandbox.nspawn.host.host_packages import find_program
 
 ROOT = Path(__file__).parents[2]
 ROLE = ROOT / "ansible/roles/nvidia_driver"

@@ -6,9 +6,10 @@ import pytest
 
 from sandbox.demo.cluster import ClusterError, wait_for
 from sandbox.hardware.packages.repository import publish
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles.everything import ADDRESSES, NODES, RELEASE, SITE, Rack, project
 
 #: Seconds that four bare machines may take with plain Ansible, all of them on this machine's cores.

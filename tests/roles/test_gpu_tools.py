@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.hardware.packages.repository import publish
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles.gpu_tools import DCGM, NAME, OPERATOR, RDMA, SITE, SLURM, TOOLKIT, TOOLS, Bench
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

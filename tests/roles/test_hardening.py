@@ -14,9 +14,11 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.nspawn import cleanup, netns, nodes, ssh
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.network import netns, ssh
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment

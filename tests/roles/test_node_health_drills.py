@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from sandbox.hardware import faults
-from sandbox.nspawn import cleanup, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles.health import INTERVAL, NODES, ROUND, SITE, Drill
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]

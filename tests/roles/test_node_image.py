@@ -11,10 +11,14 @@ from landbridge import yaml_text
 from landbridge.environment import Environment, ImageBuild, ImageSource
 from landbridge.node_image import Bundle, bundle, steps
 from landbridge.plan.aws.node_image import node_image_args
-from sandbox.nspawn import carrier, cleanup, cloud_node, from_environment, image, network, nodes, ssh
+from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
-from sandbox.nspawn.node import Node, load
+from sandbox.nspawn.machine import cloud_node, image, nodes
+from sandbox.nspawn.machine.node import Node, load
+from sandbox.nspawn.network import bridges as network
+from sandbox.nspawn.network import relay_process as carrier
+from sandbox.nspawn.network import ssh
 from sandbox.nspawn.site import ONPREM, operator_address
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1500)]

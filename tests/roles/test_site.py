@@ -7,7 +7,7 @@ import pytest
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import Cluster, ClusterError
 from sandbox.demo.work import command, program
-from sandbox.nspawn import nodes
+from sandbox.nspawn.machine import nodes
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1200)]
 

@@ -11,9 +11,10 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.nspawn import cleanup, image_builder, nodes
+from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import image_builder, nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.unit.core.samples import environment, shipped
 

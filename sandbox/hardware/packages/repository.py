@@ -15,10 +15,11 @@ from pathlib import Path
 
 from sandbox.hardware.packages.deb import Package
 from sandbox.hardware.packages.rows import suites
-from sandbox.nspawn import shell, wheels
+from sandbox.nspawn.host import shell
+from sandbox.nspawn.host import wheelhouse as wheels
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.locks import locked
-from sandbox.nspawn.relay import WHEELS_PORT
+from sandbox.nspawn.network.relay import WHEELS_PORT
 
 KEY = "lab-packages.asc"
 #: What NVIDIA calls the key that is beside its packages: CUDA's for Debian 13 and for Ubuntu 24.04, DOCA's, the toolkit's.

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.roles.test_node_storage import loaded
-from tests.unit.cloud.conftest import Stack
-from tests.unit.cloud.test_emulator_launch import run
+from tests.unit.aws_emulator.conftest import Stack
+from tests.unit.aws_emulator.test_emulator_launch import run
 
 ROLE = Path(__file__).parents[3] / "ansible/roles/cloud_agent"
 agent = loaded(ROLE / "files/landbridge-cloud-agent")

@@ -10,8 +10,8 @@ from landbridge.burst.config.config import Config
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Place, Policy, Pool
 from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import ZONES, Stack, client_of, cloud, ec2, emulator, stack  # noqa: F401
 from tests.unit.burst import launches
-from tests.unit.cloud.conftest import ZONES, Stack, client_of, cloud, ec2, emulator, stack  # noqa: F401
 
 
 def described(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.cloud_node import LIMITS, agent, spot_instance
-from tests.unit.cloud.conftest import Stack
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import AwsError
 from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import IMAGE, Stack, client_of
 from tests.unit.burst import launches
 from tests.unit.burst.situations import NOW, instance, place
-from tests.unit.cloud.conftest import IMAGE, Stack, client_of
 
 FAR = "r-2"
 NEAR, AWAY = place("a"), place("z", region=FAR)

@@ -9,8 +9,8 @@ import pytest
 from landbridge.burst.journal.store import Store
 from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
+from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.burst.service import emulator, gone, instances, place, records, start, submit  # noqa: F401
-from tests.unit.cloud.conftest import client_of
 
 
 def test_second_job_bursts_while_the_first_holds_the_site(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:

@@ -21,7 +21,7 @@ from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Account, Interface, Job, Node, Place, Policy, Pool, Record, SlurmView, State
 from sandbox.aws_emulator.process import Cloud, running
-from tests.unit.cloud.conftest import Stack, build, client_of
+from tests.unit.aws_emulator.conftest import Stack, build, client_of
 
 JOBS = count(7)
 TYPE = "p5.48xlarge"

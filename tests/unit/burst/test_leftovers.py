@@ -10,8 +10,8 @@ from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.aws.unattached import EVERY, Kind, Leftover, Sweep
 from landbridge.burst.model import Place, Policy
 from landbridge.burst.model.errors import AwsError
+from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.launches import TAGS, attempt
-from tests.unit.cloud.conftest import Stack
 
 BOUND = 300.0
 POLICY = Policy("sandbox", "us-east-1", {}, {}, orphan_seconds=BOUND)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.cloud_node import identity, spot_instance
-from tests.unit.cloud.conftest import Stack
 
 
 def test_a_node_takes_its_place_in_the_list_of_its_launch(

@@ -18,8 +18,8 @@ from landbridge.burst.model import State
 from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
+from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.burst.service import emulator, instances, log, place, start, submit  # noqa: F401
-from tests.unit.cloud.conftest import client_of
 
 
 def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[str]":

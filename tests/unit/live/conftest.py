@@ -11,7 +11,7 @@ import pytest
 from landbridge.environment import Loaded, load_environment
 from landbridge.findings import DataPath
 from sandbox.aws_emulator.process import Cloud, running
-from tests.unit.cloud.conftest import client_of
+from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.core.samples import GOOD, REMOVED, changed
 
 Build = Callable[..., Loaded]

@@ -7,7 +7,7 @@ from typing import Any
 
 from landbridge.findings import DataPath
 from sandbox.aws_emulator.process import Cloud
-from tests.unit.cloud.conftest import client_of
+from tests.unit.aws_emulator.conftest import client_of
 
 UBUNTU = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"
 AL2023 = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-amazon-linux-2023/latest/ami-id"

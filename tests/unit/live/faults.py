@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from landbridge.findings import DataPath
-from sandbox.aws_emulator.lines import connection_id
+from sandbox.aws_emulator.network.direct_connect import connection_id
 from sandbox.aws_emulator.process import Cloud
-from tests.unit.cloud.conftest import client_of
+from tests.unit.aws_emulator.conftest import client_of
 
 from .estate import Estate
 

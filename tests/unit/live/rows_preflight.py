@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.findings import DataPath
-from sandbox.aws_emulator.images import ami_id
+from sandbox.aws_emulator.ec2.images import ami_id
 from tests.unit.core.samples import REMOVED
 from tests.unit.rules.row import Elsewhere
 

@@ -8,7 +8,7 @@ from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
 from landbridge.live.recovery import KINDS
 from sandbox.aws_emulator.process import Cloud
-from tests.unit.cloud.test_emulator_services import Site
+from tests.unit.aws_emulator.test_emulator_services import Site
 
 MINE = {"landbridge:cluster": "test", "Name": "it"}
 PAIRS = [{"Key": key, "Value": value} for key, value in MINE.items()]

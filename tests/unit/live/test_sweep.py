@@ -11,7 +11,7 @@ from landbridge.live.aws import Aws
 from landbridge.live.sweep import Leftover, Swept, look, remove
 from landbridge.live.sweep.kinds import KINDS
 from sandbox.aws_emulator.process import Cloud
-from tests.unit.cloud.conftest import IMAGE, client_of
+from tests.unit.aws_emulator.conftest import IMAGE, client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
 from sandbox.aws_emulator.process import Cloud
-from tests.unit.cloud.conftest import client_of
+from tests.unit.aws_emulator.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KINDS = ["virtual interface", "Direct Connect gateway", "transit route table", "transit gateway"]

@@ -1,0 +1,1 @@
+"""Billing beyond moto: Cost Explorer and budget actions."""

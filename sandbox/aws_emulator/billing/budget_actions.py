@@ -1,0 +1,202 @@
+"""What moto lacks of AWS Budgets: actions, tags, and changing a budget.
+
+Source: AWS Budgets API Reference, CreateBudget, UpdateBudget, CreateBudgetAction, DeleteBudgetAction; its user guide, "Creating a role
+for AWS Budgets to run budget actions". What an action would do is not done: nothing is spent here.
+"""
+
+import json
+import uuid
+from typing import Any
+
+import moto.backends
+
+from sandbox.aws_emulator.identity import principals
+from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.world import World
+
+Bag = dict[str, Any]
+_DEFINITIONS = {
+    "APPLY_IAM_POLICY": "IamActionDefinition",
+    "APPLY_SCP_POLICY": "ScpActionDefinition",
+    "RUN_SSM_DOCUMENTS": "SsmActionDefinition",
+}
+_LOCKED = ("EXECUTION_IN_PROGRESS", "REVERSE_IN_PROGRESS")
+#: What makes two actions of a budget the same one.
+_SAME = ("NotificationType", "ActionType", "ActionThreshold", "Definition")
+
+
+def create_budget(world: World, region: str, given: Bag) -> Bag:
+    """CreateBudget: moto's, with its tags."""
+    _own_account(given)
+    budget = given["Budget"]
+    if budget["BudgetName"] in _backend().budgets[ACCOUNT]:
+        message = f"Error creating budget: {budget['BudgetName']} - the budget already exists."
+        raise CloudError("DuplicateRecordException", message)
+    if not {"BudgetLimit", "PlannedBudgetLimits", "AutoAdjustData"} & set(budget):
+        raise CloudError("InvalidParameterException", "Unable to create/update budget - provide a limit.")
+    _backend().create_budget(ACCOUNT, budget, given.get("NotificationsWithSubscribers", []))
+    world.budget_tags[_budget_arn(budget["BudgetName"])] = given.get("ResourceTags", [])
+    return {}
+
+
+def update_budget(world: World, region: str, given: Bag) -> Bag:
+    """UpdateBudget: everything but its name is told again, and its notifications stay."""
+    _own_account(given)
+    new = given["NewBudget"]
+    kept = _budget(new["BudgetName"])
+    if new["TimeUnit"] != kept.budget["TimeUnit"] or new["BudgetType"] != kept.budget["BudgetType"]:
+        raise CloudError("InvalidParameterException", "A budget's type and time unit cannot be changed.")
+    kept.budget = {"TimePeriod": kept.budget["TimePeriod"], **new, "LastUpdatedTime": world.now().timestamp()}
+    return {}
+
+
+def delete_budget(world: World, region: str, given: Bag) -> Bag:
+    """DeleteBudget: its actions, which are only found by its name, go with it."""
+    _own_account(given)
+    name = given["BudgetName"]
+    _budget(name)
+    if any(one["Status"] in _LOCKED for one in _of(world, name)):
+        raise CloudError("ResourceLockedException", "An action of this budget is being executed.")
+    for one in _of(world, name):
+        _forget(world, one)
+    _backend().delete_budget(ACCOUNT, name)
+    world.budget_tags.pop(_budget_arn(name), None)
+    return {}
+
+
+def create(world: World, region: str, given: Bag) -> Bag:
+    """CreateBudgetAction."""
+    _own_account(given)
+    _budget(given["BudgetName"])
+    _check(region, given)
+    if any(all(one[key] == given[key] for key in _SAME) for one in _of(world, given["BudgetName"])):
+        raise CloudError("DuplicateRecordException", "The budget has this action already.")
+    own = str(uuid.uuid4())
+    made = {key: value for key, value in given.items() if key not in ("AccountId", "ResourceTags")}
+    world.budget_actions[own] = json.loads(json.dumps({**made, "ActionId": own, "Status": "STANDBY"}))
+    world.budget_tags[_arn(given["BudgetName"], own)] = given.get("ResourceTags", [])
+    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "ActionId": own}
+
+
+def describe(world: World, region: str, given: Bag) -> Bag:
+    """DescribeBudgetAction."""
+    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": _action(world, given)}
+
+
+def listed(world: World, region: str, given: Bag) -> Bag:
+    """DescribeBudgetActionsForBudget."""
+    _own_account(given)
+    _budget(given["BudgetName"])
+    return {"Actions": _of(world, given["BudgetName"])}
+
+
+def update(world: World, region: str, given: Bag) -> Bag:
+    """UpdateBudgetAction."""
+    one = _action(world, given)
+    before = dict(one)
+    after = {**one, **{key: value for key, value in given.items() if key != "AccountId"}}
+    _unlocked(one)
+    _check(region, after)
+    world.budget_actions[one["ActionId"]] = after
+    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "OldAction": before, "NewAction": after}
+
+
+def delete(world: World, region: str, given: Bag) -> Bag:
+    """DeleteBudgetAction: not while it runs."""
+    one = _action(world, given)
+    _unlocked(one)
+    _forget(world, one)
+    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": one}
+
+
+def tag(world: World, region: str, given: Bag) -> Bag:
+    """TagResource."""
+    new = {one["Key"] for one in given["ResourceTags"]}
+    kept = [one for one in _tags(world, given) if one["Key"] not in new]
+    world.budget_tags[given["ResourceARN"]] = kept + given["ResourceTags"]
+    return {}
+
+
+def untag(world: World, region: str, given: Bag) -> Bag:
+    """UntagResource."""
+    kept = [one for one in _tags(world, given) if one["Key"] not in given["ResourceTagKeys"]]
+    world.budget_tags[given["ResourceARN"]] = kept
+    return {}
+
+
+def tags_of(world: World, region: str, given: Bag) -> Bag:
+    """ListTagsForResource."""
+    return {"ResourceTags": _tags(world, given)}
+
+
+def _check(region: str, asked: Bag) -> None:
+    wanted = _DEFINITIONS[asked["ActionType"]]
+    if set(asked["Definition"]) != {wanted}:
+        raise CloudError("InvalidParameterException", f"An action of type {asked['ActionType']} needs a {wanted}.")
+    role = principals.role(region, asked["ExecutionRoleArn"])
+    if role is None or not principals.trusts(role, "budgets.amazonaws.com"):
+        message = f"AWS Budgets cannot take the execution role {asked['ExecutionRoleArn']}: it is not there, or does not trust"
+        raise CloudError("AccessDeniedException", f"{message} budgets.amazonaws.com.")
+    own = asked["Definition"].get("IamActionDefinition")
+    if own is None:
+        return
+    if principals.policy(region, own["PolicyArn"]) is None:
+        raise CloudError("InvalidParameterException", f"The policy {own['PolicyArn']} does not exist.")
+    if not any(own.get(key) for key in ("Roles", "Groups", "Users")):
+        raise CloudError("InvalidParameterException", "An IAM action needs roles, groups or users.")
+    for name in own.get("Roles", []):
+        if principals.role(region, name) is None:
+            raise CloudError("InvalidParameterException", f"The role {name} does not exist.")
+
+
+def _own_account(given: Bag) -> None:
+    if given["AccountId"] != ACCOUNT:
+        raise CloudError("AccessDeniedException", f"Account {given['AccountId']} is not the caller's.")
+
+
+def _backend() -> Any:
+    return moto.backends.get_backend("budgets")[ACCOUNT]["aws"]
+
+
+def _budget(name: str) -> Any:
+    known = _backend().budgets[ACCOUNT]
+    if name not in known:
+        raise CloudError("NotFoundException", f"Unable to get budget: {name} - the budget doesn't exist.")
+    return known[name]
+
+
+def _action(world: World, given: Bag) -> Bag:
+    _own_account(given)
+    one = world.budget_actions.get(given["ActionId"])
+    if one is None or one["BudgetName"] != given["BudgetName"]:
+        raise CloudError("NotFoundException", f"The budget {given['BudgetName']} has no action {given['ActionId']}.")
+    return one
+
+
+def _of(world: World, name: str) -> list[Bag]:
+    return [one for one in world.budget_actions.values() if one["BudgetName"] == name]
+
+
+def _unlocked(one: Bag) -> None:
+    if one["Status"] in _LOCKED:
+        raise CloudError("ResourceLockedException", f"The action {one['ActionId']} is being executed.")
+
+
+def _forget(world: World, one: Bag) -> None:
+    del world.budget_actions[one["ActionId"]]
+    world.budget_tags.pop(_arn(one["BudgetName"], one["ActionId"]), None)
+
+
+def _tags(world: World, given: Bag) -> list[Bag]:
+    if given["ResourceARN"] not in world.budget_tags:
+        raise CloudError("NotFoundException", f"The resource {given['ResourceARN']} does not exist.")
+    return world.budget_tags[given["ResourceARN"]]
+
+
+def _budget_arn(name: str) -> str:
+    return f"arn:aws:budgets::{ACCOUNT}:budget/{name}"
+
+
+def _arn(name: str, action: str) -> str:
+    return f"{_budget_arn(name)}/action/{action}"

@@ -1,0 +1,234 @@
+"""The EC2 actions that are ours instead of moto's: one function an action, registered on moto's response class."""
+
+from collections.abc import Callable
+from typing import Any
+
+from moto.core.responses import ActionResult, EmptyResult
+from moto.ec2.models.instances import InstanceState
+from moto.ec2.models.subnets import Subnet
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws_emulator import model_registry as models
+from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
+from sandbox.aws_emulator.ec2 import descriptions, fleet, images, launch, quotas
+from sandbox.aws_emulator.ec2 import instance_types as types
+from sandbox.aws_emulator.ec2 import placement_groups as placement
+from sandbox.aws_emulator.ec2 import resource_groups as groups
+from sandbox.aws_emulator.ec2 import run_instances_checks as requests
+from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
+from sandbox.aws_emulator.identity import aws_managed_policies as managed
+from sandbox.aws_emulator.instances.lifecycle import TERMINATED
+from sandbox.aws_emulator.network import dependencies, resolver
+from sandbox.aws_emulator.network import direct_connect as lines
+from sandbox.aws_emulator.network import transit_gateway_attachments as attachments
+from sandbox.aws_emulator.network import transit_gateway_peering as peering
+from sandbox.aws_emulator.network import transit_gateway_route_tables as transit
+from sandbox.aws_emulator.server.errors import CloudError, render
+from sandbox.aws_emulator.storage import efs, fsx, rds
+from sandbox.aws_emulator.world import World
+
+Action = Callable[[World, Any], Any]
+
+
+def install(world: World) -> None:
+    """Make moto's EC2 answer for `world`. Global to the process, as moto's own state is."""
+    for name, action in ACTIONS.items():
+        setattr(EC2Response, name, _method(world, action))
+    Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
+    free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
+    Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
+    for other in (
+        resolver,
+        models,
+        quotas,
+        groups,
+        images,
+        fsx,
+        efs,
+        dependencies,
+        descriptions,
+        attachments,
+        machines,
+        managed,
+        rds,
+    ):
+        other.install(world)
+    for network in (transit, peering, lines):
+        network.install(world)
+
+
+def _method(world: World, action: Action) -> Callable[[Any], Any]:
+    def method(response: Any) -> Any:
+        try:
+            if action is not _run_instances:
+                response.error_on_dryrun()
+            result = action(world, response)
+        except CloudError as error:
+            world.errors[error.code] += 1
+            # moto's serialiser knows no status codes for EC2's errors, and ours matter (500, 503).
+            _, headers, body = render(error, "ec2", "")
+            return error.status, {**headers, "status": error.status}, body.decode()
+        return EmptyResult() if result is None else ActionResult(result)
+
+    return method
+
+
+def _choose_address(world: World) -> Callable[[Any, Any], str]:
+    def choose(subnet: Any, instance: Any) -> str:
+        kept = {str(address) for one in subnet._cidr_reservations for address in one.cidr}
+        address = world.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *kept})
+        subnet._subnet_ips[address] = instance
+        subnet._unused_ips.discard(address)
+        return address
+
+    return choose
+
+
+def _parameters(response: Any) -> dict[str, Any]:
+    return dict(response.params)
+
+
+def _run_instances(world: World, response: Any) -> Any:
+    request, backend = _parameters(response), response.ec2_backend
+    token = request.pop("ClientToken", None)
+    minimum, maximum = int(request.pop("MinCount", 1)), int(request.pop("MaxCount", 1))
+    if not 1 <= minimum <= maximum:
+        raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} do not fit together.")
+    requests.check(request)
+    if str(request.pop("DryRun", "")).lower() == "true":
+        # A dry run asks for leave, and tells what is wrong with the request; capacity it does not promise.
+        launch.check(world, backend, requests.resolve(backend, request), minimum)
+        raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
+    asked = {**request, "MinCount": minimum, "MaxCount": maximum}
+
+    def answer() -> Any:
+        return launch.run(world, backend, requests.resolve(backend, request), minimum, maximum, token)
+
+    with world.lock:
+        return world.tokens.once(f"RunInstances/{backend.region_name}", token, asked, answer)
+
+
+def _create_fleet(world: World, response: Any) -> Any:
+    request, backend = _parameters(response), response.ec2_backend
+    with world.lock:
+        scope = f"CreateFleet/{backend.region_name}"
+        return world.tokens.once(
+            scope, request.get("ClientToken"), request, lambda: fleet.create(world, backend, request)
+        )
+
+
+def _terminate_instances(world: World, response: Any) -> Any:
+    backend, ids = response.ec2_backend, list(_parameters(response).get("InstanceIds") or [])
+    with world.lock:
+        changes = terminate(world, backend, ids, "Client.UserInitiatedShutdown")
+    return {"TerminatingInstances": changes}
+
+
+def terminate(world: World, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
+    """End instances; one that has ended already stays as it is. Returns the changes in the API's shape."""
+    before = {i.id: (i.state, i.state_code) for i in backend.get_multi_instances_by_id(ids)}
+    alive = [instance_id for instance_id in ids if before[instance_id][0] not in ("terminated", "shutting-down")]
+    if alive or not ids:
+        backend.terminate_instances(alive)
+    for instance_id in alive:
+        instance = backend.get_instance(instance_id)
+        for nic in list(instance.nics.values()):
+            nic.subnet.del_subnet_ip(nic.private_ip_address)
+        for subnet, address in world.extra.pop(instance_id, []):
+            subnet.del_subnet_ip(address)
+        world.reserved.pop(instance_id, None)
+        world.capacity.give_back(world.capacity_keys.pop(instance_id, None))
+        instance._state = InstanceState(*TERMINATED)
+        world.lifecycle.end(instance_id, reason)
+    return [
+        {
+            "InstanceId": instance_id,
+            "PreviousState": {"Name": before[instance_id][0], "Code": before[instance_id][1]},
+            "CurrentState": {"Name": "shutting-down", "Code": 32}
+            if instance_id in alive
+            else {"Name": "terminated", "Code": 48},
+        }
+        for instance_id in ids
+    ]
+
+
+def _create_placement_group(world: World, response: Any) -> Any:
+    with world.lock:
+        return placement.create(world, response.region, response.current_account, _parameters(response))
+
+
+def _describe_placement_groups(world: World, response: Any) -> Any:
+    return placement.describe(world, response.region, _parameters(response))
+
+
+def _delete_placement_group(world: World, response: Any) -> None:
+    backend = response.ec2_backend
+    with world.lock:
+        used = {
+            i.placement.group_name for i in backend.all_instances() if i.state not in ("terminated", "shutting-down")
+        }
+        placement.delete(world, response.region, _parameters(response), used)
+
+
+def _default_disk_key(world: World, response: Any) -> Any:
+    """GetEbsDefaultKmsKeyId, which moto can only set."""
+    return {"KmsKeyId": response.ec2_backend.default_kms_key_id or "alias/aws/ebs"}
+
+
+def _describe_regions(world: World, response: Any) -> Any:
+    """DescribeRegions; those that are closed show only to who asks for all."""
+    request = _parameters(response)
+    wanted, everything = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
+    known = {region.name: region for region in response.ec2_backend.describe_regions([])}
+    for name in wanted:
+        if name not in known or (name in world.closed and not everything):
+            raise CloudError("InvalidParameterValue", f"Invalid region: {name}")
+    shown = []
+    for name, region in known.items():
+        if name in (wanted or known) and (everything or name not in world.closed):
+            status = "not-opted-in" if name in world.closed else "opt-in-not-required"
+            shown.append({"RegionName": name, "Endpoint": region.endpoint, "OptInStatus": status})
+    return {"Regions": shown}
+
+
+def _with_account(action: Callable[[World, str, str, Any], Any]) -> Action:
+    def act(world: World, response: Any) -> Any:
+        with world.lock:
+            return action(world, response.region, response.current_account, _parameters(response))
+
+    return act
+
+
+def _with_region(action: Callable[[World, str, Any], Any]) -> Action:
+    def act(world: World, response: Any) -> Any:
+        with world.lock:
+            return action(world, response.region, _parameters(response))
+
+    return act
+
+
+def _with_response(action: Callable[[World, Any, Any], Any]) -> Action:
+    return lambda world, response: action(world, response, _parameters(response))
+
+
+ACTIONS: dict[str, Action] = {
+    "run_instances": _run_instances,
+    "create_fleet": _create_fleet,
+    "terminate_instances": _terminate_instances,
+    "create_placement_group": _create_placement_group,
+    "describe_placement_groups": _describe_placement_groups,
+    "delete_placement_group": _delete_placement_group,
+    "describe_regions": _describe_regions,
+    "get_ebs_default_kms_key_id": _default_disk_key,
+    "create_capacity_reservation": _with_account(reservations.create),
+    "describe_capacity_reservations": _with_region(reservations.describe),
+    "cancel_capacity_reservation": _with_region(reservations.cancel),
+    "describe_capacity_block_offerings": _with_region(reservations.offer),
+    "purchase_capacity_block": _with_account(reservations.purchase),
+    "describe_instances": _with_response(descriptions.instances),
+    "describe_images": _with_response(images.describe),
+    "deregister_image": _with_response(images.deregister),
+    "describe_instance_types": _with_response(types.describe),
+    "describe_instance_type_offerings": _with_response(types.offerings),
+    "describe_spot_price_history": _with_response(types.spot_prices),
+}

@@ -1,0 +1,132 @@
+"""Service quotas: what they are, who may change them (only /_ctl), and the ones that refuse launches."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.servicequotas.responses import ServiceQuotasResponse
+
+from sandbox.aws_emulator.server.errors import CloudError, render
+from sandbox.aws_emulator.world import World
+
+JSON_PAGE = 100
+
+
+@cache
+def table() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
+    """Quotas by service and code."""
+    text = files("sandbox.aws_emulator.ec2").joinpath("quotas.yaml").read_text(encoding="utf-8")
+    quotas: Mapping[str, Mapping[str, Mapping[str, Any]]] = yaml.safe_load(text)["quotas"]
+    return quotas
+
+
+def value(world: World, service: str, code: str) -> float:
+    """The account's value of a quota: the one that a test has set, else the table's."""
+    return world.quotas.get(code, float(table()[service][code]["value"]))
+
+
+def install(world: World) -> None:
+    """Answer Service Quotas from the table."""
+    for name, action in _ACTIONS.items():
+        setattr(ServiceQuotasResponse, name, _method(world, action))
+
+
+def _method(world: World, action: Any) -> Any:
+    def method(response: Any) -> Any:
+        try:
+            return json.dumps(action(world, json.loads(response.body or b"{}"), response.region))
+        except CloudError as error:
+            _, headers, body = render(error, "servicequotas", "target")
+            return error.status, {**headers, "status": error.status}, body.decode()
+
+    return method
+
+
+def _get(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+    service, code = _found(request)
+    return {"Quota": _shown(service, code, value(world, service, code), region)}
+
+
+def _get_default(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+    service, code = _found(request)
+    return {"Quota": _shown(service, code, float(table()[service][code]["default"]), region)}
+
+
+def _list(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+    service = str(request.get("ServiceCode"))
+    if service not in table():
+        raise CloudError("NoSuchResourceException", f"The request failed because the service {service} does not exist.")
+    codes = list(table()[service])
+    start, size = int(request.get("NextToken") or 0), min(int(request.get("MaxResults") or JSON_PAGE), JSON_PAGE)
+    page = [_shown(service, code, value(world, service, code), region) for code in codes[start : start + size]]
+    return {"Quotas": page, **({"NextToken": str(start + size)} if start + size < len(codes) else {})}
+
+
+_ACTIONS = {"get_service_quota": _get, "get_aws_default_service_quota": _get_default, "list_service_quotas": _list}
+
+
+def _found(request: Mapping[str, Any]) -> tuple[str, str]:
+    service, code = str(request.get("ServiceCode")), str(request.get("QuotaCode"))
+    if code not in table().get(service, {}):
+        message = f"The request failed because the specified service quota does not exist: {service}/{code}."
+        raise CloudError("NoSuchResourceException", message)
+    return service, code
+
+
+def _shown(service: str, code: str, amount: float, region: str) -> dict[str, Any]:
+    return {
+        "ServiceCode": service,
+        "QuotaCode": code,
+        "QuotaName": table()[service][code]["name"],
+        "QuotaArn": f"arn:aws:servicequotas:{region}:123456789012:{service}/{code}",
+        "Value": amount,
+        "Unit": "None",
+        "Adjustable": True,
+        "GlobalQuota": False,
+    }
+
+
+def vcpus(instance_type: str) -> int:
+    """What one instance takes of a vCPU quota; 0 for a type that moto does not know."""
+    return int(INSTANCE_TYPES.get(instance_type, {}).get("VCpuInfo", {}).get("DefaultVCpus", 0))
+
+
+def code_of(instance_type: str, market: str) -> str | None:
+    """The vCPU quota of a type bought in a market (on-demand, spot); None where there is none."""
+    family = instance_type.partition(".")[0]
+    letters = re.match("[a-z]+", family)
+    for code, row in table()["ec2"].items():
+        named = row.get("families", ())
+        if row.get("market") == market and (family in named or (letters and letters[0] in named)):
+            return code
+    return None
+
+
+def require(world: World, backend: Any, instance_type: str, market: str, count: int) -> None:
+    """Raise VcpuLimitExceeded where `count` more instances pass the account's quota. Capacity Blocks have none here."""
+    code = code_of(instance_type, market)
+    if code is None:
+        return
+    used = sum(
+        vcpus(instance.instance_type)
+        for instance in backend.all_instances()
+        if instance.state in ("pending", "running") and code_of(instance.instance_type, _market(instance)) == code
+    )
+    limit, wanted = value(world, "ec2", code), count * vcpus(instance_type)
+    if used + wanted > limit:
+        if market == "spot":
+            raise CloudError("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
+        message = (
+            f"You have requested more vCPU capacity than your current vCPU limit of {limit:.0f} allows for the instance "
+            "bucket that the specified instance type belongs to."
+        )
+        raise CloudError("VcpuLimitExceeded", message)
+
+
+def _market(instance: Any) -> str:
+    return instance.lifecycle or "on-demand"

@@ -1,0 +1,1 @@
+"""Access beyond moto: access keys, IAM actions and managed policies, Roles Anywhere, hybrid activations."""

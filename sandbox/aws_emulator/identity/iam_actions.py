@@ -1,0 +1,50 @@
+"""Which IAM action a request needs, and the refusal of those that a test denies."""
+
+from fnmatch import fnmatchcase
+
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.server.request_validation import operation_at
+
+# REST services say what they do by method and path. (service, method, start or end of the path) -> action.
+_PATHS = (
+    ("elasticfilesystem", "GET", "/2015-02-01/file-systems", "DescribeFileSystems"),
+    ("elasticfilesystem", "GET", "/2015-02-01/mount-targets", "DescribeMountTargets"),
+)
+_S3 = {"HEAD": "ListBucket", "DELETE": "DeleteBucket", "GET": "GetObject", "PUT": "PutObject"}
+_S3_QUERIES = {"tagging": "GetBucketTagging", "location": "GetBucketLocation", "policy": "GetBucketPolicy"}
+
+
+def rest_action(service: str, method: str, path: str) -> str | None:
+    """The action behind a REST request's path; None where only the method is known."""
+    if service == "resource-groups" and path.count("/") == 1:
+        # /get-group-configuration is GetGroupConfiguration, and so are all its newer operations.
+        return "".join(word.capitalize() for word in path.strip("/").split("-")) if "-" in path else None
+    if service == "imagebuilder" and path.count("/") == 1:
+        return path.strip("/")
+    if service == "rolesanywhere":
+        return operation_at(service, method, path)
+    for known, verb, start, action in _PATHS:
+        if service == known and method == verb and path.startswith(start):
+            return action
+    return None
+
+
+def iam_action(service: str, action: str, query: str) -> str:
+    """The name an IAM policy gives to this request, `ec2:DescribeSubnets`."""
+    if service != "s3" or not action.startswith("s3:"):
+        return action if ":" in action else f"{service}:{action}"
+    method, key = action.removeprefix("s3:"), query.partition("&")[0].partition("=")[0]
+    return f"s3:{_S3_QUERIES.get(key) or _S3.get(method, method)}"
+
+
+def refusal(service: str, asked: str, denied: set[str], json_target: bool) -> CloudError | None:
+    """What AWS answers when `asked` is among the denied actions (wildcards as in IAM), in the service's own words."""
+    if not any(fnmatchcase(asked.lower(), pattern.lower()) for pattern in denied):
+        return None
+    who = "User: arn:aws:iam::123456789012:user/operator is not authorized to perform"
+    message = f"{who}: {asked} because no identity-based policy allows the {asked} action"
+    if service == "ec2":
+        return CloudError("UnauthorizedOperation", f"You are not authorized to perform this operation. {message}", 403)
+    if json_target or service in ("resource-groups", "elasticfilesystem", "rolesanywhere"):
+        return CloudError("AccessDeniedException", message, 400 if json_target else 403)
+    return CloudError("AccessDenied", message, 403)

@@ -1,0 +1,42 @@
+"""IAM's roles and policies, for services that are told of one and look whether it is there."""
+
+import json
+from typing import Any
+
+import moto.backends
+from moto.utilities.utils import get_partition
+
+from sandbox.aws_emulator.identity import aws_managed_policies as managed
+from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
+
+
+def role(region: str, name: str) -> Any | None:
+    """The role of this ARN, or of this name, with its path or without; None where there is none."""
+    own = name.split(":role/", 1)[-1].strip("/")
+    for one in _iam(region).roles.values():
+        if name == one.arn or (":" not in name and own in (one.name, f"{one.path}{one.name}".strip("/"))):
+            return one
+    return None
+
+
+def policy(region: str, arn: str) -> Any | None:
+    """The managed policy of this ARN, the account's or AWS's own."""
+    managed.know(_iam(region), arn)
+    return _iam(region).managed_policies.get(arn)
+
+
+def trusts(one: Any, service: str) -> bool:
+    """Whether a role lets a service take it, as far as its principals say."""
+    document = one.assume_role_policy_document
+    said = json.loads(document) if isinstance(document, str) else document
+    statements = said["Statement"] if isinstance(said["Statement"], list) else [said["Statement"]]
+    for statement in statements:
+        principal = statement.get("Principal", {})
+        services = principal.get("Service", []) if isinstance(principal, dict) else []
+        if statement["Effect"] == "Allow" and service in ([services] if isinstance(services, str) else services):
+            return True
+    return False
+
+
+def _iam(region: str) -> Any:
+    return moto.backends.get_backend("iam")[ACCOUNT][get_partition(region or "us-east-1")]

@@ -1,0 +1,190 @@
+"""IAM Roles Anywhere, which moto lacks: trust anchors and profiles. Nobody gets credentials from it.
+
+Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (what a CA's certificate has to be)
+and "Notifications" (45 days where nothing else is asked).
+"""
+
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import MD5, SHA1
+
+from sandbox.aws_emulator.identity import principals
+from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
+from sandbox.aws_emulator.server import request_validation as judged
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.world import World
+
+SERVICE = "rolesanywhere"
+Bag = dict[str, Any]
+#: What there is: its member of an answer, and its part of the ARN.
+_KINDS = {"TrustAnchor": ("trustAnchor", "trust-anchor"), "Profile": ("profile", "profile")}
+_EVENTS = ("CA_CERTIFICATE_EXPIRY", "END_ENTITY_CERTIFICATE_EXPIRY")
+_DEFAULT_DAYS = 45
+_PAGE = 100
+
+
+def answer(world: World, region: str, environ: Mapping[str, Any]) -> Bag:
+    """Answer one request. Raises CloudError."""
+    name, given = judged.rest(SERVICE, environ, "ValidationException")
+    with world.lock:
+        if name in _OTHERS:
+            return _OTHERS[name](world, region, given)
+        match = re.fullmatch(r"(Create|Get|List|Update|Enable|Disable|Delete)(TrustAnchor|Profile)s?", name)
+        if match is not None:
+            return _PLAIN[match[1]](world, region, match[2], given)
+    raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
+
+
+def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
+    word, part = _KINDS[kind]
+    _check(region, given)
+    own, now = str(uuid.uuid4()), world.now().isoformat()
+    arn = f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/{own}"
+    made = {key: value for key, value in given.items() if key != "tags"}
+    made |= {f"{word}Id": own, f"{word}Arn": arn, "createdAt": now, "updatedAt": now}
+    made["enabled"] = given.get("enabled", False)
+    if kind == "TrustAnchor":
+        made["notificationSettings"] = _notifications(given.get("notificationSettings", []))
+    else:
+        made |= {"durationSeconds": given.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
+        made["requireInstanceProperties"] = given.get("requireInstanceProperties", False)
+    world.anywhere[arn] = {"kind": kind, "region": region, "tags": given.get("tags", []), "is": made}
+    return {word: made}
+
+
+def _check(region: str, given: Bag) -> None:
+    """What is named has to be there, and what is trusted has to be a CA."""
+    source = given.get("source", {})
+    data = source.get("sourceData", {})
+    needs = {"CERTIFICATE_BUNDLE": "x509CertificateData", "AWS_ACM_PCA": "acmPcaArn"}.get(source.get("sourceType"))
+    if source and (needs is None or set(data) != {needs}):
+        raise CloudError("ValidationException", f"Source data does not match source type {source.get('sourceType')}.")
+    if "x509CertificateData" in data:
+        _authorities(data["x509CertificateData"])
+    for arn in given.get("roleArns", []):
+        if principals.role(region, arn) is None:
+            raise CloudError("ValidationException", f"Role '{arn}' does not exist.")
+    for arn in given.get("managedPolicyArns", []):
+        if principals.policy(region, arn) is None:
+            raise CloudError("ValidationException", f"Policy '{arn}' does not exist.")
+
+
+def _authorities(text: str) -> None:
+    """Certificates of X.509's third version that may sign others, by a hash that still holds."""
+    try:
+        found = x509.load_pem_x509_certificates(text.encode())
+    except ValueError as error:
+        raise CloudError("ValidationException", f"Could not parse the certificate bundle: {error}") from error
+    for one in found:
+        try:
+            basic = one.extensions.get_extension_for_class(x509.BasicConstraints).value
+            usage = one.extensions.get_extension_for_class(x509.KeyUsage).value
+        except x509.ExtensionNotFound as error:
+            raise CloudError("ValidationException", "Incorrect basic constraints for CA certificate") from error
+        if one.version is not x509.Version.v3 or not basic.ca or not usage.key_cert_sign:
+            raise CloudError("ValidationException", "Incorrect basic constraints for CA certificate")
+        if isinstance(one.signature_hash_algorithm, MD5 | SHA1):
+            raise CloudError("ValidationException", "The certificate's signature algorithm is not supported")
+
+
+def _notifications(asked: list[Bag]) -> list[Bag]:
+    mine = {one["event"]: {"channel": "ALL", "threshold": _DEFAULT_DAYS, **one} for one in asked}
+    default = {"enabled": True, "threshold": _DEFAULT_DAYS, "channel": "ALL"}
+    found = [
+        mine.get(event, {**default, "event": event, "configuredBy": "rolesanywhere.amazonaws.com"}) for event in _EVENTS
+    ]
+    return [{"configuredBy": ACCOUNT, **one} for one in found]
+
+
+def _of(world: World, region: str, kind: str, given: Bag) -> Bag:
+    own = str(given[f"{_KINDS[kind][0]}Id"])
+    for arn, one in world.anywhere.items():
+        if own in (arn, arn.rpartition("/")[2]) and (one["kind"], one["region"]) == (kind, region):
+            return one
+    raise CloudError("ResourceNotFoundException", f"{kind} {own} not found", 404)
+
+
+def _get(world: World, region: str, kind: str, given: Bag) -> Bag:
+    return {_KINDS[kind][0]: _of(world, region, kind, given)["is"]}
+
+
+def _list(world: World, region: str, kind: str, given: Bag) -> Bag:
+    found = [one["is"] for one in world.anywhere.values() if (one["kind"], one["region"]) == (kind, region)]
+    start, size = int(given.get("nextToken", 0)), given.get("pageSize", _PAGE)
+    more = {"nextToken": str(start + size)} if len(found) > start + size else {}
+    return {f"{_KINDS[kind][0]}s": found[start : start + size], **more}
+
+
+def _update(world: World, region: str, kind: str, given: Bag) -> Bag:
+    one = _of(world, region, kind, given)
+    _check(region, given)
+    new = {key: value for key, value in given.items() if key != f"{_KINDS[kind][0]}Id"}
+    one["is"].update(new, updatedAt=world.now().isoformat())
+    return {_KINDS[kind][0]: one["is"]}
+
+
+def _switch(on: bool) -> Callable[[World, str, str, Bag], Bag]:
+    def act(world: World, region: str, kind: str, given: Bag) -> Bag:
+        one = _of(world, region, kind, given)
+        one["is"]["enabled"] = on
+        return {_KINDS[kind][0]: one["is"]}
+
+    return act
+
+
+def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
+    """Nothing holds either of them: whoever has credentials from one keeps them until they end."""
+    word = _KINDS[kind][0]
+    one = _of(world, region, kind, given)["is"]
+    del world.anywhere[one[f"{word}Arn"]]
+    return {word: one}
+
+
+def _notify(world: World, region: str, given: Bag) -> Bag:
+    one = _of(world, region, "TrustAnchor", given)
+    one["is"]["notificationSettings"] = _notifications(given["notificationSettings"])
+    return {"trustAnchor": one["is"]}
+
+
+def _bearer(world: World, given: Bag) -> Bag:
+    if given["resourceArn"] not in world.anywhere:
+        raise CloudError("ResourceNotFoundException", f"Resource {given['resourceArn']} not found", 404)
+    return world.anywhere[given["resourceArn"]]
+
+
+def _tag(world: World, region: str, given: Bag) -> Bag:
+    one = _bearer(world, given)
+    new = {tag["key"] for tag in given["tags"]}
+    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in new] + given["tags"]
+    return {}
+
+
+def _untag(world: World, region: str, given: Bag) -> Bag:
+    one = _bearer(world, given)
+    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in given["tagKeys"]]
+    return {}
+
+
+def _tags(world: World, region: str, given: Bag) -> Bag:
+    return {"tags": _bearer(world, given)["tags"]}
+
+
+_PLAIN: dict[str, Callable[[World, str, str, Bag], Bag]] = {
+    "Create": _create,
+    "Get": _get,
+    "List": _list,
+    "Update": _update,
+    "Enable": _switch(True),
+    "Disable": _switch(False),
+    "Delete": _delete,
+}
+_OTHERS: dict[str, Callable[[World, str, Bag], Bag]] = {
+    "PutNotificationSettings": _notify,
+    "TagResource": _tag,
+    "UntagResource": _untag,
+    "ListTagsForResource": _tags,
+}

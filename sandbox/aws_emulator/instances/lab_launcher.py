@@ -1,0 +1,22 @@
+"""Instances as lab nodes: the launcher for machines that can run the lab."""
+
+from sandbox.aws_emulator.instances.launcher import Instance
+from sandbox.nspawn.from_environment import instance_gpus
+from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import cloud_node
+
+
+class LabLauncher:
+    """Each instance is a lab node of the same name, on the cloud's segment, from the image of the same id."""
+
+    def __init__(self) -> None:
+        self._lab = layout()
+
+    def launch(self, instance: Instance) -> None:
+        cloud_node.launch(self._lab, instance.id, instance.address, instance.image, instance_gpus(instance.type))
+
+    def terminate(self, instance_id: str) -> None:
+        cloud_node.terminate(self._lab, instance_id)
+
+    def switched_off(self, instance_id: str) -> bool:
+        return cloud_node.switched_off(self._lab, instance_id)

@@ -1,0 +1,111 @@
+"""Instance states that take time: pending until the machine is started, shutting-down until it is gone."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from sandbox.aws_emulator.instances.launcher import Instance, Launcher, NoLauncher
+
+PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = ("pending", 0), ("running", 16), ("shutting-down", 32), ("terminated", 48)
+Mark = Callable[[str, tuple[str, int], str], None]
+
+
+class Lifecycle:
+    """Drives a launcher in the background; `mark(id, state, reason)` is called at every change of state.
+
+    With a boot delay of 0 and no launcher, states change before the call returns.
+    """
+
+    def __init__(self, launcher: Launcher, mark: Mark, *, boot_delay: float = 0.0, workers: int = 4) -> None:
+        self.launcher, self.boot_delay, self._mark = launcher, boot_delay, mark
+        self._stage: dict[str, str] = {}  # waiting, starting, started; absent: gone
+        self._unwanted: set[str] = set()
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="launcher")
+        self._immediate = isinstance(launcher, NoLauncher)
+
+    def start(self, instances: Iterable[Instance]) -> None:
+        batch = list(instances)
+        with self._lock:
+            self._stage.update({instance.id: "waiting" for instance in batch})
+        for instance in batch:
+            self._mark(instance.id, PENDING, "")
+        if self.boot_delay > 0:
+            timer = threading.Timer(self.boot_delay, self._start_all, [batch])
+            timer.daemon = True
+            timer.start()
+        else:
+            self._start_all(batch)
+
+    def end(self, instance_id: str, reason: str) -> None:
+        """End one instance, whatever stage it is in; ending it twice is no error."""
+        with self._lock:
+            stage = self._stage.get(instance_id)
+            if stage == "starting":
+                self._unwanted.add(instance_id)
+            else:
+                self._stage.pop(instance_id, None)
+        if stage is None:
+            return
+        if stage == "waiting":
+            self._mark(instance_id, TERMINATED, reason)
+            return
+        self._mark(instance_id, SHUTTING_DOWN, reason)
+        if stage == "started":
+            self._run(self._destroy, instance_id, reason)
+
+    def switched_off(self) -> list[str]:
+        """Instances whose machines have shut themselves down."""
+        with self._lock:
+            started = [instance_id for instance_id, stage in self._stage.items() if stage == "started"]
+        return [] if self._immediate else [one for one in started if self.launcher.switched_off(one)]
+
+    def end_all(self, reason: str) -> None:
+        """End everything and return when it is gone."""
+        with self._lock:
+            alive = list(self._stage)
+        for instance_id in alive:
+            self.end(instance_id, reason)
+        self._pool.shutdown(wait=True)
+
+    def _run(self, function: Callable[..., None], *arguments: Any) -> None:
+        if self._immediate:
+            function(*arguments)
+        else:
+            self._pool.submit(function, *arguments)
+
+    def _start_all(self, batch: list[Instance]) -> None:
+        for instance in batch:
+            self._run(self._start, instance)
+
+    def _start(self, instance: Instance) -> None:
+        with self._lock:
+            if self._stage.get(instance.id) != "waiting":
+                return
+            self._stage[instance.id] = "starting"
+        failure = ""
+        try:
+            self.launcher.launch(instance)
+        except Exception as error:  # noqa: BLE001  a launcher is anybody's code: its failure is the instance's
+            failure = f"Server.InternalError: {error}"
+            print(f"launch of {instance.id} failed: {error}", file=sys.stderr, flush=True)
+        with self._lock:
+            unwanted = instance.id in self._unwanted or bool(failure)
+            self._unwanted.discard(instance.id)
+            if unwanted:
+                self._stage.pop(instance.id, None)
+            else:
+                self._stage[instance.id] = "started"
+        if unwanted:
+            self._destroy(instance.id, failure or "Client.UserInitiatedShutdown")
+        else:
+            self._mark(instance.id, RUNNING, "")
+
+    def _destroy(self, instance_id: str, reason: str) -> None:
+        try:
+            self.launcher.terminate(instance_id)
+        except Exception as error:  # noqa: BLE001  the API must not keep an instance whose machine is hard to remove
+            print(f"end of {instance_id} failed: {error}", file=sys.stderr, flush=True)
+        self._mark(instance_id, TERMINATED, reason)

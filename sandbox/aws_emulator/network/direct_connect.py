@@ -1,0 +1,247 @@
+"""Direct Connect gateways, their associations and transit virtual interfaces, which moto lacks; it has the connections.
+
+Source: Direct Connect API Reference and User Guide, "Transit gateway associations" and "Prerequisites for virtual interfaces".
+"""
+
+import hashlib
+import json
+import secrets
+import uuid
+from collections.abc import Callable
+from ipaddress import ip_interface
+from typing import Any
+
+from moto.directconnect.models import DirectConnectBackend, directconnect_backends
+from moto.directconnect.responses import DirectConnectResponse
+from moto.ec2 import ec2_backends
+from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachment
+
+from sandbox.aws_emulator.network.transit_gateway_route_tables import forget
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.world import World
+
+#: A gateway is in no region; this one's part of moto keeps them all.
+_HOME = "us-east-1"
+_create_connection = DirectConnectBackend.create_connection
+
+
+def install(world: World) -> None:
+    """Answer the operations; everything is forgotten when the emulated AWS is emptied."""
+    for action in (
+        create_direct_connect_gateway,
+        describe_direct_connect_gateways,
+        delete_direct_connect_gateway,
+        create_direct_connect_gateway_association,
+        describe_direct_connect_gateway_associations,
+        update_direct_connect_gateway_association,
+        delete_direct_connect_gateway_association,
+        create_transit_virtual_interface,
+        describe_virtual_interfaces,
+        update_virtual_interface_attributes,
+        delete_virtual_interface,
+    ):
+        setattr(DirectConnectResponse, action.__name__, _method(world, action))
+    DirectConnectBackend.create_connection = _connect  # type: ignore[method-assign,assignment]
+
+
+def connection_id(name: str) -> str:
+    """The id of the connection that is ordered under this name."""
+    return f"dxcon-f{hashlib.sha256(name.encode()).hexdigest()[:7]}"
+
+
+Things = dict[str, dict[str, Any]]
+Action = Callable[[Any, dict[str, Any]], Any]
+
+
+def _method(world: World, action: Action) -> Callable[[Any], Any]:
+    def method(response: Any) -> Any:
+        try:
+            with world.lock:
+                return json.dumps(action(response, json.loads(response.body or "{}")))
+        except CloudError as error:
+            body = json.dumps({"__type": error.code, "message": error.message})
+            return error.status, {"Content-Type": "application/x-amz-json-1.1", "status": error.status}, body
+
+    return method
+
+
+def _connect(backend: Any, *arguments: Any, **named: Any) -> Any:
+    """A connection with an id of AWS's shape, which follows from its name: tests can write it before it is there."""
+    made = _create_connection(backend, *arguments, **named)
+    del backend.connections[made.connection_id]
+    made.connection_id = connection_id(made.connection_name)
+    backend.connections[made.connection_id] = made
+    return made
+
+
+def _kept(response: Any, kind: str) -> Things:
+    own = directconnect_backends[response.current_account][_HOME]
+    found: Things = own.__dict__.setdefault(f"landbridge_{kind}", {})
+    return found
+
+
+def _refuse(message: str) -> CloudError:
+    return CloudError("DirectConnectClientException", message)
+
+
+def _one(response: Any, kind: str, id_: str | None) -> dict[str, Any]:
+    found = _kept(response, kind).get(str(id_))
+    if found is None:
+        raise _refuse(f"{kind} {id_} does not exist.")
+    return found
+
+
+def create_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
+    """In no region, and there at once."""
+    own = str(uuid.uuid4())
+    _kept(response, "gateway")[own] = {
+        "directConnectGatewayId": own,
+        "directConnectGatewayName": given["directConnectGatewayName"],
+        "amazonSideAsn": given.get("amazonSideAsn", 64512),
+        "ownerAccount": response.current_account,
+        "directConnectGatewayState": "available",
+        "tags": given.get("tags", []),
+    }
+    return {"directConnectGateway": _kept(response, "gateway")[own]}
+
+
+def describe_direct_connect_gateways(response: Any, given: dict[str, Any]) -> Any:
+    """Those that are there; an id that is not is no error."""
+    wanted = given.get("directConnectGatewayId")
+    every = _kept(response, "gateway").items()
+    return {"directConnectGateways": [one for key, one in every if wanted in (None, key)]}
+
+
+def delete_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
+    """Only once nothing is attached to it."""
+    own = _one(response, "gateway", given["directConnectGatewayId"])
+    id_ = own["directConnectGatewayId"]
+    for kind in ("association", "interface"):
+        used = next((one for one in _kept(response, kind).values() if one["directConnectGatewayId"] == id_), None)
+        if used is not None:
+            raise _refuse(f"Direct Connect gateway {id_} still has an {kind}.")
+    return {"directConnectGateway": {**_kept(response, "gateway").pop(id_), "directConnectGatewayState": "deleting"}}
+
+
+def create_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+    """Makes the transit gateway's attachment along with it. The two AS numbers differ, and prefixes must be given."""
+    own = _one(response, "gateway", given["directConnectGatewayId"])
+    ec2 = ec2_backends[response.current_account][response.region]
+    hub = ec2.transit_gateways.get(given["gatewayId"])
+    if hub is None:
+        raise _refuse(f"Gateway {given['gatewayId']} does not exist.")
+    if int(hub.options.get("AmazonSideAsn", 64512)) == int(own["amazonSideAsn"]):
+        raise _refuse("The ASN of the transit gateway and of the Direct Connect gateway must be different.")
+    if not given.get("addAllowedPrefixesToDirectConnectGateway"):
+        raise _refuse("Allowed prefixes are required for an association to a transit gateway.")
+    if any(one["associatedGateway"]["id"] == hub.id for one in _kept(response, "association").values()):
+        raise _refuse(f"{hub.id} is associated to a Direct Connect gateway already.")
+    attachment = TransitGatewayAttachment(ec2, own["directConnectGatewayId"], "direct-connect-gateway", hub)
+    ec2.transit_gateway_attachments[attachment.id] = attachment
+    id_ = str(uuid.uuid4())
+    _kept(response, "association")[id_] = {
+        "associationId": id_,
+        "associationState": "associated",
+        "directConnectGatewayId": own["directConnectGatewayId"],
+        "directConnectGatewayOwnerAccount": response.current_account,
+        "associatedGateway": {
+            "id": hub.id,
+            "type": "transitGateway",
+            "ownerAccount": response.current_account,
+            "region": response.region,
+        },
+        "allowedPrefixesToDirectConnectGateway": given["addAllowedPrefixesToDirectConnectGateway"],
+    }
+    return {"directConnectGatewayAssociation": _kept(response, "association")[id_]}
+
+
+def describe_direct_connect_gateway_associations(response: Any, given: dict[str, Any]) -> Any:
+    """By any of its three ids."""
+    found = [
+        one
+        for one in _kept(response, "association").values()
+        if given.get("associationId") in (None, one["associationId"])
+        and given.get("directConnectGatewayId") in (None, one["directConnectGatewayId"])
+        and given.get("associatedGatewayId") in (None, one["associatedGateway"]["id"])
+    ]
+    return {"directConnectGatewayAssociations": found}
+
+
+def update_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+    """More and fewer allowed prefixes."""
+    own = _one(response, "association", given["associationId"])
+    gone = given.get("removeAllowedPrefixesToDirectConnectGateway", [])
+    kept = [one for one in own["allowedPrefixesToDirectConnectGateway"] if one not in gone]
+    own["allowedPrefixesToDirectConnectGateway"] = kept + given.get("addAllowedPrefixesToDirectConnectGateway", [])
+    return {"directConnectGatewayAssociation": own}
+
+
+def delete_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+    """The attachment goes with it."""
+    own = _one(response, "association", given["associationId"])
+    del _kept(response, "association")[own["associationId"]]
+    ec2 = ec2_backends[response.current_account][own["associatedGateway"]["region"]]
+    for key, one in list(ec2.transit_gateway_attachments.items()):
+        if (one.resource_id, one.transit_gateway_id) == (own["directConnectGatewayId"], own["associatedGateway"]["id"]):
+            forget(ec2, key)
+            del ec2.transit_gateway_attachments[key]
+    return {"directConnectGatewayAssociation": {**own, "associationState": "disassociating"}}
+
+
+def create_transit_virtual_interface(response: Any, given: dict[str, Any]) -> Any:
+    """On a connection that is there, in a VLAN that is free, with two hosts of one network for its peers."""
+    asked, connection = given["newTransitVirtualInterface"], given["connectionId"]
+    backend = response.directconnect_backend
+    if connection not in backend.connections and connection not in backend.lags:
+        raise _refuse(f"Connection {connection} does not exist.")
+    gateway = _one(response, "gateway", asked.get("directConnectGatewayId"))
+    every = _kept(response, "interface")
+    if any((one["connectionId"], one["vlan"]) == (connection, asked["vlan"]) for one in every.values()):
+        raise _refuse(f"VLAN {asked['vlan']} is in use on {connection}.")
+    ends = [asked.get("amazonAddress"), asked.get("customerAddress")]
+    if ends.count(None) == 1:
+        raise _refuse("Give both peers' addresses, or neither.")
+    if None not in ends and ip_interface(ends[0]).network != ip_interface(ends[1]).network:
+        raise _refuse(f"{ends[0]} and {ends[1]} are in two networks.")
+    id_ = f"dxvif-f{secrets.token_hex(4)[:7]}"
+    every[id_] = {
+        **{key: value for key, value in asked.items() if key != "enableSiteLink"},
+        "authKey": asked.get("authKey") or secrets.token_urlsafe(16),
+        "asn": asked.get("asn", asked.get("asnLong")),
+        "virtualInterfaceId": id_,
+        "virtualInterfaceType": "transit",
+        "virtualInterfaceState": "available",
+        "connectionId": connection,
+        "ownerAccount": response.current_account,
+        "region": response.region,
+        "amazonSideAsn": gateway["amazonSideAsn"],
+        "jumboFrameCapable": True,
+        "awsDeviceV2": "EqDC2-emulated",
+        "mtu": asked.get("mtu", 1500),
+    }
+    return {"virtualInterface": every[id_]}
+
+
+def describe_virtual_interfaces(response: Any, given: dict[str, Any]) -> Any:
+    """All, a connection's, or one."""
+    found = [
+        one
+        for one in _kept(response, "interface").values()
+        if given.get("virtualInterfaceId") in (None, one["virtualInterfaceId"])
+        and given.get("connectionId") in (None, one["connectionId"])
+    ]
+    return {"virtualInterfaces": found}
+
+
+def update_virtual_interface_attributes(response: Any, given: dict[str, Any]) -> Any:
+    """Its name and its MTU."""
+    own = _one(response, "interface", given["virtualInterfaceId"])
+    own |= {key: given[key] for key in ("mtu", "virtualInterfaceName") if key in given}
+    return own
+
+
+def delete_virtual_interface(response: Any, given: dict[str, Any]) -> Any:
+    """At once."""
+    own = _one(response, "interface", given["virtualInterfaceId"])
+    del _kept(response, "interface")[own["virtualInterfaceId"]]
+    return {"virtualInterfaceState": "deleting"}

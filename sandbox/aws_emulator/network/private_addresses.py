@@ -1,0 +1,40 @@
+"""Private addresses as EC2 gives them out: never the subnet's first four or last, never one in use, rotating through the rest."""
+
+from collections.abc import Collection
+from ipaddress import IPv4Address, IPv4Network
+
+from sandbox.aws_emulator.server.errors import CloudError
+
+
+class AddressBook:
+    """Chooses addresses; a freed one is used again as late as possible, as neighbours may still remember its old owner."""
+
+    def __init__(self, reserved: Collection[str] = ()) -> None:
+        self.reserved = {IPv4Address(address) for address in reserved}
+        self._last: dict[IPv4Network, int] = {}
+
+    def free(self, subnet: IPv4Network, used: Collection[str]) -> int:
+        taken = {IPv4Address(address) for address in used} | {a for a in self.reserved if self._usable(subnet, a)}
+        return subnet.num_addresses - 5 - len({address for address in taken if self._usable(subnet, address)})
+
+    def choose(self, subnet: IPv4Network, used: Collection[str]) -> str:
+        """The next free address of `subnet`; InsufficientFreeAddressesInSubnet when there is none."""
+        first, count = int(subnet.network_address) + 4, subnet.num_addresses - 5
+        start = self._last.get(subnet, -1) + 1
+        for step in range(count):
+            offset = (start + step) % count
+            address = IPv4Address(first + offset)
+            if str(address) not in used and address not in self.reserved:
+                self._last[subnet] = offset
+                return str(address)
+        raise CloudError(
+            "InsufficientFreeAddressesInSubnet", f"There are not enough free addresses in subnet {subnet}."
+        )
+
+    def forget(self) -> None:
+        """Begin at the first address of every subnet again."""
+        self._last.clear()
+
+    @staticmethod
+    def _usable(subnet: IPv4Network, address: IPv4Address) -> bool:
+        return int(subnet.network_address) + 4 <= int(address) < int(subnet.broadcast_address)

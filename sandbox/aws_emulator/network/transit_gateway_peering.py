@@ -1,0 +1,179 @@
+"""Peerings of transit gateways, and static routes: moto accepts what EC2 refuses, and keeps them in the creator's region.
+
+Source: EC2 API Reference, CreateTransitGatewayPeeringAttachment, AcceptTransitGatewayPeeringAttachment, CreateTransitGatewayRoute
+and DeleteTransitGatewayPeeringAttachment; Transit Gateways guide, "Transit gateway peering attachments": static routes only.
+"""
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2 import ec2_backends
+from moto.ec2.models import EC2Backend
+from moto.ec2.responses import EC2Response
+
+from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.transit_gateway_route_tables import attachment_of, forget, table_of
+from sandbox.aws_emulator.world import World
+
+_ORIGINAL: dict[str, Any] = {}
+_FILTERS = (
+    "local-owner-id",
+    "remote-owner-id",
+    "state",
+    "tag-key",
+    "transit-gateway-attachment-id",
+    "transit-gateway-id",
+)
+
+
+def install(world: World) -> None:
+    """Replace moto's actions. Global to the process, as moto's own state is."""
+    for name, action in {
+        "create_transit_gateway_peering_attachment": _peer,
+        "accept_transit_gateway_peering_attachment": _accept,
+        "delete_transit_gateway_peering_attachment": _unpeer,
+        "describe_transit_gateway_peering_attachments": _peerings,
+        "create_transit_gateway_route": _route,
+        "delete_transit_gateway_route": _unroute,
+    }.items():
+        _ORIGINAL.setdefault(name, getattr(EC2Backend, name))
+        setattr(EC2Backend, name, action)
+    EC2Response.create_transit_gateway_peering_attachment = _create  # type: ignore[method-assign]
+
+
+def is_peering(attachment: Any) -> bool:
+    """Whether an attachment leads to another transit gateway."""
+    return bool(attachment.resource_type == "peering")
+
+
+def ends(attachment: Any) -> tuple[str, str]:
+    """Both transit gateways of a peering, the requester's first."""
+    return attachment.requester_tgw_info["TransitGatewayId"], attachment.accepter_tgw_info["TransitGatewayId"]
+
+
+def peerings_of(backend: Any, gateway: str) -> Iterator[Any]:
+    """Those of a transit gateway, whichever side asked for them."""
+    for one in backend.transit_gateway_attachments.values():
+        if is_peering(one) and gateway in ends(one) and one.state != "deleted":
+            yield one
+
+
+def _create(response: Any) -> Any:
+    """As moto's, which looks for the tags under another resource type."""
+    made = response.ec2_backend.create_transit_gateway_peering_attachment(
+        response._get_param("TransitGatewayId"),
+        response._get_param("PeerTransitGatewayId"),
+        response._get_param("PeerRegion"),
+        response._get_param("PeerAccountId"),
+        response._parse_tag_specification().get("transit-gateway-attachment", {}),
+    )
+    return ActionResult({"TransitGatewayPeeringAttachment": made})
+
+
+def _peer(
+    backend: Any,
+    transit_gateway_id: str,
+    peer_transit_gateway_id: str,
+    peer_region: str,
+    peer_account_id: str,
+    tags: dict[str, str],
+) -> Any:
+    account = peer_account_id or backend.account_id
+    there = ec2_backends[account][peer_region]
+    for gateways, wanted in ((backend.transit_gateways, transit_gateway_id), (there.transit_gateways, peer_transit_gateway_id)):  # fmt: skip
+        if wanted not in gateways or gateways[wanted].state == "deleted":
+            raise error("InvalidTransitGatewayID.NotFound", f"Transit Gateway {wanted} was deleted or does not exist.")
+    if transit_gateway_id == peer_transit_gateway_id:
+        raise error("InvalidParameterValue", "A transit gateway cannot be peered with itself.")
+    for one in peerings_of(backend, transit_gateway_id):
+        if peer_transit_gateway_id in ends(one):
+            raise error("DuplicateTransitGatewayAttachment", f"{transit_gateway_id} has it already: {one.id}.")
+    made = _ORIGINAL["create_transit_gateway_peering_attachment"](
+        backend, transit_gateway_id, peer_transit_gateway_id, peer_region, account, tags
+    )
+    # One id, and an attachment on either side: each with its own transit gateway and its own tags.
+    theirs = copy(made)
+    theirs.ec2_backend, theirs.resource_id, theirs.transit_gateway_id = (
+        there,
+        transit_gateway_id,
+        peer_transit_gateway_id,
+    )
+    theirs.transit_gateway_route_table = there.transit_gateways[peer_transit_gateway_id].default_route_table
+    there.transit_gateway_attachments[made.id] = theirs
+    return made
+
+
+def _accept(backend: Any, transit_gateway_attachment_id: str) -> Any:
+    found = _found(backend, transit_gateway_attachment_id)
+    if found.state != "pendingAcceptance" or backend.region_name != found.accepter_tgw_info["Region"]:
+        raise error("IncorrectState", f"{found.id} is {found.state}, and is accepted in {found.accepter_tgw_info['Region']}.")  # fmt: skip
+    made = _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    ours = ec2_backends[backend.account_id][found.requester_tgw_info["Region"]].transit_gateway_attachments[found.id]
+    ours.state = made.state
+    return made
+
+
+def _unpeer(backend: Any, transit_gateway_attachment_id: str) -> Any:
+    """It goes on both sides."""
+    found = _found(backend, transit_gateway_attachment_id)
+    done = _ORIGINAL["delete_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    for region in {found.requester_tgw_info["Region"], found.accepter_tgw_info["Region"]}:
+        side = ec2_backends[backend.account_id][region]
+        forget(side, found.id)
+        side.transit_gateway_attachments.pop(found.id, None)
+    return done
+
+
+def _peerings(
+    backend: Any,
+    transit_gateways_attachment_ids: list[str] | None = None,
+    filters: Mapping[str, list[str]] | None = None,
+) -> list[Any]:
+    """Of peerings alone: moto also tells of other attachments, and knows no filter by transit gateway."""
+    wanted = dict(filters or {})
+    for name in wanted:
+        if name not in _FILTERS and not name.startswith("tag:"):
+            raise error("InvalidParameterValue", f"The filter '{name}' is invalid")
+    gateways = wanted.pop("transit-gateway-id", None)
+    found = _ORIGINAL["describe_transit_gateway_peering_attachments"](backend, transit_gateways_attachment_ids, wanted)
+    return [one for one in found if is_peering(one) and (gateways is None or set(ends(one)) & set(gateways))]
+
+
+def _route(
+    backend: Any,
+    transit_gateway_route_table_id: str,
+    destination_cidr_block: str,
+    transit_gateway_attachment_id: str | None = None,
+    blackhole: bool = False,
+) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    if destination_cidr_block in table.routes:
+        raise error("RouteAlreadyExists", f"{destination_cidr_block} is in {table.id} already.")
+    if bool(transit_gateway_attachment_id) == blackhole:
+        raise error("InvalidParameterCombination", "Give an attachment, or make it a blackhole.")
+    if transit_gateway_attachment_id:
+        attachment_of(backend, transit_gateway_attachment_id, table)
+    made = _ORIGINAL["create_transit_gateway_route"](
+        backend, transit_gateway_route_table_id, destination_cidr_block, transit_gateway_attachment_id, blackhole
+    )
+    # moto keeps the attachment as an object, which its answers, where it is a list, leave out.
+    if "transitGatewayAttachments" in made:
+        made["transitGatewayAttachments"] = [made["transitGatewayAttachments"]]
+    return made
+
+
+def _unroute(backend: Any, transit_gateway_route_table_id: str, destination_cidr_block: str) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    if destination_cidr_block not in table.routes:
+        raise error("InvalidRoute.NotFound", f"{destination_cidr_block} is not in {table.id}.")
+    return _ORIGINAL["delete_transit_gateway_route"](backend, transit_gateway_route_table_id, destination_cidr_block)
+
+
+def _found(backend: Any, id_: str) -> Any:
+    found = backend.transit_gateway_attachments.get(id_)
+    if found is None or not is_peering(found):
+        message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
+        raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
+    return found

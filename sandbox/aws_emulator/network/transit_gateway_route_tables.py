@@ -1,0 +1,164 @@
+"""Route tables of transit gateways as EC2 keeps them: moto knows one propagation an attachment, and refuses nothing.
+
+Source: EC2 API Reference, AssociateTransitGatewayRouteTable, EnableTransitGatewayRouteTablePropagation,
+DeleteTransitGatewayRouteTable; error codes of EC2.
+"""
+
+from typing import Any
+
+from moto.ec2.models import EC2Backend
+from moto.ec2.models.transit_gateway_route_tables import TransitGatewayRelations
+
+from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.world import World
+
+_ORIGINAL: dict[str, Any] = {}
+
+
+def install(world: World) -> None:
+    """Replace moto's relations. Global to the process, as moto's own state is."""
+    for name, action in {
+        "associate_transit_gateway_route_table": _associate,
+        "disassociate_transit_gateway_route_table": _disassociate,
+        "enable_transit_gateway_route_table_propagation": _propagate,
+        "disable_transit_gateway_route_table_propagation": _stop,
+        "delete_transit_gateway_route_table": _delete_table,
+        "create_transit_gateway_vpc_attachment": _attach,
+        "delete_transit_gateway_vpc_attachment": _detach,
+        "delete_vpn_connection": _delete_vpn,
+        "delete_transit_gateway": _delete_gateway,
+        "modify_transit_gateway": _modify,
+    }.items():
+        _ORIGINAL.setdefault(name, getattr(EC2Backend, name))
+        setattr(EC2Backend, name, action)
+
+
+def table_of(backend: Any, id_: str) -> Any:
+    """A route table that is there."""
+    table = backend.transit_gateways_route_tables.get(id_)
+    if table is None or table.state == "deleted":
+        raise error("InvalidRouteTableID.NotFound", f"Transit Gateway Route Table {id_} was deleted or does not exist.")
+    return table
+
+
+def attachment_of(backend: Any, id_: str, table: Any) -> Any:
+    """An attachment that can be used in a table; a peering is one of two transit gateways, once somebody has accepted it."""
+    found = backend.transit_gateway_attachments.get(id_)
+    if found is None or found.state == "deleted":
+        message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
+        raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
+    own = (found.transit_gateway_id,)
+    if found.resource_type == "peering":
+        own = (found.requester_tgw_info["TransitGatewayId"], found.accepter_tgw_info["TransitGatewayId"])
+        if found.state != "available":
+            raise error("IncorrectState", f"{id_} is in invalid state {found.state}.")
+    if table.transit_gateway_id not in own:
+        raise error("InvalidParameterValue", f"{id_} and {table.id} are of two transit gateways.")
+    return found
+
+
+def _associate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    attachment_of(backend, transit_gateway_attachment_id, table)
+    for other in backend.transit_gateways_route_tables.values():
+        if transit_gateway_attachment_id in other.route_table_associations and other.state != "deleted":
+            message = f"{transit_gateway_attachment_id} is already associated to a route table: {other.id}."
+            raise error("Resource.AlreadyAssociated", message)
+    return _ORIGINAL["associate_transit_gateway_route_table"](
+        backend, transit_gateway_attachment_id, transit_gateway_route_table_id
+    )
+
+
+def _disassociate(backend: Any, tgw_attach_id: str, tgw_rt_id: str) -> Any:
+    if tgw_attach_id not in table_of(backend, tgw_rt_id).route_table_associations:
+        raise error("InvalidAssociation.NotFound", f"{tgw_attach_id} is not associated to {tgw_rt_id}.")
+    return _ORIGINAL["disassociate_transit_gateway_route_table"](backend, tgw_attach_id, tgw_rt_id)
+
+
+def _propagates(table: Any, attachment: str) -> bool:
+    return any(one.transitGatewayAttachmentId == attachment for one in table.route_table_propagation)
+
+
+def _propagate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    if attachment_of(backend, transit_gateway_attachment_id, table).resource_type == "peering":
+        raise error("InvalidParameterValue", f"{transit_gateway_attachment_id} is a peering: its routes are static.")
+    if _propagates(table, transit_gateway_attachment_id):
+        message = f"{transit_gateway_attachment_id} propagates to {table.id} already."
+        raise error("TransitGatewayRouteTablePropagation.Duplicate", message)
+    return _ORIGINAL["enable_transit_gateway_route_table_propagation"](
+        backend, transit_gateway_attachment_id, transit_gateway_route_table_id
+    )
+
+
+def _stop(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    if not _propagates(table, transit_gateway_attachment_id):
+        message = f"{transit_gateway_attachment_id} does not propagate to {table.id}."
+        raise error("TransitGatewayRouteTablePropagation.NotFound", message)
+    told = TransitGatewayRelations(
+        backend, transit_gateway_attachment_id, transit_gateway_route_table_id, state="disabled"
+    )
+    backend.disable_route_table_propagation(transit_gateway_attachment_id, transit_gateway_route_table_id)
+    return told
+
+
+def _delete_table(backend: Any, transit_gateway_route_table_id: str) -> Any:
+    table = table_of(backend, transit_gateway_route_table_id)
+    if table.route_table_associations:
+        attached = ", ".join(sorted(table.route_table_associations))
+        raise error("IncorrectState", f"{table.id} has associations: {attached}.")
+    return _ORIGINAL["delete_transit_gateway_route_table"](backend, transit_gateway_route_table_id)
+
+
+def _attach(backend: Any, *arguments: Any, **named: Any) -> Any:
+    made = _ORIGINAL["create_transit_gateway_vpc_attachment"](backend, *arguments, **named)
+    hub = backend.transit_gateways[made.transit_gateway_id]
+    if hub.options.get("DefaultRouteTableAssociation") == "disable":
+        forget(backend, made.id)
+    return made
+
+
+def _detach(backend: Any, transit_gateway_attachment_id: str) -> Any:
+    forget(backend, transit_gateway_attachment_id)
+    return _ORIGINAL["delete_transit_gateway_vpc_attachment"](backend, transit_gateway_attachment_id)
+
+
+def _delete_vpn(backend: Any, vpn_connection_id: str) -> Any:
+    for one in list(backend.transit_gateway_attachments.values()):
+        if one.resource_id == vpn_connection_id:
+            forget(backend, one.id)
+    return _ORIGINAL["delete_vpn_connection"](backend, vpn_connection_id)
+
+
+def _modify(backend: Any, transit_gateway_id: str, description: Any = None, options: Any = None) -> Any:
+    """Ranges are added and removed, everything else is set."""
+    settings = dict(options or {})
+    more, fewer = (settings.pop(f"{word}TransitGatewayCidrBlocks", None) or [] for word in ("Add", "Remove"))
+    made = _ORIGINAL["modify_transit_gateway"](backend, transit_gateway_id, description, settings)
+    kept = [cidr for cidr in made.options.get("TransitGatewayCidrBlocks") or [] if cidr not in fewer]
+    made.options["TransitGatewayCidrBlocks"] = kept + list(more)
+    return made
+
+
+def _delete_gateway(backend: Any, transit_gateway_id: str) -> Any:
+    deleted = _ORIGINAL["delete_transit_gateway"](backend, transit_gateway_id)
+    for table in backend.transit_gateways_route_tables.values():
+        if table.transit_gateway_id == transit_gateway_id:
+            table.state = "deleted"
+    return deleted
+
+
+def forget(backend: Any, attachment: str) -> None:
+    """An attachment that goes takes its associations and routes along; a static route to it leads nowhere from then on."""
+    for table in backend.transit_gateways_route_tables.values():
+        table.route_table_associations.pop(attachment, None)
+        table.route_table_propagation = [
+            one for one in table.route_table_propagation if one.transitGatewayAttachmentId != attachment
+        ]
+        for route in table.routes.values():
+            if any(
+                way["transitGatewayAttachmentId"] == attachment for way in route.get("transitGatewayAttachments", ())
+            ):
+                route["state"] = "blackhole"
+    backend.transit_gateway_associations.pop(attachment, None)

@@ -1,0 +1,201 @@
+"""The WSGI application in front of moto: sees every call, so it counts, delays, throttles, refuses and explains."""
+
+import io
+import json
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from typing import Any
+from urllib.parse import parse_qs, unquote_plus
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+from sandbox.aws_emulator.identity.access_keys import Keys, unknown_key
+from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_action
+from sandbox.aws_emulator.server import control_endpoint as control
+from sandbox.aws_emulator.server import services_without_moto as own
+from sandbox.aws_emulator.server.errors import CloudError, not_implemented, render, throttled
+from sandbox.aws_emulator.world import Fault, World
+
+Environ = dict[str, Any]
+Start = Callable[..., Any]
+_SCOPE = re.compile(r"Credential=([^/,\s]+)/\d+/([^/]*)/([^/]*)/aws4_request")
+FORM = "application/x-www-form-urlencoded"
+
+
+class Application:
+    """Everything one listener answers: /_ctl for this machine, AWS calls for everybody."""
+
+    def __init__(self, world: World, keys: Keys) -> None:
+        self._world, self._keys = world, keys
+        self._moto = DomainDispatcherApplication(create_backend_app)
+        # moto looks through all roles while it makes one, and another call may make one meanwhile.
+        self._one_by_one = {"iam": threading.Lock()}
+
+    def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path == "/_ctl":
+            return self._control(environ, start)
+        if environ.get("CONTENT_LENGTH"):
+            environ["wsgi.input"] = _Body(environ["wsgi.input"], int(environ["CONTENT_LENGTH"]))
+        access_key, service, region = _signer(environ)
+        action = _action(environ, service)
+        asked = iam_action(service, action, environ.get("QUERY_STRING", ""))
+        self._world.calls[action] += 1
+        self._world.asked[asked] += 1
+        try:
+            if path.startswith(("/moto-api", "/latest/")):
+                raise CloudError("NotFound", f"Nothing at {path}.", 404)
+            self._keys.check(access_key, service)
+            if region in self._world.closed:
+                raise unknown_key(service)  # a region nobody has opted in to knows no key of the account
+            if self._world.latency:
+                time.sleep(self._world.latency)
+            bucket = self._world.buckets.get(action)
+            if bucket and not bucket.take():
+                raise throttled(action)
+            if refused := refusal(service, asked, self._world.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))):
+                raise refused
+            if self._world.lag.reads and (unseen := self._world.lag.refusal(service, action, _form(environ))):
+                raise unseen
+            fault = self._world.take_fault(action)
+            return (
+                self._call_moto(environ, start, service, action)
+                if fault is None
+                else self._fail(fault, environ, start, service, action)
+            )
+        except CloudError as error:
+            self._world.errors[error.code] += 1
+            status, headers, text = render(error, service, environ.get("HTTP_X_AMZ_TARGET", ""))
+            _discard_body(environ)
+            start(status, [*headers.items(), ("Content-Length", str(len(text)))])
+            return [text]
+
+    def _fail(self, fault: Fault, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        unheard = bool(fault.code) or fault.cut
+        if unheard and fault.after:
+            self._call_moto(environ, lambda *_: None, service, action)
+        body = self._call_moto(environ, start, service, action) if fault.after and not unheard else None
+        time.sleep(fault.hold)
+        if fault.cut:
+            raise ConnectionResetError(f"{action} is cut off")  # the server ends the connection without a word
+        if fault.code:
+            raise fault.error()
+        return self._call_moto(environ, start, service, action) if body is None else body
+
+    def _call_moto(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        with self._world.busy:
+            return self._answer(environ, start, service, action)
+
+    def _answer(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+        ours = own.answer(self._world, _signer(environ)[2], service, action, environ)
+        if ours is not None:
+            start("200 OK", [("Content-Type", ours[0]), ("Content-Length", str(len(ours[1])))])
+            return [ours[1]]
+        answer: dict[str, Any] = {}
+        asked = _form(environ) if self._world.lag.reads and service in ("ec2", "iam") else None
+
+        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            answer.update(status=status, headers=headers)
+
+        try:
+            self._moto.get_application(environ)
+        except AttributeError as error:  # moto has nothing at all for this service
+            raise not_implemented(service, action) from error
+        try:
+            with self._one_by_one.get(service, nullcontext()):
+                body = self._moto(environ, capture)
+        except NotImplementedError as error:
+            print(f"not implemented: {service}:{action}: {error}", file=sys.stderr, flush=True)
+            raise not_implemented(service, action) from error
+        except CloudError:
+            raise
+        except Exception as error:  # moto's own defects: a 500 would make every SDK retry them
+            traceback.print_exc()
+            message = f"The emulated AWS failed in {service}:{action}: {type(error).__name__}: {error}"
+            raise CloudError("SandboxFailure", message) from error
+        kind = next((value for name, value in answer["headers"] if name.lower() == "content-type"), "")
+        if answer["status"][:1] in "45" and kind.startswith("text/html") and service not in ("s3", "ec2"):
+            raise not_implemented(service, action)  # a page for a person: moto has no such operation
+        if asked is None or answer["status"][:1] != "2":
+            start(answer["status"], answer["headers"])
+            return body  # type: ignore[no-any-return]
+        seen = self._world.lag.answered(service, action, asked, b"".join(body))
+        headers = [(name, value) for name, value in answer["headers"] if name.lower() != "content-length"]
+        start(answer["status"], [*headers, ("Content-Length", str(len(seen)))])
+        return [seen]
+
+    def _control(self, environ: Environ, start: Start) -> Iterable[bytes]:
+        status, result = "200 OK", {}
+        if not environ.get("REMOTE_ADDR", "").startswith("127."):
+            status, result = "403 Forbidden", {"error": "only this machine may use the control endpoint"}
+        elif environ["REQUEST_METHOD"] == "POST":
+            try:
+                text = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+                result = control.change(self._world, json.loads(text or b"{}"))
+            except (ValueError, TypeError) as error:
+                status, result = "400 Bad Request", {"error": str(error)}
+        else:
+            result = control.read(self._world)
+        body = json.dumps(result).encode()
+        start(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+        return [body]
+
+
+def _signer(environ: Environ) -> tuple[str | None, str, str]:
+    """Access key id, service and region of a request, from its header or (presigned) its query."""
+    query = parse_qs(environ.get("QUERY_STRING", ""))
+    presigned = "Credential=" + query["X-Amz-Credential"][0] if "X-Amz-Credential" in query else ""
+    match = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", "")) or _SCOPE.search(presigned)
+    return (match[1], match[3], match[2]) if match else (None, "s3", "")
+
+
+def _action(environ: Environ, service: str) -> str:
+    """The API action; for REST services what their path says or, for S3 and others, the method alone."""
+    target = environ.get("HTTP_X_AMZ_TARGET", "")
+    if target:
+        return str(target).rpartition(".")[2]
+    if str(environ.get("CONTENT_TYPE", "")).startswith(FORM) and environ.get("CONTENT_LENGTH"):
+        body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        environ["wsgi.input"] = io.BytesIO(body)
+        match = re.search(rb"(?:^|&)Action=(\w+)", body)
+        if match:
+            return match[1].decode()
+    method = environ["REQUEST_METHOD"]
+    return rest_action(service, method, environ.get("PATH_INFO", "")) or f"{service}:{method}"
+
+
+def _form(environ: Environ) -> str:
+    """A form's text, where the action has been read from it; it stays there to be read."""
+    body = environ["wsgi.input"]
+    return unquote_plus(body.getvalue().decode()) if isinstance(body, io.BytesIO) else ""
+
+
+class _Body:
+    """A request's body that knows how much of it is left: reading past its end would wait for the client for ever."""
+
+    def __init__(self, stream: Any, length: int) -> None:
+        self._stream, self._left = stream, length
+
+    def read(self, size: int = -1) -> bytes:
+        return self._take(self._stream.read, size)
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._take(self._stream.readline, size)
+
+    def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
+        wanted = self._left if size is None or size < 0 else min(size, self._left)
+        chunk = read(wanted) if wanted else b""
+        self._left -= len(chunk)
+        return chunk
+
+
+def _discard_body(environ: Environ) -> None:
+    """Read what the client still sends, as it may not listen before it has sent everything."""
+    body = environ["wsgi.input"]
+    while isinstance(body, _Body) and body.read(65_536):
+        pass

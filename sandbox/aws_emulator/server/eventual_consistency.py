@@ -1,0 +1,107 @@
+"""Eventual consistency: what has just been made is not found by the next few calls that ask for it.
+
+EC2 and IAM answer from copies that learn of a change later than the one that made it. Here that is counted in calls instead of
+seconds: a thing is missing from the first `reads` answers that should have it.
+Source: EC2 API Reference, "Eventual consistency"; IAM User Guide, "Changes that I make are not always immediately visible".
+"""
+
+import re
+import threading
+from xml.etree import ElementTree
+
+from sandbox.aws_emulator.server.errors import CloudError
+
+#: Ids of EC2 by their prefix, and EC2's word for one that it does not find.
+WORDS = {
+    "vpc": "InvalidVpcID",
+    "subnet": "InvalidSubnetID",
+    "sg": "InvalidGroup",
+    "rtb": "InvalidRouteTableID",
+    "igw": "InvalidInternetGatewayID",
+    "eipalloc": "InvalidAllocationID",
+    "tgw": "InvalidTransitGatewayID",
+    "tgw-attach": "InvalidTransitGatewayAttachmentID",
+    "cgw": "InvalidCustomerGatewayID",
+    "vpn": "InvalidVpnConnectionID",
+    "lt": "InvalidLaunchTemplateId",
+    "vpce": "InvalidVpcEndpointId",
+}
+_ID = re.compile(rf"\b({'|'.join(sorted(WORDS, key=len, reverse=True))})-[0-9a-f]{{8,17}}\b")
+_NAMED = re.compile(r"(?:^|&)((?:Role|InstanceProfile)Name=[^&]+)")
+#: A filter that fits nothing is no error: whoever lists by one gets a shorter list.
+_FILTERED = re.compile(r"(?:^|&)Filter\.\d+\.Value\.\d+=[^&]*")
+_MAKES = ("Create", "Allocate")
+
+
+class Lag:
+    """Which things are still unseen, and for how many calls."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self._left: dict[str, int] = {}
+        self._seen: set[str] = set()
+        self._lock = threading.Lock()
+
+    def reset(self) -> None:
+        """Everything is seen."""
+        with self._lock:
+            self.reads = 0
+            self._left.clear()
+            self._seen.clear()
+
+    def refusal(self, service: str, action: str, request: str) -> CloudError | None:
+        """What a call gets that names something unseen."""
+        if not self._left or service not in ("ec2", "iam"):
+            return None
+        if service == "ec2":
+            for found in _ID.finditer(_FILTERED.sub("", request)):
+                if self._take(found[0]):
+                    return CloudError(f"{WORDS[found[1]]}.NotFound", f"The ID '{found[0]}' does not exist")
+            return None
+        if not action.startswith(_MAKES):
+            for name in _NAMED.findall(request):
+                if self._take(name):
+                    return CloudError("NoSuchEntity", f"{name} cannot be found.", 404)
+        return None
+
+    def answered(self, service: str, action: str, request: str, body: bytes) -> bytes:
+        """Note what a call has made; take what is unseen out of a list. Returns the body to send."""
+        if not self.reads or service not in ("ec2", "iam"):
+            return body
+        text = body.decode()
+        if action.startswith(_MAKES):
+            named = set(_NAMED.findall(request)) if service == "iam" else set()
+            made = {found[0] for found in _ID.finditer(text)} if service == "ec2" else named
+            with self._lock:
+                new = {one for one in made - self._seen if service == "iam" or one not in request}
+                self._seen |= made
+                self._left |= dict.fromkeys(new, self.reads)
+            return body
+        return self._without(text) if service == "ec2" and action.startswith("Describe") and self._left else body
+
+    def _without(self, text: str) -> bytes:
+        root = ElementTree.fromstring(text)
+        if root.tag.startswith("{"):
+            ElementTree.register_namespace("", root.tag[1:].partition("}")[0])
+        for group in root:
+            for item in list(group):
+                if self._take(_own_id(group.tag, item)):
+                    group.remove(item)
+        return ElementTree.tostring(root)
+
+    def _take(self, one: str) -> bool:
+        with self._lock:
+            if one not in self._left:
+                return False
+            self._left[one] -= 1
+            if self._left[one] <= 0:
+                del self._left[one]
+            return True
+
+
+def _own_id(group: str, item: ElementTree.Element) -> str:
+    """The id of a thing in a list, among those of what it belongs to: the list is called after it."""
+    ids = [(child.tag.rpartition("}")[2].removesuffix("Id").lower(), child.text or "") for child in item]
+    known = [(word, text) for word, text in ids if _ID.fullmatch(text)]
+    named = [(word, text) for word, text in known if word in group.rpartition("}")[2].lower()]
+    return max(named, key=lambda one: len(one[0]))[1] if named else next((text for _, text in known), "")

@@ -1,0 +1,121 @@
+"""Requests read by botocore's own model of a service: types, lengths, counts, words and patterns, as strictly as the model knows.
+
+For services that moto lacks, or that it answers without looking at what it is asked.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+import botocore.session
+from botocore.model import OperationModel
+from botocore.validate import ParamValidator
+
+from sandbox.aws_emulator.server.errors import CloudError
+
+Bag = dict[str, Any]
+
+
+def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]:
+    """The operation of a REST request and what it asks for. Raises CloudError, `code` for what is against the model."""
+    method, path = environ["REQUEST_METHOD"], str(environ.get("PATH_INFO", ""))
+    found = _at(service, method, path)
+    if found is None:
+        raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {service}:{method} {path}.")
+    operation, inside = found
+    given = {**body(environ), **inside}
+    names = {
+        shape.serialization.get("name", key): (key, shape.type_name)
+        for key, shape in (operation.input_shape.members if operation.input_shape else {}).items()
+    }
+    for name, value in parse_qsl(str(environ.get("QUERY_STRING", ""))):
+        key, kind = names.get(name, (name, "string"))
+        if kind == "list":
+            given[key] = [*given.get(key, []), value]
+        else:
+            given[key] = int(value) if kind == "integer" and value.isdigit() else value
+    _judge(operation, given, code)
+    return operation.name, given
+
+
+def named(service: str, name: str, environ: Mapping[str, Any], code: str) -> Bag:
+    """What a request asks for whose operation is known by its target. Raises CloudError, `code` for what is against the model."""
+    given = body(environ)
+    _judge(_model(service).operation_model(name), given, code)
+    return given
+
+
+def operation_at(service: str, method: str, path: str) -> str | None:
+    """The operation behind a REST request; None where the service has none such."""
+    found = _at(service, method, path)
+    return None if found is None else found[0].name
+
+
+def body(environ: Mapping[str, Any]) -> Bag:
+    """A request's JSON."""
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    given: Bag = json.loads(environ["wsgi.input"].read(length)) if length else {}
+    return given
+
+
+def _at(service: str, method: str, path: str) -> tuple[OperationModel, Bag] | None:
+    for operation in _operations(service):
+        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>.+)", operation.http["requestUri"])
+        match = re.fullmatch(pattern, path)
+        if match is not None and operation.http["method"] == method:
+            return operation, {key: unquote(value) for key, value in match.groupdict().items()}
+    return None
+
+
+def _judge(operation: OperationModel, given: Bag, code: str) -> None:
+    if operation.input_shape is None:
+        return
+    report = ParamValidator().validate(given, operation.input_shape)
+    if report.has_errors():
+        raise CloudError(code, report.generate_report())
+    for member, value in _unlike(operation.input_shape, given):
+        message = f"1 validation error detected: Value '{value}' at '{member}' failed to satisfy constraint"
+        raise CloudError(code, message)
+
+
+def _unlike(shape: Any, value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """What is not as the model says, wherever it is: botocore's own validator asks for types and least lengths only."""
+    most = shape.metadata.get("max")
+    if shape.type_name == "structure":
+        for key in set(shape.members) & set(value):
+            yield from _unlike(shape.members[key], value[key], key)
+    elif shape.type_name == "list":
+        if most is not None and len(value) > most:
+            yield name, value
+        for item in value:
+            yield from _unlike(shape.member, item, name)
+    elif isinstance(value, str):
+        words, pattern = getattr(shape, "enum", []), shape.metadata.get("pattern")
+        long = shape.type_name == "string" and most is not None and len(value) > most
+        if long or (words and value not in words) or (pattern and not _pattern(pattern).fullmatch(value)):
+            yield name, value
+    elif isinstance(value, int | float) and most is not None and value > most:
+        yield name, value
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    # The models are Java's: character classes by property (\p{L}), which Python has not, let everything through.
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return re.compile(".*", re.DOTALL)
+
+
+@cache
+def _operations(service: str) -> tuple[OperationModel, ...]:
+    model = _model(service)
+    return tuple(model.operation_model(name) for name in model.operation_names)
+
+
+@cache
+def _model(service: str) -> Any:
+    return botocore.session.get_session().get_service_model(service)

@@ -1,0 +1,65 @@
+"""Which requests are answered here and never reach moto: whole services that it lacks, and operations of some that it has."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox.aws_emulator.billing import budget_actions
+from sandbox.aws_emulator.billing import cost_explorer as costs
+from sandbox.aws_emulator.ec2 import image_builder
+from sandbox.aws_emulator.identity import roles_anywhere as anywhere
+from sandbox.aws_emulator.identity import ssm_activations as activations
+from sandbox.aws_emulator.server import request_validation as judged
+from sandbox.aws_emulator.world import World
+
+Bag = dict[str, Any]
+
+_SERVICES: Mapping[str, Callable[[World, str, Mapping[str, Any]], Bag]] = {
+    image_builder.SERVICE: image_builder.answer,
+    anywhere.SERVICE: anywhere.answer,
+}
+#: What a service calls a request that is against its model.
+_INVALID = {"budgets": "InvalidParameterException", "ce": "ValidationException", "ssm": "ValidationException"}
+_OPERATIONS: Mapping[tuple[str, str], Callable[[World, str, Bag], Bag]] = {
+    ("budgets", "CreateBudget"): budget_actions.create_budget,
+    ("budgets", "UpdateBudget"): budget_actions.update_budget,
+    ("budgets", "DeleteBudget"): budget_actions.delete_budget,
+    ("budgets", "CreateBudgetAction"): budget_actions.create,
+    ("budgets", "DescribeBudgetAction"): budget_actions.describe,
+    ("budgets", "DescribeBudgetActionsForBudget"): budget_actions.listed,
+    ("budgets", "UpdateBudgetAction"): budget_actions.update,
+    ("budgets", "DeleteBudgetAction"): budget_actions.delete,
+    ("budgets", "TagResource"): budget_actions.tag,
+    ("budgets", "UntagResource"): budget_actions.untag,
+    ("budgets", "ListTagsForResource"): budget_actions.tags_of,
+    ("ce", "CreateAnomalyMonitor"): costs.create_monitor,
+    ("ce", "GetAnomalyMonitors"): costs.monitors,
+    ("ce", "UpdateAnomalyMonitor"): costs.update_monitor,
+    ("ce", "DeleteAnomalyMonitor"): costs.delete_monitor,
+    ("ce", "CreateAnomalySubscription"): costs.create_subscription,
+    ("ce", "GetAnomalySubscriptions"): costs.subscriptions,
+    ("ce", "UpdateAnomalySubscription"): costs.update_subscription,
+    ("ce", "DeleteAnomalySubscription"): costs.delete_subscription,
+    ("ce", "ListCostAllocationTags"): costs.tags,
+    ("ce", "UpdateCostAllocationTagsStatus"): costs.set_tags_status,
+    ("ce", "TagResource"): costs.tag,
+    ("ce", "UntagResource"): costs.untag,
+    ("ce", "ListTagsForResource"): costs.tags_of,
+    ("ssm", "CreateActivation"): activations.create,
+    ("ssm", "DescribeActivations"): activations.describe,
+    ("ssm", "DeleteActivation"): activations.delete,
+}
+
+
+def answer(
+    world: World, region: str, service: str, action: str, environ: Mapping[str, Any]
+) -> tuple[str, bytes] | None:
+    """Content type and body; None for what moto answers. Raises CloudError."""
+    if service in _SERVICES:
+        return "application/json", json.dumps(_SERVICES[service](world, region, environ)).encode()
+    operation = _OPERATIONS.get((service, action))
+    if operation is None:
+        return None
+    given = judged.named(service, action, environ, _INVALID[service])
+    with world.lock:
+        return "application/x-amz-json-1.1", json.dumps(operation(world, region, given)).encode()

@@ -1,0 +1,1 @@
+"""Storage beyond moto: FSx, EFS, RDS, and S3 bucket policies."""

@@ -1,0 +1,68 @@
+"""Backups of FSx file systems; they outlive what they are of."""
+
+import copy
+import uuid
+from typing import Any
+
+from moto.core.utils import unix_time
+
+from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.storage.fsx_associations import file_system, of
+from sandbox.aws_emulator.storage.fsx_limits import bad, can_be_backed_up
+from sandbox.aws_emulator.world import World
+
+
+def keep(world: World, response: Any, system: dict[str, Any], tags: list[dict[str, str]]) -> dict[str, Any]:
+    """Back a file system up. Raises FSx's error for one that can have no backup."""
+    if not can_be_backed_up(system, bool(of(world, response.region, system["FileSystemId"]))):
+        raise bad(f"A backup of {system['FileSystemId']} is not supported.")
+    one = f"backup-{uuid.uuid4().hex[:17]}"
+    found = {
+        "BackupId": one,
+        "Lifecycle": "AVAILABLE",
+        "Type": "USER_INITIATED",
+        "CreationTime": unix_time(),
+        "ResourceARN": f"arn:aws:fsx:{response.region}:{response.current_account}:backup/{one}",
+        "Tags": tags,
+        "FileSystem": copy.deepcopy(system),
+    }
+    world.file_backups[(response.region, one)] = found
+    return found
+
+
+def create(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """CreateBackup."""
+    system = file_system(world, response.region, request["FileSystemId"])
+    return {"Backup": {**keep(world, response, system, request.get("Tags", [])), "Lifecycle": "CREATING"}}
+
+
+def describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """DescribeBackups, by id or by file system."""
+    for one in request.get("BackupIds", []):
+        _backup(world, response, one)
+    named = {own["Name"]: own["Values"] for own in request.get("Filters", [])}.get("file-system-id")
+    wanted = request.get("BackupIds")
+    return {
+        "Backups": [
+            backup
+            for (region, one), backup in world.file_backups.items()
+            if region == response.region
+            and (not wanted or one in wanted)
+            and (named is None or backup["FileSystem"]["FileSystemId"] in named)
+        ]
+    }
+
+
+def delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """DeleteBackup."""
+    one = request["BackupId"]
+    _backup(world, response, one)
+    world.file_backups.pop((response.region, one))
+    return {"BackupId": one, "Lifecycle": "DELETED"}
+
+
+def _backup(world: World, response: Any, one: str) -> dict[str, Any]:
+    found = world.file_backups.get((response.region, one))
+    if found is None:
+        raise CloudError("BackupNotFound", f"Backup '{one}' does not exist.")
+    return found

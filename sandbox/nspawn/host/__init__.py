@@ -1,0 +1,1 @@
+"""The lab's host: packages, package cache, wheelhouse, processes, free disk space."""

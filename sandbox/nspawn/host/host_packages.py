@@ -1,0 +1,81 @@
+"""The Debian packages the lab needs on its host: what is missing, and installing it."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import shell
+from sandbox.nspawn.progress import Report, silent, step
+
+
+@dataclass(frozen=True)
+class HostPackage:
+    """A package, what the lab wants it for, and a file or program that shows it is there."""
+
+    name: str
+    program: str
+    purpose: str
+
+
+PACKAGES = (
+    HostPackage("systemd-container", "systemd-nspawn", "boots the nodes"),
+    HostPackage("mmdebstrap", "mmdebstrap", "builds the nodes' base image"),
+    HostPackage("apt-cacher-ng", "apt-cacher-ng", "carries and caches the nodes' packages"),
+    HostPackage("debian-archive-keyring", "/usr/share/keyrings/debian-archive-keyring.gpg", "verifies packages"),
+    HostPackage("iproute2", "ip", "network namespaces and bridges"),
+    HostPackage("openssh-client", "ssh", "logs in to the nodes"),
+    HostPackage("socat", "socat", "carries Ansible's connections into the lab"),
+    HostPackage("util-linux", "nsenter", "enters the lab's network namespace"),
+    HostPackage("gpg", "gpg", "signs the stand-ins of packages"),
+    HostPackage("gpg-agent", "gpg-agent", "holds the key meanwhile"),
+    HostPackage("xfsprogs", "mkfs.xfs", "makes the file system of a node's own disks"),
+    HostPackage("ca-certificates", "/etc/ssl/certs/ca-certificates.crt", "the certificates the host trusts"),
+)
+
+# Debian puts these outside an ordinary user's PATH.
+_SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
+
+
+def find_program(name: str) -> str | None:
+    """The full path of a host program (or of a file given by its path), also where PATH does not list sbin."""
+    if name.startswith("/"):
+        return name if os.path.exists(name) else None
+    return shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
+
+
+def missing(packages: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ...]:
+    """The packages whose program is not on this machine."""
+    return tuple(package for package in packages if find_program(package.program) is None)
+
+
+def install(report: Report = silent) -> tuple[HostPackage, ...]:
+    """Install what is missing, saying first what that is; returns what was installed."""
+    wanted = missing()
+    if not wanted:
+        return ()
+    names = [package.name for package in wanted]
+    if find_program("apt-get") is None:
+        raise LabError(f"this machine lacks {', '.join(names)}", "use a Debian or Ubuntu machine: it has no apt-get")
+    if os.geteuid() != 0:
+        raise LabError(f"this machine lacks {', '.join(names)}", f"as root: apt-get install {' '.join(names)}")
+    for package in wanted:
+        report(f"will install {package.name}: {package.purpose}")
+    cacher = "apt-cacher-ng" in names
+    if cacher:
+        _service("mask")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    with step(report, f"apt-get install {' '.join(names)}"):
+        shell.run(["apt-get", "-q", "update"], env=environment, timeout=300)
+        shell.run(["apt-get", "-qy", "install", "--no-install-recommends", *names], env=environment, timeout=900)
+    if cacher:
+        _service("unmask")
+        _service("disable")
+    return wanted
+
+
+def _service(verb: str) -> None:
+    """Keep the package's own service from listening on every address: the lab runs its own, on loopback only."""
+    if find_program("systemctl"):
+        shell.run(["systemctl", "-q", verb, "apt-cacher-ng.service"], check=False)

@@ -1,0 +1,1 @@
+"""Lab nodes: systemd-nspawn containers, their images, control groups and hardware."""

@@ -1,0 +1,166 @@
+"""Node images made by the roles that configure machines: the lab's counterpart of baking an AMI.
+
+A machine is booted from a base, a playbook is run against it, and what it changed becomes an image. The image's id is
+the hash of everything that went in, so that an unchanged tree finds its image again in a moment.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.node_image import roles_used
+from landbridge.plan.ansible.inventory import inventory
+from sandbox.fast_ansible import fast_ansible_variables
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.from_environment import CHECKOUT, site_range
+from sandbox.nspawn.host import shell
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.locks import locked
+from sandbox.nspawn.machine import image, nodes
+from sandbox.nspawn.machine.node import Node
+from sandbox.nspawn.network import netns
+from sandbox.nspawn.network.bridges import Nic
+from sandbox.nspawn.progress import Report, silent, step
+from sandbox.nspawn.site import ONPREM, operator_address
+
+BUILDER = "image-builder"
+CLOUD_PLAYBOOK = Path("ansible/playbooks/node_image.yml")
+# The builder's place on the on-prem segment, counted from its end, where no host is.
+_FROM_THE_END = 5
+
+
+def build(lab: Layout, environment: Environment, ami: str, report: Report = silent) -> bool:
+    """The image cloud nodes of this environment boot from, under the id of its AMI. True when it had to be built."""
+    return bake(lab, environment, ami, CLOUD_PLAYBOOK, report)
+
+
+def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report: Report = silent) -> bool:
+    """Make `tag` the image that `playbook` makes of the base image; True when it had to be built.
+
+    The lab's network has to be up. The playbook sees one host, `image-builder`, with the variables that every host of
+    the environment has; it must leave no service running that an image should not start by itself.
+    """
+    base = image.need(lab, "base")
+    variables = dict(inventory(environment)["all"]["vars"])
+    own = f"node-{_digest(playbook, variables, base.id)}"
+    with locked(lab.images / "locks" / tag):
+        if image.find(lab, own) is not None:
+            image.tag(lab, tag, own)
+            return False
+        with step(report, f"building image {tag}"):
+            _build(lab, environment, own, tag, playbook, variables, report)
+    return True
+
+
+def _digest(playbook: Path, variables: Mapping[str, Any], base: str) -> str:
+    roles = roles_used(CHECKOUT / playbook, CHECKOUT / "ansible/roles")
+    locks = sorted((CHECKOUT / "examples").glob("*/requirements*.lock"))
+    total = hashlib.sha256(json.dumps([base, variables], sort_keys=True, default=str).encode())
+    for path in _files([CHECKOUT / playbook, *roles, *locks]):
+        total.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    """Every file, in a fixed order; a description for people changes no image."""
+    found = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return sorted(file for file in found if file.is_file() and file.suffix not in (".md", ".pyc"))
+
+
+def _build(
+    lab: Layout,
+    environment: Environment,
+    own: str,
+    tag: str,
+    playbook: Path,
+    variables: Mapping[str, Any],
+    report: Report,
+) -> None:
+    segment = site_range(environment)
+    address = str(segment.broadcast_address - _FROM_THE_END)
+    operator = operator_address(segment)
+    builder = Node(
+        BUILDER,
+        (Nic(ONPREM, (f"{address}/{segment.prefixlen}",)),),
+        (f"default via {operator}",),
+        operator=operator,
+    )
+    nodes.destroy(lab, BUILDER)
+    try:
+        nodes.create(lab, builder)
+        nodes.boot(lab, BUILDER)
+        nodes.wait_ssh(lab, [BUILDER])
+        run_playbook(lab, playbook, {BUILDER: address}, variables, report, fast=False)
+        nodes.commit(lab, BUILDER, own, tags=[tag])
+    finally:
+        nodes.destroy(lab, BUILDER)
+
+
+def run_playbook(
+    lab: Layout,
+    playbook: Path,
+    hosts: Mapping[str, str],
+    variables: Mapping[str, Any],
+    report: Callable[[str], None] = silent,
+    *,
+    fast: bool = True,
+) -> None:
+    """Run a playbook of this checkout against lab nodes (name -> address); a LabError carries what failed.
+
+    `fast`: with the sandbox's accelerator.
+    """
+    folder = lab.state / "ansible"
+    folder.mkdir(parents=True, exist_ok=True)
+    common = {
+        **variables,
+        "ansible_user": "root",
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "ansible_ssh_private_key_file": str(lab.private_key),
+        "ansible_ssh_common_args": " ".join(_ssh_options()),
+    }
+    listed = {name: {"ansible_host": address} for name, address in hosts.items()}
+    listing = folder / f"{playbook.stem}.json"
+    listing.write_text(json.dumps({"all": {"hosts": listed, "vars": common}}, default=str))
+    program = Path(sys.executable).with_name("ansible-playbook")
+    if not program.exists():
+        raise LabError(f"{program} is missing", "set the checkout up with `make demo` or `make test`")
+    config = CHECKOUT / "ansible.cfg"
+    done = shell.run(
+        # Inside the lab's network at once: a proxy command would cost a process per connection.
+        [*("nsenter", f"--net={netns.FOLDER / lab.netns}"), program, "--inventory", listing, playbook],
+        cwd=CHECKOUT,
+        env={
+            **os.environ,
+            **(fast_ansible_variables() if fast else {}),
+            "ANSIBLE_CONFIG": str(config),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_ROLES_PATH": str(CHECKOUT / "ansible/roles"),
+        },
+        timeout=1800,
+        check=False,
+    )
+    log = folder / f"{playbook.stem}.log"
+    log.write_text(done.stdout + done.stderr)
+    if done.returncode != 0:
+        said = "\n  ".join(_failure(done.stdout.splitlines()) or [done.stderr.strip()[-1500:]])
+        raise LabError(f"{playbook} failed:\n  {said}", f"its whole output is {log}")
+    report(next((line for line in reversed(done.stdout.splitlines()) if "changed=" in line), ""))
+
+
+def _failure(lines: list[str]) -> list[str]:
+    """Ansible's output from the failing task's name on, as far as a person wants to read at once."""
+    at = next((index for index, line in enumerate(lines) if line.startswith(("fatal:", "failed:"))), None)
+    if at is None:
+        return []
+    task = next((line for line in reversed(lines[:at]) if line.startswith("TASK")), "")
+    return [task.rstrip("* "), *lines[at : at + 12]]
+
+
+def _ssh_options() -> list[str]:
+    settings = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR")
+    return ["-F none", *(f"-o {setting}" for setting in settings)]

@@ -1,0 +1,60 @@
+"""What a lab node is: its interfaces, image and hardware, kept as one JSON file in its folder."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.network.bridges import Nic
+
+
+@dataclass(frozen=True)
+class Node:
+    """One lab machine, as it was asked for."""
+
+    name: str
+    nics: tuple[Nic, ...]
+    routes: tuple[str, ...] = ()
+    image: str = "base"
+    hostname: str = ""
+    # The operator's address on the node's first segment: package cache and wheelhouse answer there.
+    operator: str = ""
+    gpus: int = 0
+    # The catalogue's name of what it stands for; empty for a machine that shows no hardware.
+    platform: str = ""
+    # Folders in the node that are disks of its own, on the host's file system rather than on the overlay.
+    disks: tuple[str, ...] = ()
+    file_handles: bool = field(default=False)
+
+    @property
+    def address(self) -> str:
+        """The first interface's first address, without its prefix length."""
+        return self.nics[0].addresses[0].partition("/")[0]
+
+
+def save(lab: Layout, node: Node) -> None:
+    (lab.node(node.name) / "node.json").write_text(json.dumps(asdict(node), indent=1))
+
+
+def load(lab: Layout, name: str) -> Node:
+    """The node of that name; a LabError when it was never created."""
+    path = lab.node(name) / "node.json"
+    try:
+        raw = json.loads(path.read_text())
+    except FileNotFoundError:
+        known = ", ".join(names(lab)) or "none"
+        raise LabError(f"there is no node '{name}'", f"nodes of this lab: {known}") from None
+    raw["nics"] = tuple(Nic(nic["bridge"], tuple(nic["addresses"])) for nic in raw["nics"])
+    for key in ("routes", "disks"):
+        raw[key] = tuple(raw[key])
+    return Node(**raw)
+
+
+def names(lab: Layout) -> list[str]:
+    """The created nodes, in order."""
+    return sorted(path.parent.name for path in lab.nodes.glob("*/node.json"))
+
+
+def folder(lab: Layout, name: str) -> Path:
+    return lab.node(name)

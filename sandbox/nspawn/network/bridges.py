@@ -1,0 +1,133 @@
+"""The lab's networks: bridges in one namespace, one namespace per node, and no way from any of them to the outside."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.host import shell
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.network import netns
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A network segment and the operator's addresses on it (with prefix length)."""
+
+    name: str
+    operator: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Nic:
+    """One interface of a node: eth0, eth1, ... in the order given. The first address is the primary one."""
+
+    bridge: str
+    addresses: tuple[str, ...]
+
+
+def mac(*parts: object) -> str:
+    """A fixed, locally administered address: a node that reboots keeps its place in everybody's ARP table."""
+    digest = hashlib.sha256("-".join(str(part) for part in parts).encode()).hexdigest()
+    return "02:" + ":".join(digest[at : at + 2] for at in range(0, 10, 2))
+
+
+def interface(node: str, index: int) -> str:
+    """The lab's end of a node's interface; at most 15 characters, which is all the kernel takes."""
+    short = node if len(node) <= 12 else hashlib.sha256(node.encode()).hexdigest()[:12]
+    return f"v{index}-{short}"
+
+
+def up(lab: Layout, bridges: Iterable[Bridge]) -> None:
+    """Make the namespace, its bridges and the operator's addresses; what is already there stays as it is."""
+    if not netns.exists(lab.netns):
+        shell.run(["ip", "netns", "add", lab.netns])
+    # A host that routes (Docker turns that on) would hand the setting down, and the operator's place would join the
+    # sites behind the tunnel's back. IPv6 off on the bridges: its chatter would show up in captures.
+    netns.write_sysctls(lab.netns, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
+    present = {link["ifname"] for link in _json(lab.netns, "link", "show")}
+    commands = ["link set lo up"]
+    for bridge in bridges:
+        if bridge.name not in present:
+            # A bridge otherwise takes its address from its ports, and changes it when a node leaves.
+            commands += [
+                f"link add {bridge.name} address {mac(lab.name, bridge.name)} type bridge forward_delay 0",
+                f"link set {bridge.name} up",
+            ]
+        commands += [f"addr replace {address} dev {bridge.name}" for address in bridge.operator]
+    _batch(lab.netns, commands)
+
+
+def wire(lab: Layout, node: str, nics: Sequence[Nic], routes: Sequence[str]) -> None:
+    """A fresh namespace for a node with its interfaces, addresses and routes (`default via ...`, `... dev eth0`)."""
+    unwire(lab, node)
+    own = lab.node_netns(node)
+    shell.run(["ip", "netns", "add", own])
+    netns.write_sysctls(own, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
+    outside: list[str] = []
+    inside = ["link set lo up"]
+    for index, nic in enumerate(nics):
+        ours = interface(node, index)
+        outside += [
+            f"link add {ours} type veth peer name eth{index} address {mac(lab.name, node, index)} netns {own}",
+            f"link set {ours} master {nic.bridge} up",
+        ]
+        inside += [f"addr add {address} dev eth{index}" for address in nic.addresses]
+        inside.append(f"link set eth{index} up")
+    inside += [f"route add {route}" for route in routes]
+    _batch(lab.netns, outside)
+    _batch(own, inside)
+
+
+def unwire(lab: Layout, node: str) -> None:
+    """Take a node's interfaces and namespace away. The interfaces go first: a namespace's own end is not immediate."""
+    if netns.exists(lab.netns):
+        present = {link["ifname"] for link in _json(lab.netns, "link", "show")}
+        _batch(
+            lab.netns,
+            [f"link del {name}" for name in (interface(node, index) for index in range(8)) if name in present],
+        )
+    if netns.exists(lab.node_netns(node)):
+        shell.run(["ip", "netns", "del", lab.node_netns(node)])
+
+
+def port(node: str, bridge: str, nics: Sequence[Nic]) -> str:
+    """The lab's end of the node's interface on that bridge: what `link_down` and `link_up` take."""
+    for index, nic in enumerate(nics):
+        if nic.bridge == bridge:
+            return interface(node, index)
+    raise LabError(f"node {node} has no interface on {bridge}")
+
+
+def link_down(lab: Layout, port: str) -> None:
+    """Pull a cable: the node's interface keeps its address and loses its carrier."""
+    _batch(lab.netns, [f"link set {port} down"])
+
+
+def link_up(lab: Layout, port: str) -> None:
+    """Put a cable back."""
+    _batch(lab.netns, [f"link set {port} up"])
+
+
+def down(lab: Layout) -> None:
+    """Remove the namespace and every node's; their processes must have ended."""
+    if not netns.FOLDER.is_dir():
+        return
+    for path in sorted(netns.FOLDER.glob(f"{lab.name}.*")):
+        unwire(lab, path.name.removeprefix(f"{lab.name}."))
+    if netns.exists(lab.netns):
+        shell.run(["ip", "netns", "del", lab.netns])
+
+
+def _json(name: str, *words: str) -> list[dict[str, str]]:
+    output = shell.run(["ip", "-n", name, "-json", *words]).stdout
+    return list(json.loads(output)) if output.strip() else []
+
+
+def _batch(name: str, commands: Sequence[str]) -> None:
+    if not commands:
+        return
+    if not netns.exists(name):
+        raise LabError(f"the network namespace '{name}' is not there", "run `landbridge sandbox up`")
+    shell.run(["ip", "-n", name, "-batch", "-"], stdin="\n".join(commands) + "\n")

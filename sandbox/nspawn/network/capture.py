@@ -1,0 +1,104 @@
+"""Counting what crosses a bridge of the lab, by protocol and port: the proof that sites speak only through the tunnel."""
+
+import socket
+import struct
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.network import netns
+
+_ETH_P_ALL = 0x0003
+_SOL_PACKET = 263
+_ADD_MEMBERSHIP = 1
+_PROMISCUOUS = 1
+_STATISTICS = 6
+_IPV4, _ARP, _IPV6 = 0x0800, 0x0806, 0x86DD
+_PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp"}
+# Enough for Ethernet, the longest IPv4 header, ports and the marker that tells IKE from ESP.
+_HEAD = 14 + 60 + 12
+# Where frames come without end, those that waited at the end are read by then.
+_REST_SECONDS = 3.0
+
+
+def classify(frame: bytes) -> str:
+    """`udp/4500 esp`, `udp/4500 ike`, `tcp/22`, `icmp`, `arp`, ...; the port is the smaller of the two."""
+    kind = struct.unpack_from("!H", frame, 12)[0] if len(frame) >= 14 else 0
+    if kind != _IPV4:
+        return {_ARP: "arp", _IPV6: "ipv6"}.get(kind, f"ethertype {kind:#06x}")
+    header = (frame[14] & 0x0F) * 4
+    protocol = _PROTOCOLS.get(frame[23], f"protocol {frame[23]}")
+    fragment = struct.unpack_from("!H", frame, 20)[0] & 0x1FFF
+    start = 14 + header
+    if fragment:
+        return f"{protocol} fragment"
+    if protocol not in ("tcp", "udp") or len(frame) < start + 4:
+        return protocol
+    port = min(struct.unpack_from("!HH", frame, start))
+    if protocol == "udp" and port == 4500:
+        return f"udp/4500 {_inside_udp_encapsulation(frame[start + 8 : start + 12])}"
+    return f"{protocol}/{port}"
+
+
+def _inside_udp_encapsulation(head: bytes) -> str:
+    """RFC 3948: four zero bytes announce IKE, a lone 0xff keeps a NAT's mapping alive, anything else is ESP's SPI."""
+    if head[:1] == b"\xff":
+        return "keepalive"
+    return "ike" if head == b"\0\0\0\0" else "esp"
+
+
+class Capture:
+    """What has been seen so far. `dropped` counts frames that came faster than they could be read."""
+
+    def __init__(self) -> None:
+        self.packets: Counter[str] = Counter()
+        self.bytes: Counter[str] = Counter()
+        self.dropped = 0
+
+    def add(self, frame: bytes, size: int) -> None:
+        kind = classify(frame)
+        self.packets[kind] += 1
+        self.bytes[kind] += size
+
+
+@contextmanager
+def capture(lab: Layout, bridge: str) -> Iterator[Capture]:
+    """Count on `bridge` for as long as the block lasts; the result is complete when the block has ended."""
+    seen = Capture()
+    ended = threading.Event()
+    with netns.socket_in(lab.netns, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)) as sock:
+        sock.bind((bridge, _ETH_P_ALL))
+        index = netns.call(lab.netns, lambda: socket.if_nametoindex(bridge))
+        # A bridge hands its own listeners only what is addressed to it, unless somebody asked for everything.
+        sock.setsockopt(_SOL_PACKET, _ADD_MEMBERSHIP, struct.pack("IHH8s", index, _PROMISCUOUS, 0, b""))
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
+        sock.settimeout(0.2)
+        reader = threading.Thread(target=read, args=(sock, seen, ended), daemon=True)
+        reader.start()
+        try:
+            yield seen
+        finally:
+            ended.set()
+            reader.join()
+            seen.dropped = struct.unpack("II", sock.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1]
+
+
+def read(sock: socket.socket, seen: Capture, ended: threading.Event) -> None:
+    """Count frames until `ended` is set, and those that have come by then; `sock` has a time limit for a read."""
+    buffer = bytearray(_HEAD)
+    view = memoryview(buffer)
+    last: float | None = None
+    while last is None or time.monotonic() < last:
+        # Asked before the look: what came until then waits in the socket, and is counted.
+        if last is None and ended.is_set():
+            last = time.monotonic() + _REST_SECONDS
+        try:
+            size, _ = sock.recvfrom_into(view, 0, socket.MSG_TRUNC)
+        except TimeoutError:
+            if last is not None:
+                return
+            continue
+        seen.add(bytes(view[: min(size, _HEAD)]), size)

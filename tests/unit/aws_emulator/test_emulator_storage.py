@@ -1,0 +1,184 @@
+"""The emulated FSx and EFS refuse what AWS refuses, and answer as it does."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from landbridge.catalog.aws.storage import storage as facts
+from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import client_of
+
+P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
+
+
+@pytest.fixture
+def fsx(cloud: Cloud) -> Any:
+    return client_of(cloud, "fsx")
+
+
+@pytest.fixture
+def subnets(ec2: Any) -> list[str]:
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    return [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        for zone, cidr in (("use1-az4", "10.60.0.0/20"), ("use1-az6", "10.60.16.0/20"))
+    ]
+
+
+def lustre(fsx: Any, subnets: list[str], gib: int | None = 1200, top: Any = None, **own: Any) -> dict[str, Any]:
+    """A Lustre file system of `gib` GiB; persistent_2 unless it says otherwise."""
+    size = {} if gib is None else {"StorageCapacity": gib}
+    made = fsx.create_file_system(
+        FileSystemType="LUSTRE", SubnetIds=subnets[:1], LustreConfiguration={**P2, **own}, **size, **(top or {})
+    )
+    return dict(made["FileSystem"])
+
+
+def zfs(fsx: Any, subnets: list[str], gib: int, **own: Any) -> dict[str, Any]:
+    wanted = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **own}
+    made = fsx.create_file_system(
+        FileSystemType="OPENZFS", SubnetIds=subnets[:1], StorageCapacity=gib, OpenZFSConfiguration=wanted
+    )
+    return dict(made["FileSystem"])
+
+
+@pytest.mark.parametrize(
+    ("gib", "own", "top", "says"),
+    [
+        (3000, {}, {}, "StorageCapacity 3000"),
+        (None, {}, {}, "StorageCapacity None"),
+        (1200, {"PerUnitStorageThroughput": 200}, {}, r"valid values are \[125, 250, 500, 1000\]"),
+        (1200, {"EfaEnabled": True}, {}, "metadata configuration"),
+        (2400, {"EfaEnabled": True, "MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {}, "EFA-enabled"),
+        (1200, {"ImportPath": "s3://a"}, {}, "ImportPath and ExportPath"),
+        (1200, {"DriveCacheType": "NONE"}, {}, "DriveCacheType"),
+        (1200, {"AutomaticBackupRetentionDays": 91}, {}, "between 0 and 90"),
+        (1200, {}, {"KmsKeyId": "arn:aws:kms:us-east-1:123456789012:key/none"}, "does not exist"),
+        (1200, {}, {"SecurityGroupIds": ["sg-0123456789abcdef0"]}, "does not exist in the VPC"),
+        (1200, {}, {"StorageType": "HDD"}, "storage type HDD"),
+        (1200, {}, {"FileSystemTypeVersion": "2.10"}, "FileSystemTypeVersion"),
+        (1200, {}, {"StorageType": "INTELLIGENT_TIERING"}, "no StorageCapacity"),
+    ],
+)
+def test_what_aws_does_not_sell_is_refused(
+    fsx: Any, subnets: list[str], gib: int | None, own: Any, top: Any, says: str
+) -> None:
+    with pytest.raises(ClientError, match=says):
+        lustre(fsx, subnets, gib, top, **own)
+    assert fsx.describe_file_systems()["FileSystems"] == []
+
+
+def test_scratch_has_no_backups_no_key_and_no_choice_of_throughput(fsx: Any, subnets: list[str]) -> None:
+    for own in ({"AutomaticBackupRetentionDays": 1}, {"PerUnitStorageThroughput": 250}):
+        with pytest.raises(ClientError, match=r"scratch|SCRATCH"):
+            fsx.create_file_system(
+                FileSystemType="LUSTRE",
+                SubnetIds=subnets[:1],
+                StorageCapacity=1200,
+                LustreConfiguration={"DeploymentType": "SCRATCH_2", **own},
+            )
+
+
+def test_every_size_and_throughput_of_the_catalogue_is_sold(fsx: Any, subnets: list[str]) -> None:
+    for row in facts().fsx_lustre.deployments:
+        cache = {"DriveCacheType": "NONE"} if row.storage == "hdd" else {}
+        for rate in row.throughput[:1] or (None,):
+            throughput = {} if rate is None else {"PerUnitStorageThroughput": rate}
+            made = fsx.create_file_system(
+                FileSystemType="LUSTRE",
+                SubnetIds=subnets[:1],
+                StorageCapacity=row.sizes[0],
+                StorageType=row.storage.upper(),
+                LustreConfiguration={"DeploymentType": row.deployment.upper(), **throughput, **cache},
+            )["FileSystem"]
+            assert (made["Lifecycle"], len(made["LustreConfiguration"]["MountName"]) in (3, 8)) == ("CREATING", True)
+
+
+def test_a_file_system_takes_addresses_and_gives_them_back(fsx: Any, ec2: Any, subnets: list[str]) -> None:
+    def taken() -> int:
+        return len(ec2.describe_network_interfaces()["NetworkInterfaces"])
+
+    one = lustre(fsx, subnets, 4800)
+    assert taken() == len(one["NetworkInterfaceIds"]) == 3
+    (seen,) = fsx.describe_file_systems(FileSystemIds=[one["FileSystemId"]])["FileSystems"]
+    assert seen["Lifecycle"] == "AVAILABLE" and seen["DNSName"] == f"{one['FileSystemId']}.fsx.us-east-1.amazonaws.com"
+    fsx.delete_file_system(FileSystemId=one["FileSystemId"])
+    assert taken() == 0
+    with pytest.raises(ClientError, match="FileSystemNotFound"):
+        fsx.describe_file_systems(FileSystemIds=[one["FileSystemId"]])
+
+
+def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: Cloud, fsx: Any, subnets: list[str]) -> None:
+    one = zfs(fsx, subnets, 1000)["FileSystemId"]
+    for gib in (500, 1050):
+        with pytest.raises(ClientError, match="10 percent"):
+            fsx.update_file_system(FileSystemId=one, StorageCapacity=gib)
+    fsx.update_file_system(FileSystemId=one, StorageCapacity=1100)
+    with pytest.raises(ClientError, match="six hours"):
+        fsx.update_file_system(FileSystemId=one, StorageCapacity=2200)
+    cloud.control(clock=6 * 3600 + 1)
+    assert fsx.update_file_system(FileSystemId=one, StorageCapacity=2200)["FileSystem"]["StorageCapacity"] == 2200
+    with pytest.raises(ClientError, match="ThroughputCapacity 100"):
+        fsx.update_file_system(FileSystemId=one, OpenZFSConfiguration={"ThroughputCapacity": 100})
+
+
+def test_openzfs_leaves_a_backup_unless_told_not_to(fsx: Any, subnets: list[str]) -> None:
+    kept, dropped = (zfs(fsx, subnets, 64)["FileSystemId"] for _ in range(2))
+    fsx.delete_file_system(FileSystemId=kept)
+    fsx.delete_file_system(FileSystemId=dropped, OpenZFSConfiguration={"SkipFinalBackup": True})
+    assert [backup["FileSystem"]["FileSystemId"] for backup in fsx.describe_backups()["Backups"]] == [kept]
+
+
+def test_openzfs_over_two_zones_takes_two_subnets(fsx: Any, subnets: list[str]) -> None:
+    with pytest.raises(ClientError, match="Exactly 2 subnet"):
+        zfs(fsx, subnets, 64, DeploymentType="MULTI_AZ_1", PreferredSubnetId=subnets[0])
+    with pytest.raises(ClientError, match="at least 3 per GiB"):
+        zfs(fsx, subnets, 1000, DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000})
+
+
+def test_links_to_buckets_are_as_aws_has_them(cloud: Cloud, fsx: Any, subnets: list[str]) -> None:
+    client_of(cloud, "s3").create_bucket(Bucket="shown")
+    plain = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"})["FileSystemId"]
+    backed = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"}, AutomaticBackupRetentionDays=7)
+
+    def link(one: str, folder: str, bucket: str = "shown") -> Any:
+        return fsx.create_data_repository_association(
+            FileSystemId=one, FileSystemPath=folder, DataRepositoryPath=f"s3://{bucket}/{folder.strip('/')}"
+        )["Association"]
+
+    with pytest.raises(ClientError, match="automatic backups"):
+        link(backed["FileSystemId"], "/data")
+    with pytest.raises(ClientError, match="does not exist"):
+        link(plain, "/data", "nowhere")
+    made = link(plain, "/data")
+    with pytest.raises(ClientError, match="overlaps"):
+        link(plain, "/data/more")
+    for number in range(facts().fsx_lustre.repositories.most - 1):
+        link(plain, f"/d{number}")
+    with pytest.raises(ClientError, match="ServiceLimitExceeded"):
+        link(plain, "/one-too-many")
+    with pytest.raises(ClientError, match="is not supported"):
+        fsx.delete_file_system(FileSystemId=plain, LustreConfiguration={"SkipFinalBackup": False})
+    fsx.delete_data_repository_association(AssociationId=made["AssociationId"])
+    fsx.delete_file_system(FileSystemId=plain)
+    assert fsx.describe_data_repository_associations()["Associations"] == []
+
+
+def test_efs_modes_exclude_one_another(cloud: Cloud) -> None:
+    efs = client_of(cloud, "efs")
+    for wanted, says in (
+        ({"PerformanceMode": "maxIO", "ThroughputMode": "elastic"}, "not supported"),
+        ({"ThroughputMode": "provisioned"}, "ProvisionedThroughputInMibps"),
+        ({"ThroughputMode": "elastic", "ProvisionedThroughputInMibps": 5.0}, "ProvisionedThroughputInMibps"),
+    ):
+        with pytest.raises(ClientError, match=says):
+            efs.create_file_system(CreationToken="a", **wanted)
+    one = efs.create_file_system(CreationToken="a", ThroughputMode="elastic")["FileSystemId"]
+    with pytest.raises(ClientError, match="PolicyNotFound"):
+        efs.describe_backup_policy(FileSystemId=one)
+    efs.put_backup_policy(FileSystemId=one, BackupPolicy={"Status": "ENABLED"})
+    assert efs.describe_backup_policy(FileSystemId=one)["BackupPolicy"] == {"Status": "ENABLED"}
+    efs.update_file_system(FileSystemId=one, ThroughputMode="provisioned", ProvisionedThroughputInMibps=8.0)
+    (seen,) = efs.describe_file_systems(FileSystemId=one)["FileSystems"]
+    assert (seen["ThroughputMode"], seen["ProvisionedThroughputInMibps"]) == ("provisioned", 8.0)

@@ -1,0 +1,165 @@
+"""What EC2 and Direct Connect refuse between sites, and what goes along with what."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from sandbox.aws_emulator.network.direct_connect import connection_id
+from sandbox.aws_emulator.process import Cloud
+from tests.unit.aws_emulator.conftest import client_of
+
+
+def code_of(call: Callable[..., Any], **arguments: Any) -> str:
+    with pytest.raises(ClientError) as caught:
+        call(**arguments)
+    return str(caught.value.response["Error"]["Code"])
+
+
+class Hub:
+    """A transit gateway with nothing by default, an attached VPC, a VPN and a route table."""
+
+    def __init__(self, ec2: Any) -> None:
+        self.ec2 = ec2
+        off = {"DefaultRouteTableAssociation": "disable", "DefaultRouteTablePropagation": "disable"}
+        self.id = ec2.create_transit_gateway(Options=off)["TransitGateway"]["TransitGatewayId"]
+        self.vpc = ec2.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
+        subnet = ec2.create_subnet(VpcId=self.vpc, CidrBlock="10.70.1.0/24")["Subnet"]["SubnetId"]
+        self.attachment = ec2.create_transit_gateway_vpc_attachment(
+            TransitGatewayId=self.id, VpcId=self.vpc, SubnetIds=[subnet]
+        )["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
+        customer = ec2.create_customer_gateway(Type="ipsec.1", BgpAsn=65010, PublicIp="3.3.3.3")["CustomerGateway"]
+        self.vpn = ec2.create_vpn_connection(
+            Type="ipsec.1", CustomerGatewayId=customer["CustomerGatewayId"], TransitGatewayId=self.id
+        )["VpnConnection"]["VpnConnectionId"]
+        self.table, self.other = (self.new_table() for _ in range(2))
+
+    def new_table(self) -> str:
+        made = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
+        return str(made["TransitGatewayRouteTableId"])
+
+    def of(self, resource: str) -> str:
+        """The attachment of a VPN or a Direct Connect gateway."""
+        filters = [{"Name": "resource-id", "Values": [resource]}]
+        (found,) = self.ec2.describe_transit_gateway_attachments(Filters=filters)["TransitGatewayAttachments"]
+        return str(found["TransitGatewayAttachmentId"])
+
+    def pair(self, attachment: str, table: str | None = None) -> dict[str, str]:
+        return {"TransitGatewayAttachmentId": attachment, "TransitGatewayRouteTableId": table or self.table}
+
+    def associated(self, table: str | None = None) -> set[str]:
+        found = self.ec2.get_transit_gateway_route_table_associations(TransitGatewayRouteTableId=table or self.table)
+        return {one["TransitGatewayAttachmentId"] for one in found["Associations"]}
+
+    def known(self, table: str | None = None) -> set[str]:
+        found = self.ec2.get_transit_gateway_route_table_propagations(TransitGatewayRouteTableId=table or self.table)
+        return {one["TransitGatewayAttachmentId"] for one in found["TransitGatewayRouteTablePropagations"]}
+
+
+def test_nothing_is_associated_where_the_gateway_s_defaults_are_off(ec2: Any) -> None:
+    hub = Hub(ec2)
+    tables = ec2.describe_transit_gateway_route_tables()["TransitGatewayRouteTables"]
+    mine = [one["TransitGatewayRouteTableId"] for one in tables if one["TransitGatewayId"] == hub.id]
+    assert len(mine) >= 2 and all(hub.associated(table) == set() for table in mine)
+
+
+def test_an_attachment_is_in_one_table_and_known_in_several(ec2: Any) -> None:
+    hub = Hub(ec2)
+    vpn = hub.of(hub.vpn)
+    ec2.associate_transit_gateway_route_table(**hub.pair(vpn))
+    again = ec2.associate_transit_gateway_route_table
+    assert code_of(again, **hub.pair(vpn, hub.other)) == "Resource.AlreadyAssociated"
+    for table in (hub.table, hub.other):
+        ec2.enable_transit_gateway_route_table_propagation(**hub.pair(vpn, table))
+    twice = ec2.enable_transit_gateway_route_table_propagation
+    assert code_of(twice, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.Duplicate"
+    ec2.disable_transit_gateway_route_table_propagation(**hub.pair(vpn))
+    assert (hub.known(), hub.known(hub.other)) == (set(), {vpn})
+    ec2.disable_transit_gateway_route_table_propagation(**hub.pair(vpn, hub.other))
+    gone = ec2.disable_transit_gateway_route_table_propagation
+    assert code_of(gone, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.NotFound"
+
+
+def test_a_table_goes_once_nothing_looks_its_way_up_in_it(ec2: Any) -> None:
+    hub = Hub(ec2)
+    for attachment in (hub.attachment, hub.of(hub.vpn)):
+        ec2.associate_transit_gateway_route_table(**hub.pair(attachment))
+        ec2.enable_transit_gateway_route_table_propagation(**hub.pair(attachment, hub.other))
+    delete = ec2.delete_transit_gateway_route_table
+    assert code_of(delete, TransitGatewayRouteTableId=hub.table) == "IncorrectState"
+    # What was attached takes its ways along.
+    ec2.delete_vpn_connection(VpnConnectionId=hub.vpn)
+    assert hub.associated() == hub.known(hub.other) == {hub.attachment}
+    ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=hub.attachment)
+    assert hub.associated() == hub.known(hub.other) == set()
+    delete(TransitGatewayRouteTableId=hub.table)
+    assert code_of(delete, TransitGatewayRouteTableId=hub.table) == "InvalidRouteTableID.NotFound"
+    ec2.delete_transit_gateway(TransitGatewayId=hub.id)
+    assert code_of(delete, TransitGatewayRouteTableId=hub.other) == "InvalidRouteTableID.NotFound"
+
+
+class Line:
+    """An ordered connection and a Direct Connect gateway."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.api = client_of(cloud, "directconnect")
+        made = self.api.create_connection(location="EqDC2", bandwidth="10Gbps", connectionName="ours")
+        self.connection = made["connectionId"]
+        self.gateway = self.api.create_direct_connect_gateway(directConnectGatewayName="ours", amazonSideAsn=64513)
+        self.gateway = self.gateway["directConnectGateway"]["directConnectGatewayId"]
+
+    def associate(self, hub: str, **more: Any) -> Any:
+        told = {"addAllowedPrefixesToDirectConnectGateway": [{"cidr": "10.70.0.0/16"}], **more}
+        return self.api.create_direct_connect_gateway_association(
+            directConnectGatewayId=self.gateway, gatewayId=hub, **told
+        )["directConnectGatewayAssociation"]["associationId"]
+
+    def interface(self, connection: str | None = None, **more: Any) -> Any:
+        own = {"virtualInterfaceName": "v", "vlan": 100, "asn": 65010, "directConnectGatewayId": self.gateway, **more}
+        return self.api.create_transit_virtual_interface(
+            connectionId=connection or self.connection, newTransitVirtualInterface=own
+        )["virtualInterface"]["virtualInterfaceId"]
+
+
+def test_a_line_is_refused_what_aws_refuses(cloud: Cloud, ec2: Any) -> None:
+    hub, line = Hub(ec2), Line(cloud)
+    assert line.connection == connection_id("ours")
+    same = ec2.create_transit_gateway(Options={"AmazonSideAsn": 64513})["TransitGateway"]["TransitGatewayId"]
+    refused = "DirectConnectClientException"
+    assert code_of(line.associate, hub=same) == refused, "two gateways of one AS number"
+    assert code_of(line.associate, hub="tgw-0123456789abcdef0") == refused
+    assert code_of(line.associate, hub=hub.id, addAllowedPrefixesToDirectConnectGateway=[]) == refused
+    assert code_of(line.interface, connection="dxcon-fabc1234") == refused
+    one = {"amazonAddress": "169.254.80.2/30"}
+    assert code_of(line.interface, **one) == refused, "one peer's address without the other's"
+    assert code_of(line.interface, **one, customerAddress="169.254.90.1/30") == refused
+    line.interface(**one, customerAddress="169.254.80.1/30")
+    assert code_of(line.interface) == refused, "a VLAN that is in use"
+
+
+def test_a_line_goes_in_the_order_that_aws_accepts(cloud: Cloud, ec2: Any) -> None:
+    hub, line = Hub(ec2), Line(cloud)
+    association, interface = line.associate(hub.id), line.interface()
+    attachment = hub.of(line.gateway)
+    ec2.associate_transit_gateway_route_table(**hub.pair(attachment))
+    ec2.delete_vpn_connection(VpnConnectionId=hub.vpn)
+    ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=hub.attachment)
+    assert code_of(ec2.delete_transit_gateway, TransitGatewayId=hub.id) == "IncorrectState"
+    gateway = {"directConnectGatewayId": line.gateway}
+    assert code_of(line.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
+    line.api.delete_direct_connect_gateway_association(associationId=association)
+    assert hub.associated() == set()
+    assert code_of(line.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
+    line.api.delete_virtual_interface(virtualInterfaceId=interface)
+    line.api.delete_direct_connect_gateway(**gateway)
+    ec2.delete_transit_gateway(TransitGatewayId=hub.id)
+    assert line.api.describe_direct_connect_gateways()["directConnectGateways"] == []
+
+
+def test_a_gateway_s_ranges_are_added_and_removed(ec2: Any) -> None:
+    made = ec2.create_transit_gateway(Options={"TransitGatewayCidrBlocks": ["100.127.254.0/24"]})["TransitGateway"]
+    change = {"AddTransitGatewayCidrBlocks": ["10.99.0.0/24"], "RemoveTransitGatewayCidrBlocks": ["100.127.254.0/24"]}
+    ec2.modify_transit_gateway(TransitGatewayId=made["TransitGatewayId"], Options=change)
+    (found,) = ec2.describe_transit_gateways(TransitGatewayIds=[made["TransitGatewayId"]])["TransitGateways"]
+    assert found["Options"]["TransitGatewayCidrBlocks"] == ["10.99.0.0/24"]
