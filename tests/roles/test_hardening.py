@@ -184,7 +184,7 @@ def test_what_is_planned_is_open_and_nothing_else(site: Hosts, source: str, node
 def test_a_change_that_cuts_the_operator_off_goes_back_by_itself(site: Hosts) -> None:
     before = site.run("dgx01", "nft list table inet hardening; cat /etc/hardening/firewall.nft")
     done = site.play("--limit", "dgx01", hardening_ssh_sources=["192.0.2.0/24"], hardening_trial_seconds=TRIAL)
-    assert done.code != 0 and "Come in again" in done.said
+    assert done.code != 0 and "Wait for a new connection" in done.said
     deadline = time.monotonic() + TRIAL + 10
     while not ssh.greets(site.lab, ADDRESSES["dgx01"]):
         assert time.monotonic() < deadline, "the host has not taken it back"

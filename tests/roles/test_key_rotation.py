@@ -49,7 +49,7 @@ def task(of: int, name: str) -> Any:
 
 
 def test_a_key_is_added_then_used_and_the_other_dropped_whatever_is_repeated(tmp_path: Path) -> None:
-    decide = task(1, "Write them down on the operator's side")
+    decide = task(1, "Copy the keys to the operator's secrets directory")
     file, seen = tmp_path / "slurm-keys.json", []
     for step in ("add", "add", "use", "drop"):
         code, told = play(tmp_path, [decide], slurm_key_step=step)
@@ -70,7 +70,7 @@ def test_no_key_is_used_that_a_running_cloud_node_does_not_have(tmp_path: Path) 
     booted |= {"p5-3": (["MIXED", "CLOUD"], 900), "dgx01": (["IDLE"], 1)}
     nodes = [{"name": name, "state": state, "boot_time": {"number": at}} for name, (state, at) in booted.items()]
     told_of = {"stdout": json.dumps({"nodes": nodes})}
-    ask = task(0, "Have it on every cloud node too")
+    ask = task(0, "Assert that every running cloud node has the newest key")
     keys = [{"id": "first", "default": True}, {"id": "second", "since": 500}]
     common = {"slurm_key_nodes": told_of, "slurm_common_keys": keys}
     # What a play's own variables say is under what a file of variables says; here they have the last word.

@@ -115,7 +115,7 @@ def test_a_node_is_shut_down_only_when_its_jobs_have_ended(here: Path) -> None:
     assert told == ["update nodename=dgx02 state=drain reason=GPU 3, ask Kim", *["show node dgx02 --json"] * 3]
     (here / "told").unlink()
     code, said, told = play_here(here, "replace_gpu.yml", *words, "-e", "node_wait=5")
-    assert code == 2 and "Wait for the end of the jobs" in said, "its time was over before the job's"
+    assert code == 2 and "Wait for the node's jobs to end" in said, "its time was over before the job's"
 
 
 def test_a_node_with_a_job_does_not_leave(here: Path) -> None:

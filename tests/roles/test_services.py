@@ -54,10 +54,10 @@ def test_folders_on_the_volume_are_mounted_under_names_that_systemd_takes(tmp_pa
         "state_volume",
         tmp_path,
         variables,
-        ("state.mount.j2", expression("state_volume", "Describe its mount", "dest"), "{{ [1] }}"),
+        ("state.mount.j2", expression("state_volume", "Template the volume's mount unit", "dest"), "{{ [1] }}"),
         (
             "folder.mount.j2",
-            expression("state_volume", "Describe the mounts of folders", "dest"),
+            expression("state_volume", "Template the directories' mount units", "dest"),
             "{{ state_volume_folders }}",
         ),
         ("service.conf.j2", "drop-in.conf", "{{ [1] }}"),

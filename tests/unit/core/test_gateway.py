@@ -38,7 +38,7 @@ def rendered(template: str, tunnels: list[dict[str, Any]], **more: Any) -> list[
         "site_gateway_advertise": ["10.20.0.0/16"],
         "site_gateway_accept": ["10.60.0.0/16", "10.30.0.0/16"],
         "site_gateway_pre_shared_keys": ["one", "two"],
-        "site_gateway_used": tunnels,
+        "site_gateway_active_tunnels": tunnels,
     }
     values = {**defaults, **own, "ansible_managed": "", "inventory_hostname": "gw01", **more}
     return [line.strip() for line in place.get_template(template).render(values).splitlines()]

@@ -2,7 +2,7 @@
 """Slurm's accounting database and its user on a server that is not this host, as one idempotent step."""
 
 DOCUMENTATION = r"""
-module: slurm_database_elsewhere
+module: slurm_database_remote
 short_description: Keep a database and its user on a server elsewhere
 description:
   - Asks whether the user can log in, over TLS and with the server's name checked, which covers database, user, grant and password.
@@ -23,7 +23,7 @@ author: [landbridge]
 """
 
 EXAMPLES = r"""
-- slurm_database_elsewhere:
+- slurm_database_remote:
     server: db.example.org
     ca: /etc/slurm/database-ca.pem
     name: slurm_acct_db

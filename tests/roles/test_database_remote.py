@@ -15,7 +15,7 @@ import pytest
 
 from sandbox.aws_emulator.process import Cloud, running
 
-PATH = Path(__file__).parents[2] / "ansible/roles/slurm_database/library/slurm_database_elsewhere.py"
+PATH = Path(__file__).parents[2] / "ansible/roles/slurm_database/library/slurm_database_remote.py"
 #: A client that lets in who is named in a file, and keeps what it is told: what MariaDB's does, as far as the module can see.
 CLIENT = """#!{python}
 import json, os, sys
@@ -37,7 +37,7 @@ sys.exit(code)
 
 @pytest.fixture(scope="module")
 def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("slurm_database_elsewhere", PATH)
+    spec = importlib.util.spec_from_file_location("slurm_database_remote", PATH)
     assert spec is not None and spec.loader is not None
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
