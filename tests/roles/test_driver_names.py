@@ -37,7 +37,9 @@ def test_driver_role_81_72_every_name_is_found_in_one_release(
     found = software(driver, platforms()[platform])
     wanted = f"{found.version}-" if found.version else f"{found.branch}."
     template = jinja2.Template((ROLE / "templates/preferences.j2").read_text())
-    pins = template.render(ansible_managed="", nvidia_driver_source=source.model_dump(), nvidia_driver_version_prefix=wanted)
+    pins = template.render(
+        ansible_managed="", nvidia_driver_source=source.model_dump(), nvidia_driver_version_prefix=wanted
+    )
     asked = found.packages(source)
     planned = simulate(
         tmp_path, suite, pins, [f"{name}={version}-*" if version else name for name, version in asked.items()]
