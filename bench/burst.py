@@ -60,10 +60,10 @@ class Bench:
     peer: burst_peer.Peer | None
 
     def fresh(self, nodes: int, jobs: int, latency: float) -> None:
-        self.made = build(self.cloud)
+        self.created_at = build(self.cloud)
         for name in ("burst.db", "burst.db-wal", "burst.db-shm"):
             (self.slurm.folder / name).unlink(missing_ok=True)
-        self.slurm.write(self.cloud, self.made)
+        self.slurm.write(self.cloud, self.created_at)
         self.slurm.ask(nodes, jobs)
         self.slurm.decide()
         self.cloud.control(reset=True)
@@ -117,14 +117,14 @@ class Bench:
         if self.peer is None:
             return
         self.fresh(nodes, jobs, latency)
-        environ = {**self.slurm.environ, **self.peer.environ(self.cloud), **peer_settings(self.slurm, self.made)}
+        environ = {**self.slurm.environ, **self.peer.environ(self.cloud), **peer_settings(self.slurm, self.created_at)}
         yield self.counted(
             burst_peer.NAME, nodes, jobs, latency, run(self.peer.resume(self.slurm.folder, nodes), environ)
         )
         if jobs == 1:
             # It knows of no jobs: fifty are to it what one is.
             self.fresh(nodes, jobs, latency)
-            ended = run(self.peer.plugin(self.made.subnet, nodes), environ)
+            ended = run(self.peer.plugin(self.created_at.subnet, nodes), environ)
             yield self.counted(burst_peer.PLUGIN, nodes, jobs, latency, ended)
 
 

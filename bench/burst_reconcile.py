@@ -4,22 +4,22 @@ import time
 from collections.abc import Iterator
 
 from landbridge.burst.model import (
-    Account,
+    AccountPolicy,
+    BurstPolicy,
+    CloudInstance,
     Ec2View,
-    Instance,
-    Job,
     Launch,
-    Node,
-    Place,
-    Policy,
-    Pool,
+    Offering,
+    PoolPolicy,
+    SlurmJob,
+    SlurmNode,
     SlurmView,
     State,
 )
 from landbridge.burst.reconcile.core import reconcile
 
 NODES, JOBS, NOW = 10_000, 200, 1_795_000_000.0
-PLACE = Place(
+OFFERING = Offering(
     "p5.48xlarge/use1-az4/on-demand",
     "on_demand",
     "p5.48xlarge",
@@ -30,8 +30,11 @@ PLACE = Place(
     "1",
     usd_hour=55.04,
 )
-POLICY = Policy(
-    "bench", "us-east-1", {"p5": Pool("p5", "p5-", NODES, (PLACE,))}, {"vision": Account("vision", "internal", True)}
+POLICY = BurstPolicy(
+    "bench",
+    "us-east-1",
+    {"p5": PoolPolicy("p5", "p5-", NODES, (OFFERING,))},
+    {"vision": AccountPolicy("vision", "internal", True)},
 )
 NAMES = tuple(f"p5-{number}" for number in range(1, NODES + 1))
 ASLEEP, STARTING, RUNNING = (
@@ -44,7 +47,7 @@ def slurm(states: frozenset[str], state: str = "") -> SlurmView:
     """Every node in these states, with jobs of as many nodes each where `state` is theirs."""
     share = NODES // JOBS
     jobs = {
-        number: Job(
+        number: SlurmJob(
             number,
             state,
             NAMES[(number - 1) * share : number * share],
@@ -56,7 +59,7 @@ def slurm(states: frozenset[str], state: str = "") -> SlurmView:
         for number in range(1, JOBS + 1)
         if state
     }
-    return SlurmView(NOW, jobs, {name: Node(name, states) for name in NAMES})
+    return SlurmView(NOW, jobs, {name: SlurmNode(name, states) for name in NAMES})
 
 
 def launched(state: State) -> tuple[State, Ec2View]:
@@ -67,7 +70,7 @@ def launched(state: State) -> tuple[State, Ec2View]:
         if isinstance(action, Launch):
             for attempt in action.attempts:
                 instances += [
-                    Instance(
+                    CloudInstance(
                         f"i-{node}",
                         node,
                         "running",

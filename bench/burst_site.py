@@ -145,8 +145,8 @@ class Slurm:
 
 
 def settings(cloud: Cloud, made: Made, folder: Path) -> dict[str, Any]:
-    """Our burst.json: one pool of one place."""
-    place = {
+    """Our burst.json: one pool of one offering."""
+    offering = {
         "key": f"{TYPE}/use1-az4/on-demand",
         "kind": "on_demand",
         "instance_type": TYPE,
@@ -169,7 +169,7 @@ def settings(cloud: Cloud, made: Made, folder: Path) -> dict[str, Any]:
         "socket": str(folder / "burst.sock"),
         "metrics": None,
         "accounts": {"vision": {"data_class": "internal", "aws": True}},
-        "pools": {POOL: {"node_prefix": f"{POOL}-", "max_nodes": MOST, "places": [place]}},
+        "pools": {POOL: {"node_prefix": f"{POOL}-", "max_nodes": MOST, "offerings": [offering]}},
     }
 
 

@@ -1,4 +1,4 @@
-"""One place's queue, first come first served, with backfill as EASY does it: later jobs may go first where the oldest one
+"""One offering's queue, first come first served, with backfill as EASY does it: later jobs may go first where the oldest one
 loses nothing by their time limits."""
 
 from collections import defaultdict
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
 
-from landbridge.simulation.job_queue import Waiting
+from landbridge.simulation.job_queue import JobQueue
 
 #: How many jobs of each size backfill may find too long while one job waits at the head; Slurm has bf_max_job_test for it.
 DEPTH = 200
 
 
-class Room(Protocol):
+class GpuCapacity(Protocol):
     """Where jobs of a lane run."""
 
     def idle(self) -> int:
@@ -38,11 +38,11 @@ class _Reservation:
 
 
 @dataclass(slots=True)
-class Lane:
+class BackfillQueue:
     """`seat` starts a job in the room, or refuses it for good; it leaves the queue either way."""
 
-    room: Room
-    waiting: Waiting
+    room: GpuCapacity
+    waiting: JobQueue
     gpus: Sequence[int]
     limits: Sequence[float]
     seat: Callable[[int, float], None]

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.burst.model import Attempt, Gang, Policy, Pool, State
-from landbridge.burst.reconcile.budget import Ledger, hold_of, hold_usd, roll_over, settle
-from landbridge.burst.reconcile.offerings import Choice, choose
+from landbridge.burst.model import Attempt, BurstPolicy, Gang, PoolPolicy, State
+from landbridge.burst.reconcile.budget import Ledger, hold_of, hold_usd, roll_over_month, settle_holds
+from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 
 
 @dataclass(slots=True)
-class Purse:
+class SimulatedBudget:
     """Money held and spent. Every instance has an attempt of its own, whose token names it here."""
 
-    policy: Policy
+    policy: BurstPolicy
     state: State = field(default_factory=State)
     _ledger: Ledger | None = None
     _unused: Ledger = field(init=False)  # of a month in which nothing is held or spent
@@ -35,7 +35,7 @@ class Purse:
             ledger.add(account, pool, -usd)
         return why
 
-    def choose(self, gang: Gang, pool: Pool, used: Mapping[str, int], now: float) -> Choice:
+    def choose(self, gang: Gang, pool: PoolPolicy, used: Mapping[str, int], now: float) -> OfferingChoice:
         """What the controller would decide for a gang."""
         return choose(gang, pool, self.state, self.policy, self._current(now), used, now)
 
@@ -43,20 +43,22 @@ class Purse:
         """Whether so much could be held in a month in which nothing else is."""
         return self._unused.refusal(account, pool, usd) is None
 
-    def hold(self, token: str, account: str, pool: str, place: str, until: float, usd_hour: float, now: float) -> None:
+    def hold(
+        self, token: str, account: str, pool: str, offering: str, until: float, usd_hour: float, now: float
+    ) -> None:
         """Hold what an instance may cost until then."""
         usd = hold_usd(1, usd_hour, now, until)
         attempt = Attempt(
             token=token,
             gang=token,
             pool=pool,
-            place=place,
+            offering=offering,
             nodes=(token,),
             jobs=(),
             account=account,
             whole=False,
             lease=until,
-            made=now,
+            created_at=now,
             hold_usd=usd,
             usd_hour=usd_hour,
             ended=now,
@@ -70,7 +72,7 @@ class Purse:
     def missing(self, token: str, until: float) -> float:
         """What keeping an instance until then takes beyond what is held for it."""
         hold = self.state.holds[token]
-        return max(hold_usd(1, hold.usd_hour, hold.made, until) - hold.usd, 0.0)
+        return max(hold_usd(1, hold.usd_hour, hold.created_at, until) - hold.usd, 0.0)
 
     def keep(self, token: str, until: float, now: float) -> None:
         """Hold the money for keeping an instance until then."""
@@ -83,13 +85,13 @@ class Purse:
 
     def pay(self, token: str, now: float) -> None:
         """An instance has ended: what it cost takes the place of what was held."""
-        settled = settle(self.state, {token: {token: True}}, now)
+        settled = settle_holds(self.state, {token: {token: True}}, now)
         attempts = {name: attempt for name, attempt in settled.attempts.items() if name != token}
         self.state, self._ledger = replace(settled, attempts=attempts), None
 
     def turn(self, now: float) -> None:
         """A month has begun."""
-        self.state, self._ledger = roll_over(self.state, now), None
+        self.state, self._ledger = roll_over_month(self.state, now), None
 
     def _current(self, now: float) -> Ledger:
         if self._ledger is None:

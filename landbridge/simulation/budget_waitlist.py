@@ -10,7 +10,7 @@ _SHARE = 0.1
 
 
 @dataclass(slots=True)
-class Parked:
+class BudgetWaitlist:
     """The jobs refused at one pool: by account, by amount, oldest first."""
 
     lines: dict[str, dict[int, list[tuple[int, float]]]] = field(default_factory=dict)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
-from landbridge.simulation.report import waited
-from landbridge.simulation.result import Played
-from landbridge.simulation.scenario import Setting
+from landbridge.simulation.report import wait_seconds
+from landbridge.simulation.result import SimulationResult
+from landbridge.simulation.scenario import Scenario
 
 _WIDTH, _HEIGHT = 900, 190  # of a panel
 _LEFT, _TOP, _GAP, _RIGHT = 80, 60, 58, 20
@@ -32,7 +32,7 @@ class _Panel:
     curves: Sequence[_Curve]
 
 
-def picture(setting: Setting, bursting: Played, without: Played) -> str:
+def picture(scenario: Scenario, bursting: SimulationResult, without: SimulationResult) -> str:
     """The picture. Each curve is a mean over as many samples as fall into a column."""
     first, last = bursting.tasks[0].submitted, max(bursting.ended, bursting.tasks[0].submitted + 1)
     gpus = [
@@ -41,7 +41,7 @@ def picture(setting: Setting, bursting: Played, without: Played) -> str:
         ),
         _Curve(_means([(s.at, s.onprem) for s in bursting.samples], first, last), _SITE, "on-prem", filled=True),
     ]
-    most = setting.onprem_gpus
+    most = scenario.onprem_gpus
     size = _Curve([(first, most), (last, most)], _TEXT, f"the site has {most}", dashed=True)
     jobs = [
         _Curve(_means([(s.at, s.waiting) for s in without.samples], first, last), _WITHOUT, "without bursting"),
@@ -56,7 +56,7 @@ def picture(setting: Setting, bursting: Played, without: Played) -> str:
         _Panel("Jobs that wait", jobs),
         _Panel("Mean wait in hours, by the day of submission", hours),
     ]
-    return _page(f"{setting.name}: {len(bursting.tasks):,} jobs replayed", panels, first, last)
+    return _page(f"{scenario.name}: {len(bursting.tasks):,} jobs replayed", panels, first, last)
 
 
 def _means(samples: Sequence[Point], first: float, last: float) -> list[Point]:
@@ -70,13 +70,13 @@ def _means(samples: Sequence[Point], first: float, last: float) -> list[Point]:
     return [(first + (n + 0.5) * width, total / count) for n, (total, count) in enumerate(sums) if count]
 
 
-def _hours(played: Played, first: float) -> list[Point]:
+def _hours(played: SimulationResult, first: float) -> list[Point]:
     days: dict[int, list[int]] = {}
     for number, task in enumerate(played.tasks):
         days.setdefault(int((task.submitted - first) // 86_400), []).append(number)
     found = []
     for day, numbers in sorted(days.items()):
-        values = waited(played, numbers)
+        values = wait_seconds(played, numbers)
         if values:
             found.append((first + (day + 0.5) * 86_400, sum(values) / len(values) / 3600))
     return found

@@ -5,18 +5,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 #: What a job has of each node.
-Parts = tuple[tuple[int, int], ...]
+Allocation = tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
-class Shelf:
+class GpuAllocator:
     """Nodes with `gpus` GPUs each. Jobs are put where they leave the least behind, so that whole nodes stay whole."""
 
     gpus: int
     free: dict[int, int] = field(default_factory=dict)
     by_free: list[dict[int, None]] = field(init=False)
     #: Job -> (until when at most, its parts).
-    running: dict[int, tuple[float, Parts]] = field(default_factory=dict)
+    running: dict[int, tuple[float, Allocation]] = field(default_factory=dict)
     idle: int = 0
 
     def __post_init__(self) -> None:
@@ -33,7 +33,7 @@ class Shelf:
         del self.by_free[self.free.pop(node)][node]
         self.idle -= self.gpus
 
-    def fit(self, gpus: int) -> Parts | None:
+    def fit(self, gpus: int) -> Allocation | None:
         """Where a job would go now; None where it does not fit."""
         return None if self.lacks(gpus) else self.split(gpus)[0]
 
@@ -45,7 +45,7 @@ class Shelf:
             left -= 1
         return -left if left < 0 else 0
 
-    def split(self, gpus: int) -> tuple[Parts, tuple[int, ...]]:
+    def split(self, gpus: int) -> tuple[Allocation, tuple[int, ...]]:
         """Where a job would go now, and what it would take of each empty node that it lacks."""
         each = self.gpus
         whole, rest = divmod(gpus, each)
@@ -66,13 +66,13 @@ class Shelf:
                 return next(iter(nodes))
         return next(islice(self.by_free[-1], after, None), None)
 
-    def take(self, job: int, parts: Parts, until: float) -> None:
+    def take(self, job: int, parts: Allocation, until: float) -> None:
         """Start a job there."""
         for node, count in parts:
             self._set(node, self.free[node] - count)
         self.running[job] = (until, parts)
 
-    def give(self, job: int) -> Parts:
+    def give(self, job: int) -> Allocation:
         """End a job; says what it had."""
         parts = self.running.pop(job)[1]
         for node, count in parts:
@@ -87,7 +87,9 @@ class Shelf:
         self.idle += free - before
 
 
-def earliest(gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Parts]]) -> tuple[float, int]:
+def earliest(
+    gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Allocation]]
+) -> tuple[float, int]:
     """When a job fits at the latest, and how many GPUs beside it are free then. `free` is by node, from 0."""
     left = list(free)
     whole, rest = divmod(gpus, each)

@@ -36,7 +36,7 @@ class _Line:
         return found
 
 
-class Waiting:
+class JobQueue:
     """A queue. Whoever leaves it from the middle is skipped from then on."""
 
     def __init__(self, jobs: int) -> None:

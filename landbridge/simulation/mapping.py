@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from landbridge.burst.model import Policy
-from landbridge.burst.reconcile.residency import refusal
-from landbridge.simulation.result import Task
-from landbridge.simulation.trace import Asked
+from landbridge.burst.model import BurstPolicy
+from landbridge.burst.reconcile.residency import reject_if_restricted
+from landbridge.simulation.result import SimulatedJob
+from landbridge.simulation.trace import TraceJob
 
 
 @dataclass(frozen=True, slots=True)
-class Dealing:
+class AccountMapping:
     """What a queue does not tell. `restricted`: the share of its jobs whose data has to stay; `sample`: the share of its
     jobs that is replayed; `limit_factor`: how much longer than they run jobs ask for."""
 
@@ -21,10 +21,10 @@ class Dealing:
     limit_factor: float = 2.0
 
 
-def tasks_of(asked: Iterable[Asked], policy: Policy, dealing: Dealing) -> list[Task]:
+def simulated_jobs(asked: Iterable[TraceJob], policy: BurstPolicy, dealing: AccountMapping) -> list[SimulatedJob]:
     """The jobs of the replay. An account that the queue names and the environment knows stays; the others are dealt by
     group, so that a group's jobs are of one account that may be in AWS and of one that may not."""
-    may = sorted(name for name in policy.accounts if refusal(policy, name) is None)
+    may = sorted(name for name in policy.accounts if reject_if_restricted(policy, name) is None)
     must_stay = sorted(set(policy.accounts) - set(may))
     tasks = []
     for number, job in enumerate(asked):
@@ -37,7 +37,7 @@ def tasks_of(asked: Iterable[Asked], policy: Policy, dealing: Dealing) -> list[T
             account = names[int(_share(job.group) * len(names))] if names else ""
         minutes = job.minutes if job.minutes is not None else dealing.limit_factor * job.seconds / 60
         limit = 60.0 * max(1, math.ceil(minutes))
-        tasks.append(Task(job.submitted, min(job.seconds, limit), job.gpus, account, limit))
+        tasks.append(SimulatedJob(job.submitted, min(job.seconds, limit), job.gpus, account, limit))
     return tasks
 
 

@@ -2,40 +2,40 @@
 
 from dataclasses import dataclass, field
 
-from landbridge.simulation.gpu_allocator import Shelf, earliest
+from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 
 
 @dataclass(slots=True)
-class Site:
+class OnpremNodes:
     """Equal nodes that are always there."""
 
-    shelf: Shelf
+    allocator: GpuAllocator
 
     @classmethod
-    def of(cls, nodes: int, gpus: int) -> "Site":
+    def of(cls, nodes: int, gpus: int) -> "OnpremNodes":
         """So many nodes with so many GPUs each."""
-        shelf = Shelf(gpus)
+        allocator = GpuAllocator(gpus)
         for node in range(nodes):
-            shelf.add(node)
-        return cls(shelf)
+            allocator.add(node)
+        return cls(allocator)
 
     @property
     def size(self) -> int:
         """All GPUs."""
-        return len(self.shelf.free) * self.shelf.gpus
+        return len(self.allocator.free) * self.allocator.gpus
 
     def idle(self) -> int:
         """GPUs that a job could have now."""
-        return self.shelf.idle
+        return self.allocator.idle
 
     def fits(self, gpus: int) -> bool:
         """Whether a job could start now."""
-        return not self.shelf.lacks(gpus)
+        return not self.allocator.lacks(gpus)
 
     def earliest(self, gpus: int) -> tuple[float, int]:
         """When a job fits at the latest, and how many GPUs beside it are free then."""
-        free = [self.shelf.free[node] for node in range(len(self.shelf.free))]
-        return earliest(gpus, self.shelf.gpus, free, self.shelf.running.values())
+        free = [self.allocator.free[node] for node in range(len(self.allocator.free))]
+        return earliest(gpus, self.allocator.gpus, free, self.allocator.running.values())
 
 
 @dataclass(slots=True)

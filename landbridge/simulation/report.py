@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from landbridge.simulation.result import Played
-from landbridge.simulation.scenario import Setting
+from landbridge.simulation.result import SimulationResult
+from landbridge.simulation.scenario import Scenario
 
 #: What the replay takes for granted; said with every result.
-ASSUMED = (
+ASSUMPTIONS = (
     "a GPU of either site is as fast as the other's",
-    "first come first served at each place, with EASY backfill by time limits (the 200 oldest jobs of a size)",
+    "first come first served at the site and in each pool, with EASY backfill by time limits (the 200 oldest jobs of a size)",
     "AWS has room up to each pool's size; nothing fails and nothing is taken back",
     "prices are the catalogue's, the highest of a range",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class WaitStatistics:
     """Seconds from submission to start."""
 
     jobs: int
@@ -29,7 +29,7 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class MonthlySpending:
     """`account` is empty for nodes that are kept whatever runs."""
 
     month: str
@@ -39,7 +39,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SimulationReport:
     """`refused` counts jobs by what kept them from AWS; a job refused for money at first may have burst later."""
 
     environment: str
@@ -48,12 +48,12 @@ class Report:
     burst_jobs: int
     onprem_gpus: int
     cloud_gpus: int
-    waits: Waits
-    waits_without: Waits
+    waits: WaitStatistics
+    waits_without: WaitStatistics
     gpu_hours_onprem: float
     gpu_hours_aws: float
     node_hours_aws: dict[str, float]
-    spent: tuple[Spent, ...]
+    spent: tuple[MonthlySpending, ...]
     refused: dict[str, int]
     peak_nodes: dict[str, int]
     launches: dict[str, int]
@@ -67,10 +67,10 @@ class Report:
 
     def as_data(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return {**asdict(self), "usd": self.usd, "assumed": list(ASSUMED)}
+        return {**asdict(self), "usd": self.usd, "assumed": list(ASSUMPTIONS)}
 
 
-def report(setting: Setting, bursting: Played, without: Played) -> Report:
+def report(scenario: Scenario, bursting: SimulationResult, without: SimulationResult) -> SimulationReport:
     """Waits are those of the jobs that start in both."""
     tasks = bursting.tasks
     hours, ran = [0.0, 0.0], [number for number, began in enumerate(bursting.began) if began is not None]
@@ -80,19 +80,19 @@ def report(setting: Setting, bursting: Played, without: Played) -> Report:
     for stay in bursting.stays:
         nodes[stay.pool] += (stay.ended - stay.launched) / 3600  # type: ignore[assignment]
     both = [number for number in ran if without.began[number] is not None]
-    return Report(
-        environment=setting.name,
+    return SimulationReport(
+        environment=scenario.name,
         jobs=len(tasks),
         never=len(tasks) - len(ran),
         burst_jobs=sum(map(bool, bursting.pool)),
-        onprem_gpus=setting.onprem_gpus,
-        cloud_gpus=setting.cloud_gpus,
+        onprem_gpus=scenario.onprem_gpus,
+        cloud_gpus=scenario.cloud_gpus,
         waits=_waits(bursting, both),
         waits_without=_waits(without, both),
         gpu_hours_onprem=hours[0],
         gpu_hours_aws=hours[1],
         node_hours_aws=dict(nodes),
-        spent=tuple(Spent(*key, usd) for key, usd in sorted(bursting.spent.items())),
+        spent=tuple(MonthlySpending(*key, usd) for key, usd in sorted(bursting.spent.items())),
         refused={code: len(jobs) for code, jobs in sorted(bursting.refused.items())},
         peak_nodes=dict(bursting.peaks),
         launches=dict(bursting.launches),
@@ -101,7 +101,7 @@ def report(setting: Setting, bursting: Played, without: Played) -> Report:
     )
 
 
-def waited(played: Played, numbers: Iterable[int]) -> list[float]:
+def wait_seconds(played: SimulationResult, numbers: Iterable[int]) -> list[float]:
     """How long these jobs waited."""
     return [began - played.tasks[number].submitted for number in numbers if (began := played.began[number]) is not None]
 
@@ -111,11 +111,13 @@ def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
 
 
-def _waits(played: Played, numbers: Sequence[int]) -> Waits:
-    found = sorted(waited(played, numbers))
+def _waits(played: SimulationResult, numbers: Sequence[int]) -> WaitStatistics:
+    found = sorted(wait_seconds(played, numbers))
     mean = sum(found) / len(found) if found else 0.0
-    return Waits(len(found), mean, percentile(found, 0.5), percentile(found, 0.95), found[-1] if found else 0.0)
+    return WaitStatistics(
+        len(found), mean, percentile(found, 0.5), percentile(found, 0.95), found[-1] if found else 0.0
+    )
 
 
-def _days(played: Played) -> float:
+def _days(played: SimulationResult) -> float:
     return (played.ended - played.tasks[0].submitted) / 86_400 if played.tasks else 0.0

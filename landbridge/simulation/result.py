@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from landbridge.simulation.cloud_pool import Stay
+from landbridge.simulation.cloud_pool import InstanceUsage
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SimulatedJob:
     """A job of the replay. `limit`: the seconds that it asked for, at least those that it ran."""
 
     submitted: float
@@ -28,14 +28,14 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Played:
+class SimulationResult:
     """What became of each job: `began` is None for one that never could; `pool` is empty for one that ran on-prem."""
 
-    tasks: Sequence[Task]
+    tasks: Sequence[SimulatedJob]
     began: list[float | None]
     pool: list[str]
     refused: dict[str, set[int]] = field(default_factory=dict)  # code -> jobs
-    stays: list[Stay] = field(default_factory=list)
+    stays: list[InstanceUsage] = field(default_factory=list)
     spent: dict[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     peaks: dict[str, int] = field(default_factory=dict)  # pool -> nodes at once
     launches: dict[str, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from landbridge.burst.config.config import parse
-from landbridge.burst.model import Policy, Promotion
+from landbridge.burst.model import BurstPolicy, PromotionPolicy
 from landbridge.environment import Environment
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import (
@@ -22,7 +22,7 @@ from landbridge.plan.zones import pool_zones
 
 
 @dataclass(frozen=True, slots=True)
-class CloudPool:
+class ScenarioPool:
     """A pool of the policy as Slurm sees its nodes."""
 
     name: str
@@ -31,15 +31,15 @@ class CloudPool:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Scenario:
     """Nodes on-prem by how many GPUs each has, the pools that jobs may burst to, in the order of trying, and how long a job
     has to wait for that (None: it need not)."""
 
     name: str
     onprem: tuple[tuple[int, int], ...]  # (nodes, GPUs of each)
-    pools: tuple[CloudPool, ...]
-    policy: Policy
-    promotion: Promotion | None = None
+    pools: tuple[ScenarioPool, ...]
+    policy: BurstPolicy
+    promotion: PromotionPolicy | None = None
 
     @property
     def onprem_gpus(self) -> int:
@@ -52,7 +52,7 @@ class Setting:
         return sum(pool.gpus * self.policy.pools[pool.name].max_nodes for pool in self.pools)
 
 
-def setting_of(environment: Environment, wait_seconds: float | None = None) -> Setting:
+def scenario_of(environment: Environment, wait_seconds: float | None = None) -> Scenario:
     """The environment's GPU nodes and pools. GPUs in parts are left out: jobs of a queue mean whole ones.
 
     `wait_seconds` takes the place of what the environment says of promotions. Windows of capacity are opened for good: the
@@ -64,7 +64,7 @@ def setting_of(environment: Environment, wait_seconds: float | None = None) -> S
             onprem[nodes.gpu_count] += len(nodes.names)
     policy = parse(burst_config(environment, _outputs(environment))).policy
     pools = {
-        name: replace(pool, places=tuple(replace(place, opens=None, closes=None) for place in pool.places))
+        name: replace(pool, offerings=tuple(replace(offering, opens=None, closes=None) for offering in pool.offerings))
         for name, pool in policy.pools.items()
     }
     gpus = {
@@ -74,12 +74,12 @@ def setting_of(environment: Environment, wait_seconds: float | None = None) -> S
     }
     promotion = next((one for one in policy.promotions if one.partition == MAIN), None)
     if wait_seconds is not None:
-        promotion = Promotion(MAIN, tuple(gpus), wait_seconds)
-    return Setting(
+        promotion = PromotionPolicy(MAIN, tuple(gpus), wait_seconds)
+    return Scenario(
         name=environment.name,
         onprem=tuple((count, each) for each, count in onprem.items()),
         pools=tuple(
-            CloudPool(pool.name, gpus[pool.name], float(pool.suspend_after))
+            ScenarioPool(pool.name, gpus[pool.name], float(pool.suspend_after))
             for pool in environment.aws.pools
             if pool.name in gpus
         ),

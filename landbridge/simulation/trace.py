@@ -23,7 +23,7 @@ class TraceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TraceJob:
     """A job as it was submitted: when, for how many GPUs, and how long it ran. `minutes`: its time limit, None: not told.
 
     `account` is empty where the file names none; `group` is what it has instead, such as a virtual cluster.
@@ -37,7 +37,7 @@ class Asked:
     minutes: float | None = None
 
 
-def read(path: Path) -> list[Asked]:
+def read(path: Path) -> list[TraceJob]:
     """The jobs that ask for GPUs and ran, in the order of their submission."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
@@ -79,7 +79,7 @@ def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return plain
 
 
-def _job(row: Mapping[str, Any], path: Path, number: int) -> Asked | None:
+def _job(row: Mapping[str, Any], path: Path, number: int) -> TraceJob | None:
     try:
         gpus, seconds = int(float(_value(row, GPUS) or 0)), float(_value(row, SECONDS) or 0)
         if gpus <= 0 or seconds <= 0:
@@ -87,7 +87,7 @@ def _job(row: Mapping[str, Any], path: Path, number: int) -> Asked | None:
         submitted, limit = _value(row, SUBMITTED), _value(row, LIMIT)
         if submitted is None:
             raise TraceError(f"{path}, job {number}: none of {', '.join(SUBMITTED)} is there")
-        return Asked(
+        return TraceJob(
             submitted=_moment(submitted),
             seconds=seconds,
             gpus=gpus,

@@ -7,30 +7,30 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from landbridge.simulation.replay import replay
-from landbridge.simulation.result import Played, Task
-from landbridge.simulation.scenario import Setting
+from landbridge.simulation.result import SimulatedJob, SimulationResult
+from landbridge.simulation.scenario import Scenario
 
 
-def alone_aside(setting: Setting, tasks: Sequence[Task]) -> Callable[[], Played]:
+def start_replay_without_bursting(scenario: Scenario, tasks: Sequence[SimulatedJob]) -> Callable[[], SimulationResult]:
     """Begin the replay without AWS; what is returned waits for what became of it.
 
     The other process is a copy of this one, so to be made before this one has threads; only results are sent back.
     """
 
-    def here() -> Played:
-        return replay(setting, tasks, bursting=False)
+    def here() -> SimulationResult:
+        return replay(scenario, tasks, bursting=False)
 
     if (os.cpu_count() or 1) < 2:
         return here
     context = multiprocessing.get_context("fork")
     mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(theirs, setting, tasks), daemon=True)
+    process = context.Process(target=_send, args=(theirs, scenario, tasks), daemon=True)
     process.start()
     theirs.close()
 
-    def there() -> Played:
+    def there() -> SimulationResult:
         try:
-            found: Played = mine.recv()
+            found: SimulationResult = mine.recv()
         except EOFError:  # it was killed
             return here()
         process.join()
@@ -39,5 +39,5 @@ def alone_aside(setting: Setting, tasks: Sequence[Task]) -> Callable[[], Played]
     return there
 
 
-def _send(answer: Connection, setting: Setting, tasks: Sequence[Task]) -> None:
-    answer.send(replace(replay(setting, tasks, bursting=False), tasks=()))
+def _send(answer: Connection, scenario: Scenario, tasks: Sequence[SimulatedJob]) -> None:
+    answer.send(replace(replay(scenario, tasks, bursting=False), tasks=()))

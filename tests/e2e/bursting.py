@@ -26,7 +26,12 @@ NODES = ("p5-1", "p5-2", "p5-3", "p5-4")
 ALIVE = ("pending", "running", "stopping", "shutting-down")
 #: Seconds. Slurm powers an idle node down after SuspendTime, which the environment says (20); the rest is made short here.
 SLURM_TIMES = {"SuspendTimeout": 5, "ResumeTimeout": 240, "KillWait": 5}
-BURST_TIMES = {"drought_seconds": [4, 12], "breaker_seconds": 600, "orphan_seconds": 10, "settle_seconds": 10}
+BURST_TIMES = {
+    "insufficient_capacity_seconds": [4, 12],
+    "breaker_seconds": 600,
+    "orphan_seconds": 10,
+    "settle_seconds": 10,
+}
 #: How long the controller may take over something it only sees when it looks again: its interval and a pass.
 LOOK = 20
 
@@ -146,9 +151,9 @@ class Bursting:
         """`landbridge burst ...`, as an operator types it."""
         return self.on_controller("/opt/landbridge/bin/landbridge-burst", *words)
 
-    def places(self) -> list[dict[str, Any]]:
+    def offerings(self) -> list[dict[str, Any]]:
         """Where the pool may be launched, in the order of asking."""
-        return list(json.loads(self.on_controller("cat", CONFIG))["pools"][POOL]["places"])
+        return list(json.loads(self.on_controller("cat", CONFIG))["pools"][POOL]["offerings"])
 
     def records(self, event: str = "", number: int | None = None) -> list[dict[str, Any]]:
         """What the controller decided since the test began, from its decision log."""

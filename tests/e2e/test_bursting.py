@@ -67,7 +67,7 @@ def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) 
     assert bursting.launched(number) == []
     # Every zone was asked, and each once.
     asked = [one["text"] for one in bursting.records("launch", number)]
-    assert sorted(asked) == sorted(place["key"] for place in bursting.places()) and len(asked) == 2
+    assert sorted(asked) == sorted(place["key"] for place in bursting.offerings()) and len(asked) == 2
     bursting.room(everywhere=100)
     # A minute until it is tried again, another until Slurm looks for jobs whose time has come, and the nodes' boot.
     ended = bursting.ended(number, 180)
@@ -88,10 +88,10 @@ def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
 
 @pytest.mark.long
 def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: Bursting) -> None:
-    right = [place["launch_template_id"] for place in bursting.places()]
+    right = [place["launch_template_id"] for place in bursting.offerings()]
 
     def wrong(content: dict) -> None:  # type: ignore[type-arg]
-        for place in content["pools"][POOL]["places"]:
+        for place in content["pools"][POOL]["offerings"]:
             place["launch_template_id"] = "lt-0123456789abcdef0"
 
     bursting.configure(wrong)
@@ -104,7 +104,7 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
     assert bursting.calls() == calls, "EC2 is not asked again for what only a person can mend"
 
     def mended(content: dict) -> None:  # type: ignore[type-arg]
-        for place, template in zip(content["pools"][POOL]["places"], right, strict=True):
+        for place, template in zip(content["pools"][POOL]["offerings"], right, strict=True):
             place["launch_template_id"] = template
 
     bursting.configure(mended)

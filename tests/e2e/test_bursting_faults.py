@@ -66,7 +66,7 @@ def test_a_job_cancelled_while_its_nodes_boot_leaves_none(bursting: Bursting) ->
 
 def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursting) -> None:
     def spot(content: dict[str, Any]) -> None:
-        for place in content["pools"][POOL]["places"]:
+        for place in content["pools"][POOL]["offerings"]:
             place.update(kind="spot", market="spot")
 
     bursting.configure(spot)

@@ -30,7 +30,7 @@ def test_life_of_another_region(engine: Engine, cloud: Cloud, environment_file: 
     assert pulumi.refresh(both, environment_file).changed == 0
 
     # What the burst controller is told is what is there.
-    places = burst_config(both, grown.outputs)["pools"]["p5"]["places"]
+    places = burst_config(both, grown.outputs)["pools"]["p5"]["offerings"]
     away = [place for place in places if place.get("region") == FAR]
     assert [place["zone"] for place in away] == ["use2-az1", "use2-az2"] and places[-2:] == away
     ec2 = client(cloud, "ec2", FAR)

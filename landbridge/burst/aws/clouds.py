@@ -11,44 +11,44 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.aws.unattached import Leftover
-from landbridge.burst.model import Attempt, Ec2View, Instance, Outcome, Place
+from landbridge.burst.aws.unattached import UnattachedResource
+from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError
-from landbridge.burst.model.ports import Cloud
+from landbridge.burst.model.ports import Ec2Port
 
 if TYPE_CHECKING:
-    from landbridge.burst.config.config import Config
+    from landbridge.burst.config.config import BurstConfig
 
 #: How long another region may be silent before nothing is decided without it: less than a lease, which nobody renews there.
-STALE = 900.0
+MAX_STALE_SECONDS = 900.0
 
 
-class Region(Cloud, Protocol):
+class RegionPort(Ec2Port, Protocol):
     """EC2 in one region, with what is left over there."""
 
-    def leftovers(self) -> list[Leftover]: ...
+    def unattached(self) -> list[UnattachedResource]: ...
 
-    def delete(self, leftover: Leftover) -> None: ...
+    def delete(self, resource: UnattachedResource) -> None: ...
 
 
-def clouds(config: "Config") -> "Ec2 | Clouds":
+def ec2_of_regions(config: "BurstConfig") -> "Ec2 | Ec2Regions":
     """EC2 in the policy's regions: one client where there is one."""
     others = config.policy.regions[1:]
-    return Clouds(Ec2(config), {name: Ec2(config, name) for name in others}) if others else Ec2(config)
+    return Ec2Regions(Ec2(config), {name: Ec2(config, name) for name in others}) if others else Ec2(config)
 
 
 @dataclass
-class Clouds:
+class Ec2Regions:
     """The policy's own region and the others, by name."""
 
-    home: Region
-    others: Mapping[str, Region]
+    home: RegionPort
+    others: Mapping[str, RegionPort]
     clock: Callable[[], float] = time.monotonic
-    _where: dict[str, str] = field(default_factory=dict)  # regions of instances and leftovers, empty for home
+    _where: dict[str, str] = field(default_factory=dict)  # regions of instances and unattached, empty for home
     _fresh: dict[str, tuple[str, float]] = field(
         default_factory=dict
     )  # of launches that may not be in sight yet, and when
-    _last: dict[str, tuple[float, tuple[Instance, ...]]] = field(default_factory=dict)
+    _last: dict[str, tuple[float, tuple[CloudInstance, ...]]] = field(default_factory=dict)
 
     def view(self) -> Ec2View:
         """Every instance in every region, asked for at once."""
@@ -57,16 +57,16 @@ class Clouds:
             own = self.home.view()
             found = {name: one.result() for name, one in asked.items()}
         now = self.clock()
-        self._fresh = {id_: (name, at) for id_, (name, at) in self._fresh.items() if now - at < STALE}
+        self._fresh = {id_: (name, at) for id_, (name, at) in self._fresh.items() if now - at < MAX_STALE_SECONDS}
         self._where = {id_: name for id_, (name, _) in self._fresh.items()}
         self._where |= {one.id: "" for one in own.instances}
         self._where |= {one.id: name for name, instances in found.items() for one in instances}
         return Ec2View(own.at, (*own.instances, *(one for instances in found.values() for one in instances)))
 
-    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
-        """Launch where the place is."""
-        region = place.region if place.region in self.others else ""
-        outcome = self._at(region).run(attempt, place, tags, whole)
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
+        """Launch where the offering is."""
+        region = offering.region if offering.region in self.others else ""
+        outcome = self._at(region).run(attempt, offering, tags, whole)
         now = self.clock()
         for one in outcome.instances.values():
             self._where[one], self._fresh[one] = region, (region, now)
@@ -80,37 +80,37 @@ class Clouds:
         """Move leases, each where its instance is."""
         self._each(ids, lambda region, some: region.renew(some, until))
 
-    def leftovers(self) -> list[Leftover]:
+    def unattached(self) -> list[UnattachedResource]:
         """Those of every region; one that does not answer has its turn at the next look."""
-        found = self.home.leftovers()
+        found = self.home.unattached()
         for name, region in self.others.items():
             try:
-                there = region.leftovers()
+                there = region.unattached()
             except AwsError:
                 continue
             self._where |= {one.id: name for one in there}
             found += there
         return found
 
-    def delete(self, leftover: Leftover) -> None:
+    def delete(self, resource: UnattachedResource) -> None:
         """Delete it where it is."""
-        self._at(self._where.get(leftover.id, "")).delete(leftover)
+        self._at(self._where.get(resource.id, "")).delete(resource)
 
-    def _at(self, region: str) -> Region:
+    def _at(self, region: str) -> RegionPort:
         return self.others.get(region, self.home)
 
-    def _there(self, name: str) -> tuple[Instance, ...]:
+    def _there(self, name: str) -> tuple[CloudInstance, ...]:
         try:
             found = self.others[name].view().instances
         except AwsError:
             at, seen = self._last.get(name, (float("-inf"), ()))
-            if self.clock() - at > STALE:
+            if self.clock() - at > MAX_STALE_SECONDS:
                 raise
             return seen
         self._last[name] = (self.clock(), found)
         return found
 
-    def _each(self, ids: Iterable[str], call: Callable[[Region, list[str]], None]) -> None:
+    def _each(self, ids: Iterable[str], call: Callable[[RegionPort, list[str]], None]) -> None:
         """One call for each region; all are made, and the first failure is raised after that.
 
         Nobody has told where an instance is that an earlier process launched and EC2 does not show yet: it is asked for
@@ -130,7 +130,7 @@ class Clouds:
         if failed:
             raise failed[0]
 
-    def _tried(self, region: str, ids: list[str], call: Callable[[Region, list[str]], None]) -> AwsError | None:
+    def _tried(self, region: str, ids: list[str], call: Callable[[RegionPort, list[str]], None]) -> AwsError | None:
         try:
             call(self._at(region), ids)
         except AwsError as error:

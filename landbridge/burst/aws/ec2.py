@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.aws.client import clients
-from landbridge.burst.aws.instances import LEASE, POOL, TOKEN, instance_of, launched, lease_text
+from landbridge.burst.aws.instances import LEASE, POOL, TOKEN, instance_of, launch_outcome, lease_text
 from landbridge.burst.aws.launch_call import launch_call
-from landbridge.burst.aws.unattached import Kind, Leftover
-from landbridge.burst.model import Attempt, Ec2View, Outcome, Place
+from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
+from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError, facts
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.client import EC2Client
 
-    from landbridge.burst.config.config import Config
+    from landbridge.burst.config.config import BurstConfig
 
 T = TypeVar("T")
 #: The profiles of the credentials file: one launches and moves leases, one ends. A site with one set of credentials has the first.
@@ -34,7 +34,7 @@ _ID = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 class Ec2:
     """EC2 of one cluster in one region: the policy's own, or another one."""
 
-    def __init__(self, config: "Config", region: str = "") -> None:
+    def __init__(self, config: "BurstConfig", region: str = "") -> None:
         self._cluster = config.policy.cluster
         own = config.policy.region
         self.region = "" if region in ("", own) else region
@@ -49,12 +49,12 @@ class Ec2:
         ours = (instance_of(one, self.region) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
         return Ec2View(at, tuple(ours))
 
-    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
         """Make one launch call: all nodes of the attempt where `whole`, else as many as there is room for.
 
         The same attempt again is the same call: EC2 answers it with the instances it has started already.
         """
-        call = launch_call(attempt, place, tags, whole)
+        call = launch_call(attempt, offering, tags, whole)
         try:
             answer: Any = _repeat(lambda: self._client.run_instances(**call))
         except AwsError as error:
@@ -64,7 +64,7 @@ class Ec2:
             if not started:
                 raise
             answer = {"Instances": started}
-        return launched(answer["Instances"], attempt)
+        return launch_outcome(answer["Instances"], attempt)
 
     def terminate(self, ids: Iterable[str]) -> None:
         """End instances; one that is gone already is as it should be."""
@@ -77,7 +77,7 @@ class Ec2:
         for part in _parts(ids, "tag"):
             _present(part, lambda some: self._client.create_tags(Resources=some, Tags=tags))
 
-    def leftovers(self) -> list[Leftover]:
+    def unattached(self) -> list[UnattachedResource]:
         """Volumes and interfaces that a launch of this cluster made and no instance has."""
         query: Any = {
             "Filters": [
@@ -93,11 +93,11 @@ class Ec2:
         found = [_leftover("volume", one["VolumeId"], one["Tags"]) for one in volumes]
         return found + [_leftover("network-interface", one["NetworkInterfaceId"], one["TagSet"]) for one in interfaces]
 
-    def delete(self, leftover: Leftover) -> None:
+    def delete(self, resource: UnattachedResource) -> None:
         """Delete it; EC2 refuses where it has an instance by now. One that is gone already is as it should be."""
-        ending, name = self._ending, leftover.id
+        ending, name = self._ending, resource.id
         try:
-            if leftover.kind == "volume":
+            if resource.kind == "volume":
                 _repeat(lambda: ending.delete_volume(VolumeId=name))
             else:
                 _repeat(lambda: ending.delete_network_interface(NetworkInterfaceId=name))
@@ -117,9 +117,9 @@ class Ec2:
             query["NextToken"] = page["NextToken"]
 
 
-def _leftover(kind: Kind, id: str, raw: Iterable[Mapping[str, Any]]) -> Leftover:
+def _leftover(kind: UnattachedKind, id: str, raw: Iterable[Mapping[str, Any]]) -> UnattachedResource:
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw}
-    return Leftover(kind, id, tags.get(POOL, ""), tags.get(TOKEN, ""))
+    return UnattachedResource(kind, id, tags.get(POOL, ""), tags.get(TOKEN, ""))
 
 
 def _present(ids: list[str], call: Callable[[list[str]], Any]) -> None:

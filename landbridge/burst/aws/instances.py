@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from landbridge.burst.model import Attempt, Instance, Market, Outcome
+from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Market
 from landbridge.hostlist import HostlistError, expand
 
 CLUSTER, POOL, NODE, NODES = "landbridge:cluster", "landbridge:pool", "landbridge:node", "landbridge:nodes"
@@ -13,12 +13,12 @@ JOB, ACCOUNT, TOKEN, LEASE = "landbridge:job", "landbridge:account", "landbridge
 _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-block"}
 
 
-def instance_of(raw: Mapping[str, Any], region: str = "") -> Instance:
+def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
     """An instance of DescribeInstances; its name is what `named` finds. `region`: where it is not the policy's own."""
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags", [])}
-    return Instance(
+    return CloudInstance(
         id=raw["InstanceId"],
-        node=named(tags, raw.get("AmiLaunchIndex", 0)),
+        node=node_of(tags, raw.get("AmiLaunchIndex", 0)),
         state=raw["State"]["Name"],
         address=raw.get("PrivateIpAddress") or "",
         subnet=raw.get("SubnetId") or "",
@@ -34,7 +34,7 @@ def instance_of(raw: Mapping[str, Any], region: str = "") -> Instance:
     )
 
 
-def named(tags: Mapping[str, str], index: int) -> str:
+def node_of(tags: Mapping[str, str], index: int) -> str:
     """The node that an instance is: its own tag, else its place in the list of its launch; empty where neither says."""
     if tags.get(NODE):
         return tags[NODE]
@@ -50,11 +50,11 @@ def _nodes(text: str) -> tuple[str, ...]:
         return ()
 
 
-def launched(raw: Iterable[Mapping[str, Any]], attempt: Attempt) -> Outcome:
+def launch_outcome(raw: Iterable[Mapping[str, Any]], attempt: Attempt) -> ActionOutcome:
     """The answer to a launch call: which node got which instance, and its address."""
     found = [instance_of(one) for one in raw]
     mine = [one for one in found if one.node in attempt.nodes]
-    return Outcome(
+    return ActionOutcome(
         instances={one.node: one.id for one in mine},
         addresses={one.node: one.address for one in mine if one.address},
     )

@@ -1,39 +1,42 @@
-"""A launch call's parameters: a function of the journalled attempt, its place and its tags alone. Pure."""
+"""A launch call's parameters: a function of the journalled attempt, its offering and its tags alone. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from landbridge.burst.aws.instances import ACCOUNT, LEASE, NODES, POOL, TOKEN, lease_text
-from landbridge.burst.model import Attempt, Place
+from landbridge.burst.model import Attempt, Offering
 from landbridge.burst.model.errors import facts
 from landbridge.hostlist import compress
 
 #: What a launch makes that can be tagged, so that nothing of it is nobody's.
-TAGGED = ("instance", "volume", "network-interface")
+TAGGED_RESOURCE_TYPES = ("instance", "volume", "network-interface")
 
 
-def launch_call(attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> dict[str, Any]:
+def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> dict[str, Any]:
     """RunInstances for one attempt."""
     count = len(attempt.nodes)
     pairs = [{"Key": key, "Value": value} for key, value in sorted(launch_tags(attempt, tags).items())]
     call: dict[str, Any] = {
         "ClientToken": attempt.token,
-        "LaunchTemplate": {"LaunchTemplateId": place.launch_template_id, "Version": place.launch_template_version},
-        "InstanceType": place.instance_type,
+        "LaunchTemplate": {
+            "LaunchTemplateId": offering.launch_template_id,
+            "Version": offering.launch_template_version,
+        },
+        "InstanceType": offering.instance_type,
         "MinCount": count if whole else 1,
         "MaxCount": count,
         # An instance that its own system shuts down is gone, and not stopped with its disk paid for.
         "InstanceInitiatedShutdownBehavior": "terminate",
-        "TagSpecifications": [{"ResourceType": kind, "Tags": pairs} for kind in TAGGED],
-        **_network(place),
+        "TagSpecifications": [{"ResourceType": kind, "Tags": pairs} for kind in TAGGED_RESOURCE_TYPES],
+        **_network(offering),
     }
-    if place.placement_group:
-        call["Placement"] = {"GroupName": place.placement_group}
-    if place.market != "on-demand":
-        call["InstanceMarketOptions"] = _market(place)
+    if offering.placement_group:
+        call["Placement"] = {"GroupName": offering.placement_group}
+    if offering.market != "on-demand":
+        call["InstanceMarketOptions"] = _market(offering)
     target = {
-        "CapacityReservationId": place.reservation,
-        "CapacityReservationResourceGroupArn": place.reservation_group,
+        "CapacityReservationId": offering.reservation,
+        "CapacityReservationResourceGroupArn": offering.reservation_group,
     }
     if chosen := {key: value for key, value in target.items() if value}:
         call["CapacityReservationSpecification"] = {"CapacityReservationTarget": chosen}
@@ -50,31 +53,31 @@ def launch_tags(attempt: Attempt, tags: Mapping[str, str]) -> dict[str, str]:
     return {key: value[:most] for key, value in {**known, **tags, **own}.items() if value}
 
 
-def _network(place: Place) -> dict[str, Any]:
+def _network(offering: Offering) -> dict[str, Any]:
     """Interfaces with their subnet; EC2 takes no subnet of the instance beside interfaces, not even a template's."""
-    if not place.interfaces:
-        return {"SubnetId": place.subnet}
+    if not offering.interfaces:
+        return {"SubnetId": offering.subnet}
     interfaces: list[dict[str, Any]] = []
-    for one in place.interfaces:
+    for one in offering.interfaces:
         interface: dict[str, Any] = {
             "NetworkCardIndex": one.card,
             "DeviceIndex": one.device,
             "InterfaceType": one.kind,
-            "SubnetId": place.subnet,
+            "SubnetId": offering.subnet,
             "DeleteOnTermination": True,
         }
-        if place.security_groups:
-            interface["Groups"] = list(place.security_groups)
+        if offering.security_groups:
+            interface["Groups"] = list(offering.security_groups)
         interfaces.append(interface)
-    if place.public_ip:
+    if offering.public_ip:
         interfaces[0]["AssociatePublicIpAddress"] = True
     return {"NetworkInterfaces": interfaces}
 
 
-def _market(place: Place) -> dict[str, Any]:
-    if place.market != "spot":
-        return {"MarketType": place.market}
+def _market(offering: Offering) -> dict[str, Any]:
+    if offering.market != "spot":
+        return {"MarketType": offering.market}
     spot: dict[str, Any] = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}
-    if place.max_price_usd is not None:
-        spot["MaxPrice"] = f"{place.max_price_usd:.4f}"
+    if offering.max_price_usd is not None:
+        spot["MaxPrice"] = f"{offering.max_price_usd:.4f}"
     return {"MarketType": "spot", "SpotOptions": spot}

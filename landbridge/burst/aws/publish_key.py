@@ -13,12 +13,12 @@ import boto3
 from botocore.config import Config as Settings
 from botocore.exceptions import BotoCoreError, ClientError
 
-from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.config.config import BurstConfig, ConfigError, load
 
 SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
 
 
-def publish(config: Config, key: bytes) -> bool:
+def publish(config: BurstConfig, key: bytes) -> bool:
     """Store `key` unless it is stored already; True when something was written."""
     if config.credentials_file:
         os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)

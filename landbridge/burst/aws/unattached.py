@@ -10,34 +10,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from landbridge.burst.model import Policy, Record
+from landbridge.burst.model import BurstPolicy, DecisionRecord
 from landbridge.burst.model.errors import AwsError
 
 #: Seconds between two looks: what is looked for is rare, and cheap by the hour.
-EVERY = 300.0
-Kind = Literal["volume", "network-interface"]
+CHECK_INTERVAL_SECONDS = 300.0
+UnattachedKind = Literal["volume", "network-interface"]
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
+class UnattachedResource:
     """Something that no instance has. `launch`: the token of the launch that made it."""
 
-    kind: Kind
+    kind: UnattachedKind
     id: str
     pool: str
     launch: str
 
 
-class Source(Protocol):
+class UnattachedPort(Protocol):
     """EC2; every method raises AwsError when it could not do it."""
 
-    def leftovers(self) -> list[Leftover]: ...
+    def unattached(self) -> list[UnattachedResource]: ...
 
-    def delete(self, leftover: Leftover) -> None: ...
+    def delete(self, resource: UnattachedResource) -> None: ...
 
 
 @dataclass(slots=True)
-class Sweep:
+class UnattachedCollector:
     """What was seen without an instance, and since when; in memory alone."""
 
     looked: float = float("-inf")
@@ -45,21 +45,23 @@ class Sweep:
 
     def due(self, now: float) -> bool:
         """Whether to look again; also where the clock has gone back."""
-        return not 0 <= now - self.looked < EVERY
+        return not 0 <= now - self.looked < CHECK_INTERVAL_SECONDS
 
-    def ripe(self, found: Iterable[Leftover], bound: float, now: float) -> list[Leftover]:
+    def ripe(self, found: Iterable[UnattachedResource], bound: float, now: float) -> list[UnattachedResource]:
         """What has been without an instance for `bound` seconds at least; the rest is remembered."""
         known = list(found)
         self.since = {one.id: min(now, self.since.get(one.id, now)) for one in known}
         return [one for one in known if now - self.since[one.id] >= bound]
 
-    def sweep(self, source: Source, policy: Policy, now: float) -> tuple[list[Record], list[AwsError]]:
+    def sweep(
+        self, source: UnattachedPort, policy: BurstPolicy, now: float
+    ) -> tuple[list[DecisionRecord], list[AwsError]]:
         """Look, and delete what is ripe: what was deleted, and what EC2 refused."""
         self.looked = now
-        records: list[Record] = []
+        records: list[DecisionRecord] = []
         failures: list[AwsError] = []
         try:
-            found = source.leftovers()
+            found = source.unattached()
         except AwsError as error:
             return records, [error]
         for one in self.ripe(found, policy.orphan_seconds, now):
@@ -70,5 +72,5 @@ class Sweep:
                 continue
             text = f"{one.kind} {one.id} had no instance for {now - self.since[one.id]:.0f} s"
             details = {"kind": one.kind, "id": one.id, "launch": one.launch}
-            records.append(Record(now, "sweep", (), (), one.pool, "ORPHANED", text, None, details=details))
+            records.append(DecisionRecord(now, "sweep", (), (), one.pool, "ORPHANED", text, None, details=details))
         return records, failures

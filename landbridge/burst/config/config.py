@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from landbridge.burst.config.config_reader import Reader
+from landbridge.burst.config.config_reader import ConfigReader
 from landbridge.burst.journal.files import CONFIG, CONFIG_VARIABLE, DATABASE, DECISIONS, METRICS, SOCKET, STATE_DIR
-from landbridge.burst.model import Account, Interface, Place, Policy, Pool, Promotion
+from landbridge.burst.model import AccountPolicy, BurstPolicy, LaunchInterface, Offering, PoolPolicy, PromotionPolicy
 
 MARKETS = ("on-demand", "spot", "capacity-block")
 KINDS = ("capacity_block", "reservation", "reservation_group", "on_demand", "spot")
@@ -25,10 +25,10 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class BurstConfig:
     """Everything the burst programs know that does not come from Slurm or AWS. No secret is in it."""
 
-    policy: Policy
+    policy: BurstPolicy
     endpoint: str | None = None  # of AWS, where it is not AWS's own
     credentials_file: str | None = None  # None: the host's ordinary sources
     slurm_key_secret: str = ""
@@ -46,7 +46,7 @@ class Config:
         return self.state_dir / DECISIONS
 
 
-def load(path: Path | None = None) -> Config:
+def load(path: Path | None = None) -> BurstConfig:
     """Read the file (default: LANDBRIDGE_BURST_CONFIG, else /etc/landbridge/burst.json); raises ConfigError."""
     chosen = path or Path(os.environ.get(CONFIG_VARIABLE) or CONFIG)
     try:
@@ -61,14 +61,14 @@ def load(path: Path | None = None) -> Config:
         raise ConfigError(f"{chosen}: {error}") from None
 
 
-def parse(raw: Any) -> Config:
+def parse(raw: Any) -> BurstConfig:
     """The configuration in `raw`; ConfigError lists all that is missing, unknown or of the wrong kind."""
-    reader = Reader()
-    top = reader.table(raw, "the file", (*(field.name for field in fields(Policy)), *_SHELL))
+    reader = ConfigReader()
+    top = reader.table(raw, "the file", (*(field.name for field in fields(BurstPolicy)), *_SHELL))
     own: dict[str, Any] = {
         key: reader.optional(top, key) for key in ("endpoint", "credentials_file", "slurm_key_secret")
     }
-    config = Config(
+    config = BurstConfig(
         policy=_policy(reader, top),
         endpoint=own["endpoint"],
         credentials_file=own["credentials_file"],
@@ -83,7 +83,7 @@ def parse(raw: Any) -> Config:
     return config
 
 
-def _policy(reader: Reader, top: Mapping[str, Any]) -> Policy:
+def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
     more = reader.given(
         top,
         texts=("cost_center",),
@@ -96,22 +96,23 @@ def _policy(reader: Reader, top: Mapping[str, Any]) -> Policy:
         more["operators"] = frozenset(reader.words(top, "operators"))
     if "pool_monthly_usd" in top:
         more["pool_monthly_usd"] = reader.amounts(top, "pool_monthly_usd")
-    if "drought_seconds" in top:
-        more["drought_seconds"] = reader.range(top, "drought_seconds")
-    policy = Policy(
+    if "insufficient_capacity_seconds" in top:
+        more["insufficient_capacity_seconds"] = reader.range(top, "insufficient_capacity_seconds")
+    policy = BurstPolicy(
         cluster=reader.text(top, "cluster"),
         region=reader.text(top, "region"),
-        pools={n: _pool(reader, n, table) for n, table in reader.tables(top, "pools", _names(Pool) - {"name"})},
+        pools={n: _pool(reader, n, table) for n, table in reader.tables(top, "pools", _names(PoolPolicy) - {"name"})},
         accounts={
-            n: _account(reader, n, table) for n, table in reader.tables(top, "accounts", _names(Account) - {"name"})
+            n: _account(reader, n, table)
+            for n, table in reader.tables(top, "accounts", _names(AccountPolicy) - {"name"})
         },
         promotions=tuple(
-            Promotion(
+            PromotionPolicy(
                 partition=reader.text(table, "partition", at),
                 partitions=reader.words(table, "partitions", at),
                 wait_seconds=reader.number(table, "wait_seconds", at),
             )
-            for at, table in reader.list(top, "promotions", _names(Promotion))
+            for at, table in reader.list(top, "promotions", _names(PromotionPolicy))
         ),
         **more,
     )
@@ -120,24 +121,26 @@ def _policy(reader: Reader, top: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def _pool(reader: Reader, name: str, raw: Mapping[str, Any]) -> Pool:
+def _pool(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> PoolPolicy:
     at = f"pools.{name}."
-    places = tuple(_place(reader, where, value) for where, value in reader.list(raw, "places", _names(Place), at))
-    if not places:
-        reader.faults.append(f"{at}places: at least one is needed")
-    for key in {place.key for place in places if [other.key for other in places].count(place.key) > 1}:
-        reader.faults.append(f"{at}places: two have the key '{key}'")
-    return Pool(
+    offerings = tuple(
+        _place(reader, where, value) for where, value in reader.list(raw, "offerings", _names(Offering), at)
+    )
+    if not offerings:
+        reader.faults.append(f"{at}offerings: at least one is needed")
+    for key in {offering.key for offering in offerings if [other.key for other in offerings].count(offering.key) > 1}:
+        reader.faults.append(f"{at}offerings: two have the key '{key}'")
+    return PoolPolicy(
         name=name,
         node_prefix=reader.text(raw, "node_prefix", at),
         max_nodes=reader.count(raw, "max_nodes", at),
-        places=places,
+        offerings=offerings,
         min_nodes=reader.count(raw, "min_nodes", at, 0) if "min_nodes" in raw else 0,
         **reader.given(raw, at, numbers=("boot_seconds",), above=("resume_timeout",)),
     )
 
 
-def _place(reader: Reader, at: str, raw: Mapping[str, Any]) -> Place:
+def _place(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering:
     more = reader.given(
         raw,
         at,
@@ -147,24 +150,24 @@ def _place(reader: Reader, at: str, raw: Mapping[str, Any]) -> Place:
         switches=("public_ip",),
     )
     more["interfaces"] = tuple(
-        Interface(
+        LaunchInterface(
             card=reader.count(one, "card", where, 0),
             device=reader.count(one, "device", where, 0),
             kind=reader.choice(one, "kind", INTERFACES, where),
         )
-        for where, one in reader.list(raw, "interfaces", _names(Interface), at)
+        for where, one in reader.list(raw, "interfaces", _names(LaunchInterface), at)
     )
     if "security_groups" in raw:
         more["security_groups"] = reader.words(raw, "security_groups", at)
     for key in ("key", "instance_type", "subnet", "zone", "launch_template_id", "launch_template_version"):
         more[key] = reader.text(raw, key, at)
     more["market"] = reader.choice(raw, "market", MARKETS, at)
-    return Place(kind=reader.choice(raw, "kind", KINDS, at), **more)
+    return Offering(kind=reader.choice(raw, "kind", KINDS, at), **more)
 
 
-def _account(reader: Reader, name: str, raw: Mapping[str, Any]) -> Account:
+def _account(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> AccountPolicy:
     at = f"accounts.{name}."
-    return Account(
+    return AccountPolicy(
         name=name,
         data_class=reader.text(raw, "data_class", at),
         aws=reader.switch(raw, "aws", at),

@@ -7,7 +7,7 @@ from typing import Any
 REMARK = "//"
 
 
-class Reader:
+class ConfigReader:
     """Every method returns something of the right kind, and notes a fault where the file has something else."""
 
     def __init__(self) -> None:

@@ -23,29 +23,29 @@ from typing import TYPE_CHECKING, TextIO
 
 from botocore.exceptions import BotoCoreError
 
-from landbridge.burst.aws.clouds import clouds
-from landbridge.burst.aws.unattached import Sweep
-from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.aws.clouds import ec2_of_regions
+from landbridge.burst.aws.unattached import UnattachedCollector
+from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.daemon.metrics import Metrics, serve
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.daemon.systemd import notify
 from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.journal.files import LOCK
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Action, Ec2View, Outcome, Record, SlurmView, State
+from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, SlurmView, State
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
-INTERVAL = 15.0
+PASS_INTERVAL_SECONDS = 15.0
 #: Between two passes, however soon the next one is due: what Slurm and EC2 are asked has to have had time to change.
-SHORTEST = 0.5
+MIN_INTERVAL_SECONDS = 0.5
 #: How long nobody else may act after this one's last pass.
 LEASE_SECONDS = 60.0
 #: How old the copy for the other controller may be where nothing is new but that this one still acts.
-COPY_SECONDS = 30.0
+SNAPSHOT_INTERVAL_SECONDS = 30.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         lock = _alone(config.state_dir / LOCK)
         daemon = Daemon(config, lambda: load(options.config))
     except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
-        say(f"cannot start: {error}")
+        log(f"cannot start: {error}")
         return 1
     with lock:
         if options.once:
@@ -71,16 +71,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 class Daemon:
     """One controller on one host. It is told of everything that happens in a pass, and tells metrics, log and the other host."""
 
-    config: Config
+    config: BurstConfig
     _copied: tuple[int, float]  # saves of the journal that the last copy had, and when it was made
 
-    def __init__(self, config: Config, reload: Callable[[], Config]) -> None:
+    def __init__(self, config: BurstConfig, reload: Callable[[], BurstConfig]) -> None:
         self._reload = reload
         self._stopping = self._reloading = False
         self._acting = False
         self._socket: socket.socket | None = None
         self.metrics = Metrics()
-        self._sweep = Sweep(time.time())  # not before the first nodes are served
+        self._sweep = UnattachedCollector(time.time())  # not before the first nodes are served
         self.holder = socket.gethostname()
         self._use(config)
 
@@ -94,7 +94,7 @@ class Daemon:
         self._listen()
         server = self._serve()
         notify("READY=1")
-        say(f"started for {self.config.policy.cluster}: {', '.join(self.config.policy.pools) or 'no pool'}")
+        log(f"started for {self.config.policy.cluster}: {', '.join(self.config.policy.pools) or 'no pool'}")
         while not self._stopping:
             if self._reloading:
                 self._read_again()
@@ -106,7 +106,7 @@ class Daemon:
         if server is not None:
             server.server_close()
         self._store.close()
-        say("stopped")
+        log("stopped")
         return 0
 
     def turn(self) -> float | None:
@@ -121,10 +121,10 @@ class Daemon:
                     self._delete_leftovers()
         except (SlurmError, sqlite3.Error, OSError) as error:
             self.metrics.failed("journal" if isinstance(error, sqlite3.Error) else "host", type(error).__name__)
-            say(f"pass not finished: {error}")
+            log(f"pass not finished: {error}")
         except Exception as error:  # noqa: BLE001 - nodes of other pools wait: the next pass begins from what is true then
             self.metrics.failed("fault", type(error).__name__)
-            say(traceback.format_exc())
+            log(traceback.format_exc())
         self.metrics.passed(time.monotonic() - began, time.time(), self._acting)
         return due
 
@@ -140,22 +140,22 @@ class Daemon:
 
     def failed(self, side: str, code: str) -> None:
         self.metrics.failed(side, code)
-        say(f"{side}: {code}")
+        log(f"{side}: {code}")
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
         self.metrics.seen(slurm, ec2, state)
 
-    def recorded(self, records: tuple[Record, ...]) -> None:
+    def recorded(self, records: tuple[DecisionRecord, ...]) -> None:
         self._log.write(records)
 
-    def performed(self, action: Action, outcome: Outcome, now: float) -> None:
+    def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None:
         self.metrics.performed(action, outcome, now)
         if outcome.code:
-            say(f"{type(action).__name__}: {outcome.code}: {outcome.message}")
+            log(f"{type(action).__name__}: {outcome.code}: {outcome.message}")
 
     def written(self) -> None:
         folder, (saves, at) = self.config.snapshot_dir, self._copied
-        if folder is None or (self._store.saves == saves and time.monotonic() < at + COPY_SECONDS):
+        if folder is None or (self._store.saves == saves and time.monotonic() < at + SNAPSHOT_INTERVAL_SECONDS):
             return
         try:
             self._store.snapshot(folder)
@@ -175,22 +175,22 @@ class Daemon:
             acting = slurm.active()
         except SlurmError as error:
             self.failed("slurm", "ping")
-            say(str(error))
+            log(str(error))
             acting = False
         folder = self.config.snapshot_dir
         if acting and not self._acting and folder is not None and self._store.restore(folder):
-            say(f"went on from the other controller's journal in {folder}")
+            log(f"went on from the other controller's journal in {folder}")
         if acting:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:
-            say("acting" if acting else "standing by")
+            log("acting" if acting else "standing by")
         self._acting = acting
         return acting
 
     # Settings, signals, waiting.
 
-    def _use(self, config: Config) -> None:
-        self._ec2 = clouds(config)
+    def _use(self, config: BurstConfig) -> None:
+        self._ec2 = ec2_of_regions(config)
         self._store = Store(config.database)
         self._copied = (-1, 0.0)
         self._log = DecisionLog(config.decisions)
@@ -204,11 +204,11 @@ class Daemon:
             self._store.close()
             self._use(config)
         except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
-            say(f"the settings stay as they are: {error}")
+            log(f"the settings stay as they are: {error}")
             return
         if config.socket != before.socket:
             self._listen()
-        say(
+        log(
             "settings read again"
             + ("" if config.metrics == before.metrics else "; metrics keep their address until a restart")
         )
@@ -231,7 +231,7 @@ class Daemon:
             self._socket.bind(str(path))
             os.chmod(path, 0o600)
         except OSError as error:
-            say(f"{path}: {error.strerror}: orders are seen every {INTERVAL:.0f} s only")
+            log(f"{path}: {error.strerror}: orders are seen every {PASS_INTERVAL_SECONDS:.0f} s only")
         self._socket.setblocking(False)
 
     def _serve(self) -> "ThreadingHTTPServer | None":
@@ -240,11 +240,15 @@ class Daemon:
         try:
             return serve(self.metrics, self.config.metrics)
         except OSError as error:
-            say(f"no metrics on {self.config.metrics}: {error.strerror}")
+            log(f"no metrics on {self.config.metrics}: {error.strerror}")
             return None
 
     def _wait(self, due: float | None) -> None:
-        seconds = INTERVAL if due is None else min(INTERVAL, max(SHORTEST, due - time.time()))
+        seconds = (
+            PASS_INTERVAL_SECONDS
+            if due is None
+            else min(PASS_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, due - time.time()))
+        )
         sources = [one for one in (self._socket, self._signals) if one is not None]
         ready, _, _ = select.select(sources, [], [], seconds)
         for one in ready:
@@ -272,7 +276,7 @@ def _alone(path: Path) -> TextIO:
     return file
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     """A line for the service's log."""
     print(text, file=sys.stderr, flush=True)
 

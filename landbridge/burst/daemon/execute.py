@@ -6,30 +6,30 @@ from typing import TypeVar
 
 from landbridge.burst.model import (
     Action,
+    ActionOutcome,
     Attempt,
+    CommentJob,
     Down,
     Launch,
-    Outcome,
     PowerUp,
     Promote,
     Renew,
     SetAddresses,
-    Tell,
     Terminate,
 )
-from landbridge.burst.model.errors import AwsError, Kind, classify
-from landbridge.burst.model.ports import Cloud, Scheduler
+from landbridge.burst.model.errors import AwsError, ErrorKind, classify
+from landbridge.burst.model.ports import Ec2Port, SlurmPort
 from landbridge.burst.slurm.slurm import SlurmError
 
 T = TypeVar("T")
 R = TypeVar("R")
 #: A command of Slurm that failed, or whose end nobody saw.
-SLURM = "SLURM"
+SLURM_FAILED = "SLURM"
 #: Calls at a time; as many connections as the client keeps.
-WORKERS = 4
+MAX_PARALLEL_CALLS = 4
 
 
-def perform(action: Action, ec2: Cloud, slurm: Scheduler, workers: int = WORKERS) -> Outcome:
+def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_PARALLEL_CALLS) -> ActionOutcome:
     """Carry out `action`; a Launch's attempts and holds have to be in the journal already."""
     match action:
         case Launch():
@@ -42,7 +42,7 @@ def perform(action: Action, ec2: Cloud, slurm: Scheduler, workers: int = WORKERS
             return _slurm(lambda: slurm.down(action.nodes, reason(action)))
         case SetAddresses():
             return _slurm(lambda: slurm.set_addresses(action.addresses))
-        case Tell():
+        case CommentJob():
             return _slurm(lambda: slurm.tell(action.job, action.text, action.until))
         case Promote():
             return _slurm(lambda: slurm.promote(action.job, action.partitions))
@@ -55,38 +55,38 @@ def reason(action: Down) -> str:
     return f"landbridge: {action.code} {' '.join(action.text.split())}"[:200].replace('"', "'").rstrip()
 
 
-def _launch(action: Launch, ec2: Cloud, workers: int) -> Outcome:
+def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
     """All calls of a gang. Where one is refused and the gang is a whole, what the others started is ended again.
 
     Where a call was only throttled or its end is not known, nothing is ended: the same calls once more, by the same
     tokens, complete the gang, and a token whose instances were ended is spent.
     """
-    ended = together(lambda attempt: _run(action, attempt, ec2), action.attempts, workers)
+    ended = run_all(lambda attempt: _run(action, attempt, ec2), action.attempts, workers)
     failed = sorted((outcome for outcome in ended if outcome.code), key=lambda outcome: _passing(outcome.code))
     started = {node: instance for outcome in ended for node, instance in outcome.instances.items()}
     addresses = {node: address for outcome in ended for node, address in outcome.addresses.items()}
     if not failed:
-        return Outcome(instances=started, addresses=addresses)
+        return ActionOutcome(instances=started, addresses=addresses)
     first = failed[0]
     if action.gang.whole and started and not _passing(first.code):
         undone = _aws(lambda: ec2.terminate(started.values()))
         # Where even that failed, they carry the token of an attempt that failed: the next pass ends them.
-        return Outcome(first.code, first.message, started if undone.code else {})
-    return Outcome(first.code, first.message, started, addresses)
+        return ActionOutcome(first.code, first.message, started if undone.code else {})
+    return ActionOutcome(first.code, first.message, started, addresses)
 
 
 def _passing(code: str) -> bool:
-    return classify(code) in (Kind.THROTTLE, Kind.NETWORK)
+    return classify(code) in (ErrorKind.THROTTLE, ErrorKind.NETWORK)
 
 
-def _run(action: Launch, attempt: Attempt, ec2: Cloud) -> Outcome:
+def _run(action: Launch, attempt: Attempt, ec2: Ec2Port) -> ActionOutcome:
     try:
-        return ec2.run(attempt, action.place, action.tags, action.gang.whole)
+        return ec2.run(attempt, action.offering, action.tags, action.gang.whole)
     except AwsError as error:
-        return Outcome(error.code, error.message)
+        return ActionOutcome(error.code, error.message)
 
 
-def together(work: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
+def run_all(work: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
     """`work` on every item, some at a time; in their order where that is one at a time."""
     if workers < 2 or len(items) < 2:
         return [work(item) for item in items]
@@ -94,17 +94,17 @@ def together(work: Callable[[T], R], items: Sequence[T], workers: int) -> list[R
         return list(pool.map(work, items))
 
 
-def _aws(act: Callable[[], object]) -> Outcome:
+def _aws(act: Callable[[], object]) -> ActionOutcome:
     try:
         act()
     except AwsError as error:
-        return Outcome(error.code, error.message)
-    return Outcome()
+        return ActionOutcome(error.code, error.message)
+    return ActionOutcome()
 
 
-def _slurm(act: Callable[[], object]) -> Outcome:
+def _slurm(act: Callable[[], object]) -> ActionOutcome:
     try:
         act()
     except SlurmError as error:
-        return Outcome(SLURM, str(error))
-    return Outcome()
+        return ActionOutcome(SLURM_FAILED, str(error))
+    return ActionOutcome()

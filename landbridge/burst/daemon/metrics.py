@@ -5,14 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from landbridge.burst.model import Action, Ec2View, Launch, Outcome, SlurmView, State
+from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, SlurmView, State
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #: Upper bounds in seconds: from a launch call to a node that Slurm can use, and of a pass.
 READY_BOUNDS = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0)
 PASS_BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
 #: While one of these is set, Slurm cannot use a node yet.
-COMING = frozenset({"POWERING_UP", "POWERED_DOWN", "POWERING_DOWN", "POWER_UP", "NOT_RESPONDING", "DOWN", "UNKNOWN"})
+NOT_READY_STATES = frozenset(
+    {"POWERING_UP", "POWERED_DOWN", "POWERING_DOWN", "POWER_UP", "NOT_RESPONDING", "DOWN", "UNKNOWN"}
+)
 Labels = tuple[tuple[str, str], ...]
 Samples = Mapping[Labels, float]
 
@@ -57,16 +59,16 @@ class Metrics:
     def failed(self, side: str, code: str) -> None:
         self._failures[("code", code), ("side", side)] += 1
 
-    def performed(self, action: Action, outcome: Outcome, now: float) -> None:
+    def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None:
         if not isinstance(action, Launch):
             if outcome.code:
                 self.failed(type(action).__name__.lower(), outcome.code)
             return
-        where = (("place", action.place.key), ("pool", action.gang.pool))
+        where = (("offering", action.offering.key), ("pool", action.gang.pool))
         self._launched[where] += len(outcome.instances)
         if outcome.code:
             self._refused[("code", outcome.code), *where] += 1
-        made = {node: attempt.made for attempt in action.attempts for node in attempt.nodes}
+        made = {node: attempt.created_at for attempt in action.attempts for node in attempt.nodes}
         self._waiting |= {node: (action.gang.pool, made.get(node, now)) for node in outcome.instances}
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
@@ -74,7 +76,7 @@ class Metrics:
             found = slurm.nodes.get(node)
             if found is None or found.states & {"POWERED_DOWN", "POWERING_DOWN", "DOWN"}:
                 del self._waiting[node]
-            elif not found.states & COMING:
+            elif not found.states & NOT_READY_STATES:
                 self._ready.add((("pool", pool),), max(0.0, slurm.at - made))
                 del self._waiting[node]
         self._look(slurm, ec2, state)
@@ -100,7 +102,9 @@ class Metrics:
             gauges["unowned_instances"] = {(): float(len(leaked))}
             gauges["instances"] = _count((("pool", one.pool), ("state", one.state)) for one in ec2.instances)
         gauges["orders"] = {(): float(len(state.orders))}
-        gauges["drought_until_seconds"] = {(("place", place),): d.until for place, d in state.droughts.items()}
+        gauges["insufficient_capacity_until_seconds"] = {
+            (("offering", offering),): d.until for offering, d in state.insufficient_capacity.items()
+        }
         gauges["breaker_open"] = {(("code", found.code), ("pool", pool)): 1.0 for pool, found in state.breakers.items()}
         gauges["jobs_backed_off"] = _count((("code", one.code),) for one in state.backoffs.values())
         held: Counter[Labels] = Counter()
@@ -116,7 +120,12 @@ class Metrics:
         lines: list[str] = []
         families: list[tuple[str, str, str, Samples]] = [
             ("launched_instances", "counter", "Instances that launch calls gave.", self._launched),
-            ("refused_launches", "counter", "Launches that were refused, by place and by EC2's code.", self._refused),
+            (
+                "refused_launches",
+                "counter",
+                "Launches that were refused, by offering and by EC2's code.",
+                self._refused,
+            ),
             ("failures", "counter", "Calls of EC2 or Slurm that could not be made.", self._failures),
             (
                 "unowned_instance_seconds",
@@ -145,7 +154,7 @@ GAUGES = {
     "unowned_instances": "Instances that run without a node that wants them.",
     "instances": "Instances by pool and state.",
     "orders": "Orders of Slurm that are not dealt with.",
-    "drought_until_seconds": "Places without capacity, and until when they are not asked.",
+    "insufficient_capacity_until_seconds": "Places without capacity, and until when they are not asked.",
     "breaker_open": "Pools that wait for a person, and why.",
     "jobs_backed_off": "Jobs that could not be served, by code.",
     "held_usd": "What runs may cost at worst.",

@@ -2,37 +2,39 @@
 
 from landbridge.burst.model import (
     Action,
+    ActionOutcome,
+    CommentJob,
+    DecisionRecord,
     Down,
     Launch,
-    Outcome,
     PowerUp,
     Promote,
-    Record,
     Renew,
     SetAddresses,
-    Tell,
     Terminate,
 )
 
 
-def told(action: Action, outcome: Outcome, now: float) -> tuple[Record, ...]:
+def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple[DecisionRecord, ...]:
     """The record of an action's end. What went well without a launch was recorded when it was decided."""
     if isinstance(action, Launch):
         gang, first = action.gang, action.attempts[0]
         details = {
-            "place": action.place.key,
+            "offering": action.offering.key,
             "tokens": [attempt.token for attempt in action.attempts],
             "instances": dict(outcome.instances),
         }
         usd = sum(attempt.hold_usd for attempt in action.attempts)
         event = "not-launched" if outcome.code else "launched"
         return (
-            Record(now, event, gang.jobs, gang.nodes, first.pool, outcome.code, outcome.message, usd, details=details),
+            DecisionRecord(
+                now, event, gang.jobs, gang.nodes, first.pool, outcome.code, outcome.message, usd, details=details
+            ),
         )
     if not outcome.code:
         return ()
     jobs, nodes, what = _about(action)
-    return (Record(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": what}),)
+    return (DecisionRecord(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": what}),)
 
 
 def _about(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
@@ -42,7 +44,7 @@ def _about(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
             return (), action.nodes, name
         case SetAddresses():
             return (), tuple(action.addresses), name
-        case Tell() | Promote():
+        case CommentJob() | Promote():
             return (action.job,), (), name
         case Terminate() | Renew():
             return (), (), f"{name} {' '.join(action.instances)}"

@@ -10,39 +10,39 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Protocol
 
-from landbridge.burst.daemon.execute import SLURM, WORKERS, perform
-from landbridge.burst.daemon.outcomes import told
+from landbridge.burst.daemon.execute import MAX_PARALLEL_CALLS, SLURM_FAILED, perform
+from landbridge.burst.daemon.outcomes import outcome_records
 from landbridge.burst.model import (
     Action,
+    ActionOutcome,
+    BurstPolicy,
+    DecisionRecord,
     Ec2View,
     Launch,
-    Outcome,
-    Policy,
-    Record,
     SetAddresses,
     SlurmView,
     State,
 )
-from landbridge.burst.model.errors import AwsError, Kind, classify
-from landbridge.burst.model.ports import Cloud, Journal, Scheduler
+from landbridge.burst.model.errors import AwsError, ErrorKind, classify
+from landbridge.burst.model.ports import Ec2Port, JournalPort, SlurmPort
 from landbridge.burst.reconcile.core import reconcile
-from landbridge.burst.reconcile.outcome_state import absorb
+from landbridge.burst.reconcile.outcome_state import apply_outcome
 from landbridge.burst.slurm.slurm import SlurmError
 
 #: Places that one pass may try one after the other before it looks at everything else again.
-ROUNDS = 16
+MAX_ROUNDS = 16
 
 
-class Notice(Protocol):
+class PassObserver(Protocol):
     """Who wants to know how a pass goes: metrics, the log, the copy for the other controller, the watchdog."""
 
     def failed(self, side: str, code: str) -> None: ...
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None: ...
 
-    def recorded(self, records: tuple[Record, ...]) -> None: ...
+    def recorded(self, records: tuple[DecisionRecord, ...]) -> None: ...
 
-    def performed(self, action: Action, outcome: Outcome, now: float) -> None: ...
+    def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None: ...
 
     def written(self) -> None: ...
 
@@ -50,16 +50,16 @@ class Notice(Protocol):
         """Asked between actions; False ends the pass there."""
 
 
-class Quiet:
+class NullObserver:
     """Nobody."""
 
     def failed(self, side: str, code: str) -> None: ...
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None: ...
 
-    def recorded(self, records: tuple[Record, ...]) -> None: ...
+    def recorded(self, records: tuple[DecisionRecord, ...]) -> None: ...
 
-    def performed(self, action: Action, outcome: Outcome, now: float) -> None: ...
+    def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None: ...
 
     def written(self) -> None: ...
 
@@ -68,24 +68,24 @@ class Quiet:
 
 
 def one_pass(
-    store: Journal,
-    ec2: Cloud,
-    slurm: Scheduler,
-    policy: Policy,
+    store: JournalPort,
+    ec2: Ec2Port,
+    slurm: SlurmPort,
+    policy: BurstPolicy,
     now: float,
     *,
-    notice: Notice | None = None,
-    workers: int = WORKERS,
+    notice: PassObserver | None = None,
+    workers: int = MAX_PARALLEL_CALLS,
     clock: Callable[[], float] | None = None,
 ) -> float | None:
     """Bring EC2 in line with Slurm; returns when the next pass is due, where that is before the usual one.
 
-    A launch that found no room is tried at the next place at once, after another look. `workers=1` makes every call in
+    A launch that found no room is tried at the next offering at once, after another look. `workers=1` makes every call in
     the order of the actions. `clock`: what time it is later in the pass, which may take minutes where AWS does not answer;
     without one it stays `now`.
     """
-    turn = _Round(store, ec2, slurm, policy, clock or (lambda: now), notice or Quiet(), workers)
-    for _ in range(ROUNDS):
+    turn = _Round(store, ec2, slurm, policy, clock or (lambda: now), notice or NullObserver(), workers)
+    for _ in range(MAX_ROUNDS):
         due, again = turn.run()
         if not again:
             return due
@@ -94,12 +94,12 @@ def one_pass(
 
 @dataclass(frozen=True)
 class _Round:
-    store: Journal
-    ec2: Cloud
-    slurm: Scheduler
-    policy: Policy
+    store: JournalPort
+    ec2: Ec2Port
+    slurm: SlurmPort
+    policy: BurstPolicy
     clock: Callable[[], float]
-    notice: Notice
+    notice: PassObserver
     workers: int
 
     def run(self) -> tuple[float | None, bool]:
@@ -109,7 +109,7 @@ class _Round:
         try:
             seen = self._slurm(cloud, needs_pending)
         except SlurmError:
-            self.notice.failed("slurm", SLURM)
+            self.notice.failed("slurm", SLURM_FAILED)
             return None, False
         state = self.store.load()
         self.notice.seen(seen, cloud, state)
@@ -154,16 +154,16 @@ class _Round:
             self._absorb(state, given, perform(given, self.ec2, self.slurm))
         return again and self.notice.go_on()
 
-    def _absorb(self, state: State, action: Action, outcome: Outcome) -> State:
+    def _absorb(self, state: State, action: Action, outcome: ActionOutcome) -> State:
         """Write down how an action ended, before anybody hears of it."""
         now = self.clock()
-        after = absorb(state, action, outcome, self.policy, now)
+        after = apply_outcome(state, action, outcome, self.policy, now)
         self.store.save(state, after)
-        self._record(told(action, outcome, now))
+        self._record(outcome_records(action, outcome, now))
         self.notice.performed(action, outcome, now)
         return after
 
-    def _performed(self, actions: tuple[Action, ...]) -> Iterator[tuple[Action, Outcome]]:
+    def _performed(self, actions: tuple[Action, ...]) -> Iterator[tuple[Action, ActionOutcome]]:
         launches = [action for action in actions if isinstance(action, Launch)]
         if self.workers < 2 or len(launches) < 2:
             for action in actions:
@@ -186,19 +186,19 @@ class _Round:
             finally:
                 _cancel(running)
 
-    def _record(self, records: tuple[Record, ...]) -> None:
+    def _record(self, records: tuple[DecisionRecord, ...]) -> None:
         if records:
             self.store.record(records)
             self.notice.recorded(records)
 
 
-def _worth_more(action: Launch, outcome: Outcome) -> bool:
-    """Whether nodes were left without an instance for a reason that another place may not have."""
-    if outcome.code and classify(outcome.code) in (Kind.THROTTLE, Kind.NETWORK):
+def _worth_more(action: Launch, outcome: ActionOutcome) -> bool:
+    """Whether nodes were left without an instance for a reason that another offering may not have."""
+    if outcome.code and classify(outcome.code) in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
         return False
     return any(node not in outcome.instances for node in action.gang.nodes)
 
 
-def _cancel(running: Iterable[Future[Outcome]]) -> None:
+def _cancel(running: Iterable[Future[ActionOutcome]]) -> None:
     for one in running:
         one.cancel()

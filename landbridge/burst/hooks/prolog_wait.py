@@ -16,11 +16,11 @@ import sys
 import time
 from collections.abc import Iterable
 
-from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.hooks.shims import wake
 from landbridge.burst.journal.store import Store
 from landbridge.burst.reconcile.observed import pools_of
-from landbridge.burst.reconcile.residency import refusal
+from landbridge.burst.reconcile.residency import reject_if_restricted
 from landbridge.burst.slurm.slurm import SlurmError, run_json
 from landbridge.burst.slurm.slurm_json import hosts, node_states_of
 
@@ -28,7 +28,7 @@ NOT_UP = frozenset(
     {"POWERING_UP", "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "NOT_RESPONDING", "UNKNOWN"}
 )
 LOST = frozenset({"DOWN", "FAIL", "INVALID_REG"})
-LIMIT_SECONDS = 3600.0
+MAX_WAIT_SECONDS = 3600.0
 #: For how long a job that may not be in AWS waits for the daemon to give its nodes up: four of its intervals.
 REFUSED_SECONDS = 60.0
 
@@ -41,7 +41,7 @@ def verdict(states: Iterable[frozenset[str]]) -> str:
     return "wait" if not known or any(state & NOT_UP for state in known) else "up"
 
 
-def pause(waited: float) -> float:
+def seconds_until_next_check(waited: float) -> float:
     """Seconds until the next look: a fortieth of the wait so far, from a quarter of a second to two seconds."""
     return min(2.0, 0.25 + waited / 40)
 
@@ -53,31 +53,37 @@ def main() -> int:
         _say("SLURM_JOB_NODELIST is not set")
         return 0
     config = _config()
-    why = config and denied(config, nodes, os.environ.get("SLURM_JOB_ACCOUNT", ""), os.environ.get("SLURM_WCKEY", ""))
+    why = config and reject_nodes_if_restricted(
+        config, nodes, os.environ.get("SLURM_JOB_ACCOUNT", ""), os.environ.get("SLURM_WCKEY", "")
+    )
     if config and why:
         _say(f"job {os.environ.get('SLURM_JOB_ID', '?')} does not run on {nodes}: {why}")
         wake(str(config.socket))
         return 0 if _wait(nodes, frozenset({"down"}), REFUSED_SECONDS) else 1
-    _wait(nodes, frozenset({"up", "down"}), LIMIT_SECONDS)
+    _wait(nodes, frozenset({"up", "down"}), MAX_WAIT_SECONDS)
     return 0
 
 
-def denied(config: Config, nodes: str, account: str, wckey: str = "") -> str | None:
+def reject_nodes_if_restricted(config: BurstConfig, nodes: str, account: str, wckey: str = "") -> str | None:
     """Why a job of the account may not be on these nodes; None: it may, or none of them is in AWS."""
     found = pools_of(hosts(nodes), config.policy)
     if not found:
         return None
-    why = refusal(config.policy, account, wckey)
+    why = reject_if_restricted(config.policy, account, wckey)
     elsewhere = (
-        {place.region for pool in found.values() for place in pool.places if place.region} if why is None else ()
+        {offering.region for pool in found.values() for offering in pool.offerings if offering.region}
+        if why is None
+        else ()
     )
-    barred = {region: text for region in elsewhere if (text := refusal(config.policy, account, wckey, region))}
+    barred = {
+        region: text for region in elsewhere if (text := reject_if_restricted(config.policy, account, wckey, region))
+    }
     return why or (barred.get(_region_of(config, frozenset(found), frozenset(barred))) if barred else None)
 
 
-def _region_of(config: Config, nodes: frozenset[str], among: frozenset[str]) -> str:
+def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]) -> str:
     """The first of some regions that the journal has the last launch of one of the nodes in; empty: none of them."""
-    places = {place.key: place.region for pool in config.policy.pools.values() for place in pool.places}
+    offerings = {offering.key: offering.region for pool in config.policy.pools.values() for offering in pool.offerings}
     try:
         with contextlib.closing(Store(config.database)) as store:
             attempts = store.load().attempts.values()
@@ -85,12 +91,12 @@ def _region_of(config: Config, nodes: frozenset[str], among: frozenset[str]) -> 
         _say(f"{config.database}: {error}")
         return ""  # the daemon looks where its instances are, and ends what may not be
     last: dict[str, str] = {}
-    for attempt in sorted(attempts, key=lambda one: one.made):
-        last.update(dict.fromkeys(nodes.intersection(attempt.instances), places.get(attempt.place, "")))
+    for attempt in sorted(attempts, key=lambda one: one.created_at):
+        last.update(dict.fromkeys(nodes.intersection(attempt.instances), offerings.get(attempt.offering, "")))
     return next((region for region in last.values() if region in among), "")
 
 
-def _config() -> Config | None:
+def _config() -> BurstConfig | None:
     """Without it nobody knows which nodes are in AWS; the daemon, which launches, does not run without it either."""
     try:
         return load()
@@ -110,7 +116,7 @@ def _wait(nodes: str, ends: frozenset[str], limit: float) -> bool:
             if str(error) != said:
                 _say(str(error))
             said = str(error)
-        time.sleep(pause(waited))
+        time.sleep(seconds_until_next_check(waited))
     return False
 
 

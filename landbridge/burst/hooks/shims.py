@@ -18,7 +18,7 @@ from landbridge.burst.journal.files import CONFIG, CONFIG_VARIABLE, DATABASE, SO
 from landbridge.burst.journal.journal import connect, write_order
 
 RESUME_FILE = "SLURM_RESUME_FILE"
-PATIENCE = 2.0  # seconds for a busy journal
+LOCK_TIMEOUT_SECONDS = 2.0  # seconds for a busy journal
 
 
 def resume(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def main(kind: str, argv: Sequence[str] | None = None) -> int:
     text = _resume_file() if kind == "resume" else None
     database, daemon = _files()
     try:
-        connection = connect(database, PATIENCE)
+        connection = connect(database, LOCK_TIMEOUT_SECONDS)
         try:
             # A PowerAction puts its own options before the node list.
             write_order(connection, kind, arguments[-1], text, time.time())

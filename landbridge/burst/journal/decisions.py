@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from landbridge.burst.journal.rows import record_fields, text_of
-from landbridge.burst.model import Record
+from landbridge.burst.model import DecisionRecord
 
-LIMIT = 50 * 1024 * 1024
-KEPT = 3
+MAX_LOG_BYTES = 50 * 1024 * 1024
+KEPT_LOG_FILES = 3
 
 
 class DecisionLog:
     """Appends to a file; at `limit` bytes it becomes `.1`, that one `.2`, and so on. A log that cannot be written stops nothing."""
 
-    def __init__(self, path: Path, limit: int = LIMIT, kept: int = KEPT) -> None:
+    def __init__(self, path: Path, limit: int = MAX_LOG_BYTES, kept: int = KEPT_LOG_FILES) -> None:
         self._path, self._limit, self._kept = path, limit, kept
 
-    def write(self, records: Iterable[Record]) -> None:
+    def write(self, records: Iterable[DecisionRecord]) -> None:
         lines = "".join(f"{line(record)}\n" for record in records)
         if not lines:
             return
@@ -39,7 +39,7 @@ class DecisionLog:
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
 
 
-def line(record: Record) -> str:
+def line(record: DecisionRecord) -> str:
     """A record as people read it: its moment first, in ISO 8601."""
     time = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return text_of({"time": time, **{key: value for key, value in record_fields(record).items() if key != "at"}})

@@ -5,24 +5,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
-from landbridge.burst.model import Attempt, Backoff, Breaker, Drought, Hold, Order, Record, State
+from landbridge.burst.model import (
+    Attempt,
+    Backoff,
+    BudgetHold,
+    CircuitBreaker,
+    DecisionRecord,
+    InsufficientCapacity,
+    SlurmOrder,
+    State,
+)
 
 T = TypeVar("T")
-Rows = dict[tuple[str, str], str]
+RowTexts = dict[tuple[str, str], str]
 _TABLES: Mapping[str, type] = {
     "attempts": Attempt,
-    "droughts": Drought,
-    "breakers": Breaker,
-    "holds": Hold,
+    "insufficient_capacity": InsufficientCapacity,
+    "breakers": CircuitBreaker,
+    "holds": BudgetHold,
     "backoffs": Backoff,
 }
 _PLAIN = ("spent", "drained", "suspects")
 _READ_KEY: Mapping[str, Callable[[str], Any]] = {"backoffs": int, "spent": lambda key: tuple(json.loads(key))}
 
 
-def differences(before: State, after: State) -> tuple[Rows, list[tuple[str, str]]]:
+def differences(before: State, after: State) -> tuple[RowTexts, list[tuple[str, str]]]:
     """Rows to write and rows to delete, so that a journal with `before` in it has `after`. Nothing else is touched."""
-    write: Rows = {}
+    write: RowTexts = {}
     delete: list[tuple[str, str]] = []
     for kind in (*_TABLES, *_PLAIN):
         old, new = getattr(before, kind), getattr(after, kind)
@@ -37,13 +46,13 @@ def differences(before: State, after: State) -> tuple[Rows, list[tuple[str, str]
     return write, delete
 
 
-class Reader:
+class RowReader:
     """Reads rows, and remembers them: from one pass to the next most are the same."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[str, Any]] = {}
 
-    def state(self, rows: Rows, orders: tuple[Order, ...]) -> State:
+    def state(self, rows: RowTexts, orders: tuple[SlurmOrder, ...]) -> State:
         tables: dict[str, dict[Any, Any]] = {kind: {} for kind in (*_TABLES, *_PLAIN)}
         throttled = 0.0
         known: dict[tuple[str, str], tuple[str, Any]] = {}
@@ -62,7 +71,7 @@ class Reader:
         return State(orders=orders, throttled_until=throttled, **tables)
 
 
-def record_fields(record: Record) -> dict[str, Any]:
+def record_fields(record: DecisionRecord) -> dict[str, Any]:
     """A decision record as plain data; what is empty is left out."""
     return {name: value for name, value in _fields(record).items() if value not in ("", (), None, {})}
 
@@ -72,9 +81,9 @@ def text_of(value: Any) -> str:
     return json.dumps(value, default=_plain)
 
 
-def read_record(text: str) -> Record | None:
+def read_record(text: str) -> DecisionRecord | None:
     try:
-        return _read(Record, json.loads(text))
+        return _read(DecisionRecord, json.loads(text))
     except (TypeError, ValueError):
         return None
 

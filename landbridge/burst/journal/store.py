@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from landbridge.burst.journal.files import SNAPSHOT
 from landbridge.burst.journal.journal import VERSION, connect, version, write_order
-from landbridge.burst.journal.rows import Reader, Rows, differences, read_record, record_fields, text_of
-from landbridge.burst.model import Order, OrderKind, Record, State
+from landbridge.burst.journal.rows import RowReader, RowTexts, differences, read_record, record_fields, text_of
+from landbridge.burst.model import DecisionRecord, OrderKind, SlurmOrder, State
 from landbridge.burst.slurm.resume_file import read_jobs, read_nodes, write_jobs
 from landbridge.hostlist import compress
 
 T = TypeVar("T")
-PATIENCE = 10.0
+LOCK_TIMEOUT_SECONDS = 10.0
 KEPT_RECORDS = 100_000
 
 
@@ -30,7 +30,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.saves = 0  # how often something was saved that was new
-        self._reader = Reader()
+        self._reader = RowReader()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
 
@@ -76,7 +76,7 @@ class Store:
         row = self._do(lambda connection: connection.execute("SELECT holder, until FROM lease").fetchone())
         return (str(row[0]), float(row[1])) if row is not None else None
 
-    def record(self, records: Iterable[Record]) -> None:
+    def record(self, records: Iterable[DecisionRecord]) -> None:
         """Keep what was decided and why, for `records`."""
         kept = tuple(records)
         if not kept:
@@ -97,7 +97,7 @@ class Store:
 
         self._do(lambda connection: _transaction(connection, act))
 
-    def records(self, job: int | None = None, limit: int = 100) -> tuple[Record, ...]:
+    def records(self, job: int | None = None, limit: int = 100) -> tuple[DecisionRecord, ...]:
         """The last `limit` records, of one job where it is given; the oldest first."""
         query, values = "SELECT body FROM records ORDER BY id DESC LIMIT ?", (limit,)
         if job is not None:
@@ -152,9 +152,9 @@ class Store:
 
     def _load(self, connection: sqlite3.Connection) -> State:
         def act(connection: sqlite3.Connection) -> State:
-            rows: Rows = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
+            rows: RowTexts = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
             orders = tuple(
-                Order(seq, kind, read_nodes(nodes), at, read_jobs(resume))
+                SlurmOrder(seq, kind, read_nodes(nodes), at, read_jobs(resume))
                 for seq, kind, nodes, resume, at in connection.execute("SELECT * FROM orders ORDER BY seq")
             )
             return self._reader.state(rows, orders)
@@ -175,7 +175,7 @@ class Store:
         if self._connection is not None and self._file != _identity(self.path):
             self.close()  # somebody took the file away: what we have open, nobody else writes to
         if self._connection is None:
-            self._connection = connect(str(self.path), PATIENCE)
+            self._connection = connect(str(self.path), LOCK_TIMEOUT_SECONDS)
             self._file = _identity(self.path)
             if version(self._connection) != VERSION:
                 raise sqlite3.DatabaseError(f"{self.path} is of another version")

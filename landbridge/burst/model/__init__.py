@@ -1,60 +1,76 @@
-"""What the burst controller knows and does, as plain values: three truths and a policy in, actions out. Standard library only.
+"""Values of the burst controller: observed Slurm and EC2, journal state and policy in; actions out. Standard library only.
 
-Moments are seconds since 1970 (UTC), money is US dollars. Nothing here reads a clock; `now` is always handed in.
+Timestamps are seconds since 1970 (UTC), money is US dollars. Nothing here reads a clock: `now` is always a parameter.
 """
 
 from landbridge.burst.model.actions import (
     Action,
-    Decision,
+    ActionOutcome,
+    CommentJob,
+    DecisionRecord,
     Down,
     Gang,
     Launch,
-    Outcome,
     PowerUp,
     Promote,
-    Record,
+    ReconcileDecision,
     Renew,
     SetAddresses,
-    Tell,
     Terminate,
 )
-from landbridge.burst.model.ec2_view import Ec2View, Instance, Market
-from landbridge.burst.model.policy import Account, Interface, Place, Policy, Pool, Promotion
-from landbridge.burst.model.slurm_view import Job, Node, SlurmView
-from landbridge.burst.model.state import Attempt, Backoff, Breaker, Drought, Hold, Order, OrderKind, State
+from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
+from landbridge.burst.model.policy import (
+    AccountPolicy,
+    BurstPolicy,
+    LaunchInterface,
+    Offering,
+    PoolPolicy,
+    PromotionPolicy,
+)
+from landbridge.burst.model.slurm_view import SlurmJob, SlurmNode, SlurmView
+from landbridge.burst.model.state import (
+    Attempt,
+    Backoff,
+    BudgetHold,
+    CircuitBreaker,
+    InsufficientCapacity,
+    OrderKind,
+    SlurmOrder,
+    State,
+)
 
 __all__ = [
-    "Account",
+    "AccountPolicy",
     "Action",
+    "ActionOutcome",
     "Attempt",
     "Backoff",
-    "Breaker",
-    "Decision",
+    "BudgetHold",
+    "BurstPolicy",
+    "CircuitBreaker",
+    "CloudInstance",
+    "CommentJob",
+    "DecisionRecord",
     "Down",
-    "Drought",
     "Ec2View",
     "Gang",
-    "Hold",
-    "Instance",
-    "Interface",
-    "Job",
+    "InsufficientCapacity",
     "Launch",
+    "LaunchInterface",
     "Market",
-    "Node",
-    "Order",
+    "Offering",
     "OrderKind",
-    "Outcome",
-    "Place",
-    "Policy",
-    "Pool",
+    "PoolPolicy",
     "PowerUp",
     "Promote",
-    "Promotion",
-    "Record",
+    "PromotionPolicy",
+    "ReconcileDecision",
     "Renew",
     "SetAddresses",
+    "SlurmJob",
+    "SlurmNode",
+    "SlurmOrder",
     "SlurmView",
     "State",
-    "Tell",
     "Terminate",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from landbridge.burst.model.policy import Place
+from landbridge.burst.model.policy import Offering
 from landbridge.burst.model.state import Attempt, State
 
 
@@ -29,13 +29,13 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Start a gang at one place: journal the attempts and holds first, then make the calls, all or nothing where whole.
+    """Start a gang at one offering: journal the attempts and holds first, then make the calls, all or nothing where whole.
 
     More than one attempt where the gang is larger than one call takes; `tags` are those of every instance.
     """
 
     gang: Gang
-    place: Place
+    offering: Offering
     attempts: tuple[Attempt, ...]
     tags: Mapping[str, str]
     repeated: bool = False  # the journal knows these attempts: the same calls once more
@@ -70,7 +70,7 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class CommentJob:
     """Say in a pending job's comment why it was not served, and do not let it start before `until` (None: at once)."""
 
     job: int
@@ -93,15 +93,15 @@ class PowerUp:
     nodes: tuple[str, ...]
 
 
-Action = Launch | Terminate | Down | SetAddresses | Renew | Tell | Promote | PowerUp
+Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJob | Promote | PowerUp
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DecisionRecord:
     """One line of the decision log: what was considered, what was rejected, why, at which price."""
 
     at: float
-    event: str  # launch, refused, exhausted, terminate, renew, breaker, drought, promote, ...
+    event: str  # launch, refused, exhausted, terminate, renew, breaker, promote, ...
     jobs: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
     pool: str = ""
@@ -110,21 +110,21 @@ class Record:
     usd: float | None = None
     details: Mapping[str, object] = field(
         default_factory=dict
-    )  # JSON-able: rejected places with reasons, instances, ...
+    )  # JSON-able: rejected offerings with reasons, instances, ...
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReconcileDecision:
     """What one pass decided. `state` is the journal after it (before any action's outcome); orders it dealt with are gone."""
 
     actions: tuple[Action, ...]
-    records: tuple[Record, ...]
+    records: tuple[DecisionRecord, ...]
     state: State
-    next_pass: float | None = None  # earlier than the usual interval: a grace, a backoff or a drought ends
+    next_pass: float | None = None  # earlier than the usual interval: a grace, a backoff or a wait for capacity ends
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ActionOutcome:
     """How an action ended. For a Launch: instances by node with their addresses, or the problem of the first failing call."""
 
     code: str = ""  # empty: done

@@ -7,7 +7,7 @@ Market = Literal["on-demand", "spot", "capacity-block"]
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class CloudInstance:
     """An instance of this cluster's pools. `node` is empty where its tags give it no name."""
 
     id: str
@@ -31,4 +31,4 @@ class Ec2View:
     """Every instance that costs something, by its tags, at one moment."""
 
     at: float
-    instances: tuple[Instance, ...]
+    instances: tuple[CloudInstance, ...]

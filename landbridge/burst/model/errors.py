@@ -7,12 +7,12 @@ from importlib.resources import files
 from typing import Any
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     """What a failed call asks for.
 
-    `capacity` and `quota`: another place. `throttle`: the same later. `network`: the same again, as nobody knows whether the
+    `capacity` and `quota`: another offering. `throttle`: the same later. `network`: the same again, as nobody knows whether the
     call did its work. `configuration`: a person. The last is what an unknown code is, too, and IdempotentParameterMismatch:
-    the place has changed between a call and its repetition, so repeating it cannot help, and what the first call may have
+    the offering has changed between a call and its repetition, so repeating it cannot help, and what the first call may have
     launched is found by its token (Ec2.run looks before it gives up).
     """
 
@@ -31,20 +31,23 @@ def facts() -> dict[str, Any]:
 
 
 @cache
-def _kinds() -> tuple[dict[str, Kind], tuple[tuple[str, Kind], ...]]:
+def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
     rows = [
-        (code, Kind(kind)) for kind, codes in facts()["codes"].items() if not kind.startswith("//") for code in codes
+        (code, ErrorKind(kind))
+        for kind, codes in facts()["codes"].items()
+        if not kind.startswith("//")
+        for code in codes
     ]
     whole = {code: kind for code, kind in rows if not code.endswith("*")}
     return whole, tuple((code[:-1], kind) for code, kind in rows if code.endswith("*"))
 
 
-def classify(code: str) -> Kind:
+def classify(code: str) -> ErrorKind:
     """The kind of an AWS error code or a botocore exception's name; what is not known needs a person."""
     whole, beginnings = _kinds()
     if code in whole:
         return whole[code]
-    return next((kind for beginning, kind in beginnings if code.startswith(beginning)), Kind.CONFIGURATION)
+    return next((kind for beginning, kind in beginnings if code.startswith(beginning)), ErrorKind.CONFIGURATION)
 
 
 class AwsError(Exception):
@@ -55,5 +58,5 @@ class AwsError(Exception):
         self.code, self.message = code, message
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ErrorKind:
         return classify(self.code)

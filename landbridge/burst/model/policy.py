@@ -7,7 +7,7 @@ from landbridge.burst.model.ec2_view import Market
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
+class LaunchInterface:
     """One network interface of a launch. Each names the subnet itself: EC2 takes none beside interfaces, a template's included."""
 
     card: int
@@ -16,10 +16,10 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One way to get instances: a subnet, a type, a market. The order of a pool's places is the order of asking."""
+class Offering:
+    """One way to get instances: a subnet, a type, a market. The order of a pool's offerings is the order of asking."""
 
-    key: str  # type/zone/market[/reservation]: what droughts are remembered by
+    key: str  # type/zone/market[/reservation]: insufficient capacity is remembered by this
     kind: str  # capacity_block, reservation, reservation_group, on_demand, spot
     instance_type: str
     subnet: str
@@ -35,20 +35,20 @@ class Place:
     opens: float | None = None  # capacity blocks: not before
     closes: float | None = None  # not after: nothing may be launched whose jobs would still run then
     size: int | None = None  # instances in a reservation
-    interfaces: tuple[Interface, ...] = ()  # of every instance, primary first; none: a launch names its subnet
+    interfaces: tuple[LaunchInterface, ...] = ()  # of every instance, primary first; none: a launch names its subnet
     security_groups: tuple[str, ...] = ()  # on every interface
     public_ip: bool = False  # of the primary interface
     region: str = ""  # of AWS, where it is not the policy's own
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class PoolPolicy:
     """Equal nodes: their names are `<node_prefix><number>`."""
 
     name: str
     node_prefix: str
     max_nodes: int
-    places: tuple[Place, ...]
+    offerings: tuple[Offering, ...]
     resume_timeout: float = 1200.0
     boot_seconds: float = 600.0  # paid for before a job starts
     min_nodes: int = 0
@@ -59,7 +59,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AccountPolicy:
     """Whose jobs, what data they touch, what they may cost. `aws`: whether that data may be in AWS at all; `regions`: where
     besides the policy's own region."""
 
@@ -72,7 +72,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Promotion:
+class PromotionPolicy:
     """Jobs of `partition` that would wait longer than `wait_seconds` on-prem may also use `partitions`."""
 
     partition: str
@@ -81,34 +81,34 @@ class Promotion:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class BurstPolicy:
     """What is allowed and how patient to be. `accounts` without a job's account: refused (default deny)."""
 
     cluster: str
     region: str
-    pools: Mapping[str, Pool]
-    accounts: Mapping[str, Account]
+    pools: Mapping[str, PoolPolicy]
+    accounts: Mapping[str, AccountPolicy]
     cost_center: str = ""
     operators: frozenset[str] = frozenset({"root"})  # accounts whose jobs are the operators' own tests
     monthly_usd: float | None = None  # of the whole cluster
     hard: bool = False
     pool_monthly_usd: Mapping[str, float] = field(default_factory=dict)
-    unpriced: bool = False  # whether a place without a known price may be used where a hard cap holds
+    unpriced: bool = False  # whether an offering without a known price may be used where a hard cap holds
     lease_minutes: float = 30.0  # of a node without a job; renewed while Slurm keeps it
     grace_minutes: float = 15.0  # from a job's time limit to the end of its nodes' lease
     orphan_seconds: float = 300.0  # an instance without a node, or a node without its instance, may be that old
     settle_seconds: float = 120.0  # an answer of a launch may be missing in descriptions for that long
-    drought_seconds: tuple[float, float] = (120.0, 1800.0)
+    insufficient_capacity_seconds: tuple[float, float] = (120.0, 1800.0)
     breaker_seconds: float = 600.0  # until one probe; a person can reset it earlier
     launch_batch: int = 500  # instances in one call
-    promotions: tuple[Promotion, ...] = ()
+    promotions: tuple[PromotionPolicy, ...] = ()
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Where nodes may run: the policy's own region, and then those of its places."""
-        places = (place for pool in self.pools.values() for place in pool.places)
-        return tuple(dict.fromkeys((self.region, *(place.region or self.region for place in places))))
+        """Where nodes may run: the policy's own region, and then those of its offerings."""
+        offerings = (offering for pool in self.pools.values() for offering in pool.offerings)
+        return tuple(dict.fromkeys((self.region, *(offering.region or self.region for offering in offerings))))
 
-    def pool_of(self, node: str) -> Pool | None:
+    def pool_of(self, node: str) -> PoolPolicy | None:
         """The pool that `node` belongs to; None for a node that is not ours to launch."""
         return next((pool for pool in self.pools.values() if pool.owns(node)), None)

@@ -3,27 +3,36 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from landbridge.burst.model import Attempt, Ec2View, Outcome, Place, Policy, Record, SlurmView, State
+from landbridge.burst.model import (
+    ActionOutcome,
+    Attempt,
+    BurstPolicy,
+    DecisionRecord,
+    Ec2View,
+    Offering,
+    SlurmView,
+    State,
+)
 
 
-class Cloud(Protocol):
+class Ec2Port(Protocol):
     """EC2; every method raises AwsError when it could not do it."""
 
     def view(self) -> Ec2View: ...
 
-    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome: ...
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome: ...
 
     def terminate(self, ids: Iterable[str]) -> None: ...
 
     def renew(self, ids: Iterable[str], until: float) -> None: ...
 
 
-class Scheduler(Protocol):
+class SlurmPort(Protocol):
     """Slurm; every method raises SlurmError when it could not do it."""
 
     def active(self) -> bool: ...
 
-    def view(self, policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView: ...
+    def view(self, policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView: ...
 
     def down(self, nodes: Sequence[str], reason: str) -> None: ...
 
@@ -36,11 +45,11 @@ class Scheduler(Protocol):
     def start(self, nodes: Sequence[str]) -> None: ...
 
 
-class Journal(Protocol):
+class JournalPort(Protocol):
     """The journal; a method that returns has written."""
 
     def load(self) -> State: ...
 
     def save(self, before: State, after: State) -> None: ...
 
-    def record(self, records: Iterable[Record]) -> None: ...
+    def record(self, records: Iterable[DecisionRecord]) -> None: ...

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SlurmJob:
     """A job as squeue tells it. `nodes` are those it is allocated; `started` is when it was allocated them."""
 
     id: int
@@ -27,7 +27,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SlurmNode:
     """A cloud node in Slurm: its base state and flags together, such as {"IDLE", "CLOUD", "POWERED_DOWN"}."""
 
     name: str
@@ -41,5 +41,5 @@ class SlurmView:
     """Slurm at one moment: the jobs that matter, and every cloud node. Taken after the Ec2View of the same pass."""
 
     at: float
-    jobs: Mapping[int, Job]
-    nodes: Mapping[str, Node]
+    jobs: Mapping[int, SlurmJob]
+    nodes: Mapping[str, SlurmNode]

@@ -1,4 +1,4 @@
-"""What the journal holds: what was asked for, launched, held and promised, and which places and pools to leave alone."""
+"""What the journal holds: what was asked for, launched, held and promised, and which offerings and pools to leave alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SlurmOrder:
     """What a shim wrote down: one call of ResumeProgram, SuspendProgram or ResumeFailProgram."""
 
     seq: int
@@ -25,13 +25,13 @@ class Attempt:
     token: str
     gang: str  # Gang.key
     pool: str
-    place: str  # Place.key
+    offering: str  # Place.key
     nodes: tuple[str, ...]
     jobs: tuple[int, ...]
     account: str
     whole: bool
     lease: float
-    made: float
+    created_at: float
     hold_usd: float
     usd_hour: float
     data_class: str = ""
@@ -41,8 +41,8 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Drought:
-    """A place that had no capacity: not to be asked for `nodes` or more before `until`. `tries` in a row make it longer.
+class InsufficientCapacity:
+    """An offering that had no capacity: not to be asked for `nodes` or more before `until`. `tries` in a row make it longer.
 
     EC2 refuses a gang that it could give a part of, so fewer nodes may be asked for meanwhile.
     """
@@ -54,7 +54,7 @@ class Drought:
 
 
 @dataclass(frozen=True, slots=True)
-class Breaker:
+class CircuitBreaker:
     """A pool that a person has to look at: nothing is launched in it until it is reset, or until `until` for one probe."""
 
     code: str
@@ -65,7 +65,7 @@ class Breaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class BudgetHold:
     """Money that a launch may cost at worst, held until its instances have ended. By token."""
 
     account: str
@@ -73,29 +73,29 @@ class Hold:
     month: str  # 2026-11, UTC, of the launch
     usd: float
     usd_hour: float
-    made: float
+    created_at: float
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """A job that could not be served: what it is told, and when it may be tried again. `told`: Slurm has been told."""
+    """A job that could not be served: what it is told, and when it may be tried again. `reported`: Slurm has been told."""
 
     until: float
     tries: int
     code: str
     text: str
-    told: bool = False
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """The journal, read. An empty one is right too: the next pass converges from Slurm and EC2 alone."""
 
-    orders: tuple[Order, ...] = ()  # not yet dealt with
+    orders: tuple[SlurmOrder, ...] = ()  # not yet dealt with
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by token
-    droughts: Mapping[str, Drought] = field(default_factory=dict)  # by Place.key
-    breakers: Mapping[str, Breaker] = field(default_factory=dict)  # by pool
-    holds: Mapping[str, Hold] = field(default_factory=dict)  # by token
+    insufficient_capacity: Mapping[str, InsufficientCapacity] = field(default_factory=dict)  # by Place.key
+    breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)  # by pool
+    holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by token
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> why, by `landbridge burst drain`

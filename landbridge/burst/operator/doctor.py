@@ -15,10 +15,10 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.aws.client import clients
-from landbridge.burst.config.config import Config, ConfigError, load
+from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.journal.journal import connect
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model.errors import Kind, classify, facts
+from landbridge.burst.model.errors import ErrorKind, classify, facts
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
@@ -26,15 +26,15 @@ from landbridge.findings import Finding, Severity
 
 SERVICE = "landbridge-burst.service"
 #: How long ago the last pass of a daemon that lives can have ended: two intervals, and a long pass.
-LAST_PASS = 60.0
+MAX_PASS_AGE_SECONDS = 60.0
 _PROGRAMS = {
     "ResumeProgram": "landbridge-resume",
     "SuspendProgram": "landbridge-suspend",
     "ResumeFailProgram": "landbridge-resume-fail",
 }
 _WHAT_TO_DO = {
-    Kind.CONFIGURATION: "look at the credentials file and at the launch role's rights; `landbridge up` makes them anew",
-    Kind.NETWORK: "look at the link and at the endpoint in burst.json",
+    ErrorKind.CONFIGURATION: "look at the credentials file and at the launch role's rights; `landbridge up` makes them anew",
+    ErrorKind.NETWORK: "look at the link and at the endpoint in burst.json",
 }
 
 
@@ -46,7 +46,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         fix = "`landbridge configure` writes it; run this on the controller"
         return [Finding("burst-config", str(error), fix=fix)]
     now = time.time()
-    checks: tuple[Callable[[Config, float], Iterator[Finding]], ...] = (
+    checks: tuple[Callable[[BurstConfig, float], Iterator[Finding]], ...] = (
         journal,
         daemon,
         wake_socket,
@@ -58,7 +58,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
     return [finding for check in checks for finding in check(config, now)]
 
 
-def journal(config: Config, now: float) -> Iterator[Finding]:
+def journal(config: BurstConfig, now: float) -> Iterator[Finding]:
     """It can be written, within the time that the programs wait for it."""
     if not config.database.exists():
         fix = f"systemctl start {SERVICE}; its first start makes it"
@@ -77,7 +77,7 @@ def journal(config: Config, now: float) -> Iterator[Finding]:
         yield Finding("burst-journal-damaged", text, fix=fix, severity=Severity.WARNING)
 
 
-def daemon(config: Config, now: float) -> Iterator[Finding]:
+def daemon(config: BurstConfig, now: float) -> Iterator[Finding]:
     """Somebody acts."""
     fix = f"systemctl status {SERVICE}; journalctl -u {SERVICE}"
     if not config.database.exists():
@@ -96,7 +96,7 @@ def daemon(config: Config, now: float) -> Iterator[Finding]:
         yield Finding("burst-standby", text, fix=f"ask there: ssh {lease[0]}", severity=Severity.INFO)
 
 
-def wake_socket(config: Config, now: float) -> Iterator[Finding]:
+def wake_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
     """The daemon hears of orders at once."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.setblocking(False)
@@ -110,7 +110,7 @@ def wake_socket(config: Config, now: float) -> Iterator[Finding]:
             yield Finding("burst-socket", text, fix=fix, severity=Severity.WARNING)
 
 
-def metrics(config: Config, now: float) -> Iterator[Finding]:
+def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
     """They are there, and they are of now."""
     if config.metrics is None:
         return
@@ -123,18 +123,18 @@ def metrics(config: Config, now: float) -> Iterator[Finding]:
         yield Finding("burst-metrics", f"{address}: {error}", fix=fix, severity=Severity.WARNING)
         return
     last = re.search(r"^landbridge_burst_last_pass_timestamp_seconds (\S+)$", text, re.MULTILINE)
-    if last is None or now - float(last[1]) > LAST_PASS:
+    if last is None or now - float(last[1]) > MAX_PASS_AGE_SECONDS:
         when = iso(float(last[1])) if last is not None else "none has ended yet"
-        yield Finding("burst-pass", f"no pass has ended for {LAST_PASS:.0f} s: {when}", fix=fix)
+        yield Finding("burst-pass", f"no pass has ended for {MAX_PASS_AGE_SECONDS:.0f} s: {when}", fix=fix)
 
 
-def aws(config: Config, now: float) -> Iterator[Finding]:
+def aws(config: BurstConfig, now: float) -> Iterator[Finding]:
     """The credentials are somebody's, they may look at instances in every region, and the clocks agree."""
     for region in config.policy.regions:
         yield from _region(config, region)
 
 
-def _region(config: Config, region: str) -> Iterator[Finding]:
+def _region(config: BurstConfig, region: str) -> Iterator[Finding]:
     try:
         client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
         own = {"Name": "tag:landbridge:cluster", "Values": [config.policy.cluster]}
@@ -170,7 +170,7 @@ def _clock(date: str, here: float, took: float) -> Iterator[Finding]:
         )
 
 
-def commands(config: Config, now: float) -> Iterator[Finding]:
+def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
     """Slurm answers, and knows every pool's nodes."""
     fix = "scontrol ping; systemctl status slurmctld"
     try:
@@ -186,7 +186,7 @@ def commands(config: Config, now: float) -> Iterator[Finding]:
             yield Finding("burst-nodes", text, fix="`landbridge configure`: slurm.conf and burst.json are of two times")
 
 
-def programs(config: Config, now: float) -> Iterator[Finding]:
+def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
     """slurm.conf names our programs, and they can be run."""
     try:
         text = slurm.run(["scontrol", "show", "config"])

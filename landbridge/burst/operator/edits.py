@@ -8,23 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Policy, Record, State
-from landbridge.burst.reconcile import registration as boots
+from landbridge.burst.model import BurstPolicy, DecisionRecord, State
+from landbridge.burst.reconcile import registration
 
-Change = Callable[[State], State]
+StateChange = Callable[[State], State]
 
 
 class EditError(Exception):
     """There is nothing to change, or no such pool."""
 
 
-def drain(policy: Policy, pool: str, why: str) -> Change:
+def drain(policy: BurstPolicy, pool: str, why: str) -> StateChange:
     """Start no more nodes in a pool. Those that run stay as long as Slurm uses them."""
     _known(policy, pool)
     return lambda state: replace(state, drained={**state.drained, pool: why})
 
 
-def undrain(pool: str) -> Change:
+def undrain(pool: str) -> StateChange:
     """Start nodes in it again. The pool may have left the environment meanwhile."""
 
     def change(state: State) -> State:
@@ -35,23 +35,25 @@ def undrain(pool: str) -> Change:
     return change
 
 
-def reset_breaker(policy: Policy, pool: str) -> Change:
-    """Forget what stopped a pool, and for how long its places were not to be asked."""
+def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
+    """Forget what stopped a pool, and for how long its offerings were not to be asked."""
     _known(policy, pool)
-    own = {place.key for place in policy.pools[pool].places}
+    own = {offering.key for offering in policy.pools[pool].offerings}
 
     def change(state: State) -> State:
-        if pool not in state.breakers and not own & set(state.droughts):
-            raise EditError(f"nothing stops {pool}: its breaker is closed, and no place of it is dry")
+        if pool not in state.breakers and not own & set(state.insufficient_capacity):
+            raise EditError(f"nothing stops {pool}: its breaker is closed, and no offering of it is dry")
         breakers = {name: breaker for name, breaker in state.breakers.items() if name != pool}
-        droughts = {key: drought for key, drought in state.droughts.items() if key not in own}
-        suspects = {key: at for key, at in state.suspects.items() if not key.startswith(boots.prefix(pool))}
-        return replace(state, breakers=breakers, droughts=droughts, suspects=suspects)
+        insufficient_capacity = {
+            key: shortage for key, shortage in state.insufficient_capacity.items() if key not in own
+        }
+        suspects = {key: at for key, at in state.suspects.items() if not key.startswith(registration.prefix(pool))}
+        return replace(state, breakers=breakers, insufficient_capacity=insufficient_capacity, suspects=suspects)
 
     return change
 
 
-def edit(store: Store, wake: Path, change: Change, record: Record) -> State:
+def edit(store: Store, wake: Path, change: StateChange, record: DecisionRecord) -> State:
     """Write the rows that change, with an order that makes the next pass look at them, and say who did it."""
     before = store.load()
     after = change(before)
@@ -65,6 +67,6 @@ def edit(store: Store, wake: Path, change: Change, record: Record) -> State:
     return after
 
 
-def _known(policy: Policy, pool: str) -> None:
+def _known(policy: BurstPolicy, pool: str) -> None:
     if pool not in policy.pools:
         raise EditError(f"no pool is called {pool}; there are {', '.join(sorted(policy.pools)) or 'none'}")

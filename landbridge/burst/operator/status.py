@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from landbridge.burst.model import Ec2View, Instance, Node, Policy, Pool, State
+from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmNode, State
 from landbridge.burst.model.timestamps import iso, month_of
-from landbridge.burst.reconcile.node_states import is_down, leaving
+from landbridge.burst.reconcile.node_states import is_down, is_powered_down
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NodeStatus:
     """A node, an instance, or both. `remark` is empty where the two agree."""
 
     node: str
@@ -23,10 +23,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Dry:
-    """A place that is not asked before `until`."""
+class OfferingWithoutCapacity:
+    """An offering that is not asked before `until`."""
 
-    place: str
+    offering: str
     code: str
     until: str
 
@@ -43,10 +43,10 @@ class PoolStatus:
     drained: str | None = None
     breaker: str | None = None
     breaker_until: str | None = None
-    dry: tuple[Dry, ...] = ()
+    dry: tuple[OfferingWithoutCapacity, ...] = ()
 
 
-def join(instances: tuple[Instance, ...], nodes: Mapping[str, Node]) -> list[Row]:
+def node_statuses(instances: tuple[CloudInstance, ...], nodes: Mapping[str, SlurmNode]) -> list[NodeStatus]:
     """Rows for every instance, and for every powered-up node without one."""
     named = [instance.node for instance in instances]
     rows = [
@@ -54,18 +54,18 @@ def join(instances: tuple[Instance, ...], nodes: Mapping[str, Node]) -> list[Row
         for one in sorted(instances, key=lambda one: (one.node, one.id))
     ]
     for name, node in sorted(nodes.items()):
-        if name not in named and not leaving(node):
+        if name not in named and not is_powered_down(node):
             remark = "node boots without an instance" if "POWERING_UP" in node.states else "node without instance"
-            rows.append(Row(name, _words(node), "", "", "", (), "", remark))
+            rows.append(NodeStatus(name, _words(node), "", "", "", (), "", remark))
     return rows
 
 
-def pools(policy: Policy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
+def pool_statuses(policy: BurstPolicy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
     """Every pool, in the order of their names."""
     return [_pool(pool, state, ec2, now) for _, pool in sorted(policy.pools.items())]
 
 
-def spending(state: State, now: float) -> dict[str, tuple[float, float]]:
+def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]:
     """By account, this month: spent, and held for what runs. The empty account is of nodes without a job."""
     month, found = month_of(now), dict[str, tuple[float, float]]()
     for (of, account, _), usd in state.spent.items():
@@ -78,7 +78,7 @@ def spending(state: State, now: float) -> dict[str, tuple[float, float]]:
     return dict(sorted(found.items()))
 
 
-def _row(instance: Instance, node: Node | None, twice: bool) -> Row:
+def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool) -> NodeStatus:
     remark = ""
     if not instance.node:
         remark = "instance without name"
@@ -86,11 +86,11 @@ def _row(instance: Instance, node: Node | None, twice: bool) -> Row:
         remark = "several instances of this node"
     elif node is None:
         remark = "no such node in Slurm"
-    elif leaving(node):
+    elif is_powered_down(node):
         remark = "instance of a node that is powered down"
     elif is_down(node):
         remark = f"node is down: {node.reason}" if node.reason else "node is down"
-    return Row(
+    return NodeStatus(
         instance.node,
         _words(node) if node is not None else "",
         instance.id,
@@ -102,13 +102,17 @@ def _row(instance: Instance, node: Node | None, twice: bool) -> Row:
     )
 
 
-def _words(node: Node) -> str:
+def _words(node: SlurmNode) -> str:
     return "+".join(sorted(node.states))
 
 
-def _pool(pool: Pool, state: State, ec2: Ec2View | None, now: float) -> PoolStatus:
+def _pool(pool: PoolPolicy, state: State, ec2: Ec2View | None, now: float) -> PoolStatus:
     month, breaker = month_of(now), state.breakers.get(pool.name)
-    droughts = [(place.key, state.droughts[place.key]) for place in pool.places if place.key in state.droughts]
+    shortages = [
+        (offering.key, state.insufficient_capacity[offering.key])
+        for offering in pool.offerings
+        if offering.key in state.insufficient_capacity
+    ]
     return PoolStatus(
         name=pool.name,
         instances=sum(one.pool == pool.name for one in ec2.instances) if ec2 is not None else 0,
@@ -118,5 +122,7 @@ def _pool(pool: Pool, state: State, ec2: Ec2View | None, now: float) -> PoolStat
         drained=state.drained.get(pool.name),
         breaker=f"{breaker.code}: {breaker.message}".removesuffix(": ") if breaker is not None else None,
         breaker_until=iso(breaker.until) if breaker is not None else None,
-        dry=tuple(Dry(key, found.code, iso(found.until)) for key, found in droughts if found.until > now),
+        dry=tuple(
+            OfferingWithoutCapacity(key, found.code, iso(found.until)) for key, found in shortages if found.until > now
+        ),
     )

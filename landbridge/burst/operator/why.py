@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.burst.model import Job, Policy, Record, State
+from landbridge.burst.model import BurstPolicy, DecisionRecord, SlurmJob, State
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import residency
-from landbridge.burst.reconcile.promote import waits
+from landbridge.burst.reconcile.promote import reason_to_promote
 
 #: What a person can do about each way of not being served.
 ADVICE = {
-    "CAPACITY": "wait: it is tried again; or add places to the pool (`capacity`), or ask for fewer nodes",
+    "CAPACITY": "wait: it is tried again; or add offerings to the pool (`capacity`), or ask for fewer nodes",
     "QUOTA": "ask AWS for a higher quota of the type; `landbridge preflight` names it",
     "CONFIG": "mend what the message says (launch template, rights), then `landbridge burst reset-breaker POOL`",
     "BREAKER": "mend what stopped the pool, then `landbridge burst reset-breaker POOL`; `landbridge burst status` says what",
@@ -27,10 +27,10 @@ UNKNOWN = "neither Slurm nor the journal knows this job"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ExplanationPoint:
     """One thing that is so, or was: `at` is empty for what is so now."""
 
-    about: str  # job, policy, hold, backoff, drained, breaker, launch, refused, place, ...
+    about: str  # job, policy, hold, backoff, drained, breaker, launch, refused, offering, ...
     text: str
     at: str = ""
     code: str = ""
@@ -38,27 +38,29 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JobExplanation:
     """What is so now, what happened, oldest first, and what to do; `known`: whether anybody has heard of the job."""
 
     job: int
     known: bool
-    now: tuple[Point, ...]
-    before: tuple[Point, ...]
+    now: tuple[ExplanationPoint, ...]
+    before: tuple[ExplanationPoint, ...]
     do: tuple[str, ...]
 
 
-def why(number: int, job: Job | None, state: State, policy: Policy, records: Sequence[Record], now: float) -> Answer:
+def explain_job(
+    number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord], now: float
+) -> JobExplanation:
     """The answer. `job` is None where Slurm does not know it (any more)."""
     present = [*_slurm(job, policy, now), *_journal(number, state, now)]
     past = [point for record in records for point in _told(record)]
     codes = _codes(number, job, state, policy, records)
     do = [_for_pool(ADVICE[code], record_pool(records)) for code in codes if code in ADVICE]
     known = job is not None or bool(present or past)
-    return Answer(number, known, tuple(present), tuple(past), tuple(do) if known else (UNKNOWN,))
+    return JobExplanation(number, known, tuple(present), tuple(past), tuple(do) if known else (UNKNOWN,))
 
 
-def record_pool(records: Sequence[Record]) -> str:
+def record_pool(records: Sequence[DecisionRecord]) -> str:
     """The pool that was spoken of last."""
     return next((record.pool for record in reversed(records) if record.pool), "POOL")
 
@@ -67,66 +69,72 @@ def _for_pool(text: str, pool: str) -> str:
     return text.replace("POOL", pool)
 
 
-def _slurm(job: Job | None, policy: Policy, now: float) -> Iterator[Point]:
+def _slurm(job: SlurmJob | None, policy: BurstPolicy, now: float) -> Iterator[ExplanationPoint]:
     if job is None:
         return
     where = f" on {len(job.nodes)} nodes" if job.nodes else ""
-    yield Point("job", f"{job.state.lower()}{where}, partition {job.partition}, account {job.account or '(none)'}")
-    refusal = residency.refused(policy, job)
+    yield ExplanationPoint(
+        "job", f"{job.state.lower()}{where}, partition {job.partition}, account {job.account or '(none)'}"
+    )
+    refusal = residency.reject_job_if_restricted(policy, job)
     if refusal is not None:
-        yield Point("policy", refusal, code="RESIDENCY")
+        yield ExplanationPoint("policy", refusal, code="RESIDENCY")
     else:
         known = policy.accounts.get(job.account)
-        yield Point("policy", f"data of class {known.data_class if known else '(operators)'} may be in AWS")
+        yield ExplanationPoint("policy", f"data of class {known.data_class if known else '(operators)'} may be in AWS")
     if job.state != "PENDING" or refusal is not None:
         return
     own = set(job.partition.split(","))
     promotion = next((one for one in policy.promotions if one.partition in own), None)
     if promotion is not None and not own & set(promotion.partitions):
-        waited = waits(job, promotion, now)
+        waited = reason_to_promote(job, promotion, now)
         text = f"may use {', '.join(promotion.partitions)} once it would wait more than {promotion.wait_seconds:.0f} s"
-        yield Point("promotion", f"{text}; it {waited or 'does not, as far as Slurm can tell'}")
+        yield ExplanationPoint("promotion", f"{text}; it {waited or 'does not, as far as Slurm can tell'}")
 
 
-def _journal(number: int, state: State, now: float) -> Iterator[Point]:
+def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint]:
     backoff = state.backoffs.get(number)
     if backoff is not None:
         ahead = f"tried again from {iso(backoff.until)}" if backoff.until > now else "to be tried again now"
-        yield Point("backoff", f"{backoff.text}; {ahead} (after {backoff.tries} times)", code=backoff.code)
+        yield ExplanationPoint("backoff", f"{backoff.text}; {ahead} (after {backoff.tries} times)", code=backoff.code)
     for attempt in state.attempts.values():
         if number not in attempt.jobs:
             continue
-        count = f"{len(attempt.nodes)} nodes of {attempt.pool} at {attempt.place}"
+        count = f"{len(attempt.nodes)} nodes of {attempt.pool} at {attempt.offering}"
         if attempt.ended is None:
             text = f"asked AWS for {count}; its answer is not known yet"
         else:
             text = f"AWS refused {count}" if attempt.code else f"AWS gave {count}"
-        yield Point("launch", text, iso(attempt.made), attempt.code)
+        yield ExplanationPoint("launch", text, iso(attempt.created_at), attempt.code)
         hold = state.holds.get(attempt.token)
         if hold is not None:
             text = f"{hold.usd:.2f} USD are held for it ({hold.usd_hour:.2f} USD a node and hour)"
-            yield Point("hold", text, iso(hold.made), usd=hold.usd)
+            yield ExplanationPoint("hold", text, iso(hold.created_at), usd=hold.usd)
 
 
-def _told(record: Record) -> Iterator[Point]:
+def _told(record: DecisionRecord) -> Iterator[ExplanationPoint]:
     nodes = f" ({len(record.nodes)} nodes of {record.pool})" if record.nodes and record.pool else ""
-    yield Point(record.event, f"{record.text}{nodes}".strip(), iso(record.at), record.code, record.usd)
+    yield ExplanationPoint(record.event, f"{record.text}{nodes}".strip(), iso(record.at), record.code, record.usd)
     if record.event != "down":  # says once more what `exhausted` has said
         yield from _rejected(record.details.get("rejected"), iso(record.at))
 
 
-def _rejected(found: Any, at: str) -> Iterator[Point]:
+def _rejected(found: Any, at: str) -> Iterator[ExplanationPoint]:
     for one in found if isinstance(found, Iterable) and not isinstance(found, str) else ():
         if isinstance(one, Mapping):
             usd = one.get("usd")
-            text = f"{one.get('place', '?')}: {one.get('why', '')}"
-            yield Point("place", text, at, str(one.get("code", "")), float(usd) if usd is not None else None)
+            text = f"{one.get('offering', '?')}: {one.get('why', '')}"
+            yield ExplanationPoint(
+                "offering", text, at, str(one.get("code", "")), float(usd) if usd is not None else None
+            )
 
 
-def _codes(number: int, job: Job | None, state: State, policy: Policy, records: Sequence[Record]) -> list[str]:
+def _codes(
+    number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord]
+) -> list[str]:
     """What stands in the way now; where nothing does, nothing has to be done."""
     found = []
-    if job is not None and residency.refused(policy, job) is not None:
+    if job is not None and residency.reject_job_if_restricted(policy, job) is not None:
         found.append("RESIDENCY")
     if number in state.backoffs and (job is None or job.state == "PENDING"):
         found.append(state.backoffs[number].code)

@@ -2,111 +2,114 @@
 
 from dataclasses import replace
 
-from landbridge.burst.model import Attempt, Instance, Place, Policy, Pool, State
-from landbridge.burst.reconcile.budget import hold_of, hold_usd, settle
-from landbridge.burst.reconcile.observed import ADOPTED, ALIVE, Survey, token_of
-from landbridge.burst.reconcile.residency import data_class
+from landbridge.burst.model import Attempt, BurstPolicy, CloudInstance, Offering, PoolPolicy, State
+from landbridge.burst.reconcile.budget import hold_of, hold_usd, settle_holds
+from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed, token_of
+from landbridge.burst.reconcile.residency import data_class_of
 
 
-def account_for(found: Survey) -> State:
+def account_for_instances(observed: Observed) -> State:
     """The journal with EC2's truth in it: every living instance belongs to an attempt with a hold, and what is gone is paid."""
-    if found.ec2 is None:
-        return found.state
-    alive: dict[str, list[Instance]] = {}
-    for instance in sorted(found.ec2.instances, key=lambda one: one.id):
+    if observed.ec2 is None:
+        return observed.state
+    alive: dict[str, list[CloudInstance]] = {}
+    for instance in sorted(observed.ec2.instances, key=lambda one: one.id):
         if instance.state in ALIVE:
             alive.setdefault(token_of(instance), []).append(instance)
-    attempts, holds = dict(found.state.attempts), dict(found.state.holds)
+    attempts, holds = dict(observed.state.attempts), dict(observed.state.holds)
     for token, instances in alive.items():
-        attempt = _joined(attempts.get(token), token, instances, found)
+        attempt = _joined(attempts.get(token), token, instances, observed)
         if attempt is not None:
             attempts[token] = attempt
             if token not in holds and attempt.ended is not None:
-                holds[token] = replace(hold_of(attempt, min(found.now, attempt.made)), usd=attempt.hold_usd)
-    state = replace(found.state, attempts=attempts, holds=holds)
-    return settle(state, _gone(state, alive, found), found.now)
+                holds[token] = replace(hold_of(attempt, min(observed.now, attempt.created_at)), usd=attempt.hold_usd)
+    state = replace(observed.state, attempts=attempts, holds=holds)
+    return settle_holds(state, _gone(state, alive, observed), observed.now)
 
 
-def _joined(attempt: Attempt | None, token: str, instances: list[Instance], found: Survey) -> Attempt | None:
+def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance], observed: Observed) -> Attempt | None:
     """The attempt with the instances that EC2 shows for it; None: as it was."""
     named = {instance.node: instance.id for instance in instances if instance.node}
     nameless = {f"?{instance.id}": instance.id for instance in instances if not instance.node}
     if attempt is None:
-        return _adopted(token, instances, named | nameless, found)
+        return _adopted(token, instances, named | nameless, observed)
     if attempt.ended is None:
         # The answer got lost; what it would have said is seen. Where only a part is, the call is repeated to know.
         if set(attempt.nodes) <= named.keys():
-            return replace(attempt, ended=found.now, code="", instances=named)
+            return replace(attempt, ended=observed.now, code="", instances=named)
         return None
     known = set(attempt.instances.values())
     late = [instance for instance in instances if instance.id not in known]
     if not late:
         return None
     more = {(one.node if one.node not in attempt.instances else "") or f"?{one.id}": one.id for one in late}
-    hold = attempt.usd_hour * sum(max(0.0, (one.lease or found.now) - one.launched) for one in late) / 3600
+    hold = attempt.usd_hour * sum(max(0.0, (one.lease or observed.now) - one.launched) for one in late) / 3600
     nothing = not attempt.instances
     return replace(
         attempt,
         instances={**attempt.instances, **more},
         hold_usd=hold if nothing else attempt.hold_usd,
-        made=attempt.made,
+        created_at=attempt.created_at,
     )
 
 
-def _adopted(token: str, instances: list[Instance], named: dict[str, str], found: Survey) -> Attempt:
+def _adopted(token: str, instances: list[CloudInstance], named: dict[str, str], observed: Observed) -> Attempt:
     """An attempt as its instances tell it: the journal is new, or somebody else launched them."""
     first = instances[0]
-    pool = found.policy.pools.get(first.pool) or next(
-        (found.pools[one.node] for one in instances if one.node in found.pools), None
+    pool = observed.policy.pools.get(first.pool) or next(
+        (observed.pools[one.node] for one in instances if one.node in observed.pools), None
     )
-    place = place_of(first, pool)
-    price = place.usd_hour if place else _dearest(first, found.policy)
-    lease = max((one.lease or found.now) for one in instances)
-    made = min([found.now, *(one.launched for one in instances)])
+    offering = offering_of(first, pool)
+    price = offering.usd_hour if offering else _dearest(first, observed.policy)
+    lease = max((one.lease or observed.now) for one in instances)
+    made = min([observed.now, *(one.launched for one in instances)])
     return Attempt(
         token=token,
-        gang=ADOPTED,
+        gang=REBUILT_GANG,
         pool=pool.name if pool else first.pool,
-        place=place.key if place else "",
+        offering=offering.key if offering else "",
         nodes=tuple(one.node for one in instances if one.node),
         jobs=first.jobs,
         account=first.account,
         whole=False,
         lease=lease,
-        made=made,
+        created_at=made,
         hold_usd=hold_usd(len(instances), price or 0.0, made, lease),
         usd_hour=price or 0.0,
-        data_class=data_class(found.policy, first.account),
-        ended=found.now,
+        data_class=data_class_of(observed.policy, first.account),
+        ended=observed.now,
         instances=named,
     )
 
 
-def place_of(instance: Instance, pool: Pool | None) -> Place | None:
-    """The first of the pool's places that could have given this instance."""
+def offering_of(instance: CloudInstance, pool: PoolPolicy | None) -> Offering | None:
+    """The first of the pool's offerings that could have given this instance."""
     return next(
         (
-            place
-            for place in (pool.places if pool else ())
-            if (place.instance_type, place.subnet, place.market) == (instance.type, instance.subnet, instance.market)
+            offering
+            for offering in (pool.offerings if pool else ())
+            if (offering.instance_type, offering.subnet, offering.market)
+            == (instance.type, instance.subnet, instance.market)
         ),
         None,
     )
 
 
-def _dearest(instance: Instance, policy: Policy) -> float | None:
-    places = (place for pool in policy.pools.values() for place in pool.places)
-    return max((place.usd_hour or 0.0 for place in places if place.instance_type == instance.type), default=None)
+def _dearest(instance: CloudInstance, policy: BurstPolicy) -> float | None:
+    offerings = (offering for pool in policy.pools.values() for offering in pool.offerings)
+    return max(
+        (offering.usd_hour or 0.0 for offering in offerings if offering.instance_type == instance.type), default=None
+    )
 
 
-def _gone(state: State, alive: dict[str, list[Instance]], found: Survey) -> dict[str, dict[str, bool]]:
+def _gone(state: State, alive: dict[str, list[CloudInstance]], observed: Observed) -> dict[str, dict[str, bool]]:
     """Instances that were launched and are there no more: token -> nodes, and whether EC2 shows them ending. One that EC2 may not show yet is still there."""
-    shown = {instance.id: instance.state for instance in found.ec2.instances} if found.ec2 else {}
+    shown = {instance.id: instance.state for instance in observed.ec2.instances} if observed.ec2 else {}
     gone: dict[str, dict[str, bool]] = {}
     for token, attempt in state.attempts.items():
         if attempt.ended is None or not attempt.instances:
             continue
-        young = found.now - attempt.ended <= found.policy.settle_seconds
+        young = observed.now - attempt.ended <= observed.policy.settle_seconds
         for node, instance in attempt.instances.items():
             is_alive = shown.get(instance) in ALIVE or shown.get(instance) in ("stopping", "stopped")
             if not is_alive and (instance in shown or not young):
@@ -114,22 +117,22 @@ def _gone(state: State, alive: dict[str, list[Instance]], found: Survey) -> dict
     return gone
 
 
-def forgettable(attempt: Attempt, found: Survey) -> bool:
+def is_forgettable(attempt: Attempt, observed: Observed) -> bool:
     """Its call will not be repeated, and if it launched anything, that would be seen by now."""
-    return attempt.ended is None and found.now - attempt.made > found.policy.settle_seconds
+    return attempt.ended is None and observed.now - attempt.created_at > observed.policy.settle_seconds
 
 
-def pruned(state: State, found: Survey, current: set[str]) -> State:
+def without_finished_attempts(state: State, observed: Observed, current: set[str]) -> State:
     """Without attempts that nothing depends on: no instance, no job that is still there, no gang; and holds of none."""
-    if found.ec2 is None:
+    if observed.ec2 is None:
         return state
-    tokens = {token_of(instance) for instance in found.ec2.instances if instance.state in ALIVE}
-    settled = found.policy.settle_seconds
+    tokens = {token_of(instance) for instance in observed.ec2.instances if instance.state in ALIVE}
+    settled = observed.policy.settle_seconds
 
     def over(attempt: Attempt) -> bool:
         if attempt.ended is None or attempt.instances or attempt.token in tokens:
             return False
-        return found.now - attempt.ended > settled
+        return observed.now - attempt.ended > settled
 
     held = {
         token: hold
@@ -139,6 +142,6 @@ def pruned(state: State, found: Survey, current: set[str]) -> State:
     kept = {
         token: attempt
         for token, attempt in state.attempts.items()
-        if not over(attempt) or attempt.gang in current or any(job in found.slurm.jobs for job in attempt.jobs)
+        if not over(attempt) or attempt.gang in current or any(job in observed.slurm.jobs for job in attempt.jobs)
     }
     return replace(state, attempts=kept, holds=held)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.burst.model import Attempt, Hold, Policy, State
+from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, State
 from landbridge.burst.model.timestamps import month_of, month_start
 
 
@@ -16,14 +16,14 @@ from landbridge.burst.model.timestamps import month_of, month_start
 class Ledger:
     """What is committed in the current month: spent and held. Grows with what a pass decides."""
 
-    policy: Policy
+    policy: BurstPolicy
     month: str
     total: float = 0.0
     accounts: Counter[str] = field(default_factory=Counter)
     pools: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, state: State, policy: Policy, now: float) -> "Ledger":
+    def of(cls, state: State, policy: BurstPolicy, now: float) -> "Ledger":
         ledger = cls(policy, month_of(now))
         for (month, account, pool), usd in state.spent.items():
             if month == ledger.month:
@@ -75,11 +75,11 @@ def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
     return nodes * usd_hour * max(0.0, lease - now) / 3600
 
 
-def hold_of(attempt: Attempt, now: float) -> Hold:
-    return Hold(attempt.account, attempt.pool, month_of(now), attempt.hold_usd, attempt.usd_hour, now)
+def hold_of(attempt: Attempt, now: float) -> BudgetHold:
+    return BudgetHold(attempt.account, attempt.pool, month_of(now), attempt.hold_usd, attempt.usd_hour, now)
 
 
-def settle(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> State:
+def settle_holds(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> State:
     """Spend what the instances of `gone` (token -> nodes) have cost, and hold that much less.
 
     One that is seen ending (True) has cost until now. One that is not to be seen at all ended nobody knows when, at the
@@ -91,7 +91,7 @@ def settle(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> 
         left = {node: id for node, id in attempt.instances.items() if node not in nodes}
         hold, count = holds.get(token), len(attempt.instances)
         if hold is not None and count:
-            cost, share = hold.usd_hour * max(0.0, now - hold.made) / 3600, hold.usd / count
+            cost, share = hold.usd_hour * max(0.0, now - hold.created_at) / 3600, hold.usd / count
             _spend(spent, hold, sum(cost if seen else min(cost, share) for seen in nodes.values()))
             holds[token] = replace(hold, usd=hold.usd * len(left) / count)
             if not left:
@@ -100,7 +100,7 @@ def settle(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> 
     return replace(state, attempts=attempts, holds=holds, spent=spent)
 
 
-def roll_over(state: State, now: float) -> State:
+def roll_over_month(state: State, now: float) -> State:
     """At the turn of the month: what was used of older holds is that month's, the rest is this one's."""
     month = month_of(now)
     old = {token: hold for token, hold in state.holds.items() if hold.month < month}
@@ -110,13 +110,13 @@ def roll_over(state: State, now: float) -> State:
     for token, hold in old.items():
         attempt = state.attempts.get(token)
         nodes = len(attempt.instances) if attempt else 0
-        used = min(hold.usd, nodes * hold.usd_hour * max(0.0, start - hold.made) / 3600)
+        used = min(hold.usd, nodes * hold.usd_hour * max(0.0, start - hold.created_at) / 3600)
         _spend(spent, hold, used)
-        holds[token] = replace(hold, month=month, usd=hold.usd - used, made=max(hold.made, start))
+        holds[token] = replace(hold, month=month, usd=hold.usd - used, created_at=max(hold.created_at, start))
     return replace(state, holds=holds, spent=spent)
 
 
-def _spend(spent: dict[tuple[str, str, str], float], hold: Hold, usd: float) -> None:
+def _spend(spent: dict[tuple[str, str, str], float], hold: BudgetHold, usd: float) -> None:
     if usd:
         key = (hold.month, hold.account, hold.pool)
         spent[key] = spent.get(key, 0.0) + usd

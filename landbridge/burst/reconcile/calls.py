@@ -3,11 +3,11 @@ same call can be made again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from landbridge.burst.model import Attempt, Gang, Place, Policy, Pool
+from landbridge.burst.model import Attempt, BurstPolicy, Gang, Offering, PoolPolicy
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile.budget import hold_usd
-from landbridge.burst.reconcile.leases import of_gang
-from landbridge.burst.reconcile.residency import data_class
+from landbridge.burst.reconcile.leases import gang_lease
+from landbridge.burst.reconcile.residency import data_class_of
 from landbridge.burst.reconcile.tokens import client_token
 from landbridge.hostlist import compress, expand
 
@@ -17,31 +17,31 @@ TAG_LENGTH = 256  # of a tag's value in EC2
 def attempts_for(
     gang: Gang,
     parts: Iterable[tuple[str, ...]],
-    place: Place,
-    pool: Pool,
-    policy: Policy,
+    offering: Offering,
+    pool: PoolPolicy,
+    policy: BurstPolicy,
     before: Mapping[tuple[str, ...], int],
     now: float,
 ) -> tuple[Attempt, ...]:
-    """One attempt for each of the parts that `split` made; `before`: how many each had at this place in this start."""
-    lease = of_gang(gang, policy, pool, now)
+    """One attempt for each of the parts that `split` made; `before`: how many each had at this offering in this start."""
+    lease = gang_lease(gang, policy, pool, now)
     # A start of a job is one occasion; nodes without a job have none but the moment.
     occasion = f"{'.'.join(map(str, gang.restarts))}@{gang.started or 0:.0f}" if gang.jobs else f"@{now:.3f}"
     return tuple(
         Attempt(
-            token=client_token(policy.cluster, gang.jobs, occasion, nodes, place.key, before.get(nodes, 0)),
+            token=client_token(policy.cluster, gang.jobs, occasion, nodes, offering.key, before.get(nodes, 0)),
             gang=gang.key,
             pool=pool.name,
-            place=place.key,
+            offering=offering.key,
             nodes=nodes,
             jobs=gang.jobs,
             account=gang.account,
             whole=gang.whole,
             lease=lease,
-            made=now,
-            hold_usd=hold_usd(len(nodes), place.usd_hour or 0.0, now, lease),
-            usd_hour=place.usd_hour or 0.0,
-            data_class=data_class(policy, gang.account),
+            created_at=now,
+            hold_usd=hold_usd(len(nodes), offering.usd_hour or 0.0, now, lease),
+            usd_hour=offering.usd_hour or 0.0,
+            data_class=data_class_of(policy, gang.account),
         )
         for nodes in parts
     )
@@ -76,7 +76,7 @@ def _fitting(nodes: list[str]) -> int:
     return low
 
 
-def tags_of(attempt: Attempt, policy: Policy) -> dict[str, str]:
+def tags_of(attempt: Attempt, policy: BurstPolicy) -> dict[str, str]:
     """Tags of every instance of a launch. The call adds its own: landbridge:nodes and landbridge:launch."""
     tags = {
         "Name": f"{policy.cluster}-{attempt.pool}-{attempt.jobs[0] if attempt.jobs else 'warm'}"[:TAG_LENGTH],

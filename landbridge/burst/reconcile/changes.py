@@ -7,48 +7,48 @@ from landbridge.burst.model import (
     Action,
     Attempt,
     Backoff,
+    BudgetHold,
+    CloudInstance,
+    CommentJob,
+    DecisionRecord,
     Down,
-    Hold,
-    Instance,
-    Job,
     Launch,
     PowerUp,
     Promote,
-    Record,
     Renew,
     SetAddresses,
+    SlurmJob,
     State,
-    Tell,
     Terminate,
 )
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile.budget import Ledger
-from landbridge.burst.reconcile.clock_skew import BACKOFF
-from landbridge.burst.reconcile.observed import Survey, token_of
+from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
+from landbridge.burst.reconcile.observed import Observed, token_of
 
 #: Longer than this between two looks nobody has looked, or a clock has jumped: what is suspected was not seen meanwhile.
-BETWEEN = 30.0
+MAX_SECONDS_BETWEEN_PASSES = 30.0
 #: When there last was something to suspect, among the suspicions themselves.
 LOOKED = "looked"
 
 
 @dataclass(slots=True)
-class Draft:
+class Changes:
     """Grows during a pass; `actions()` is its end."""
 
-    found: Survey
+    observed: Observed
     state: State
     ledger: Ledger
     why: dict[str, tuple[str, str]] = field(default_factory=dict)  # of nodes that are given up
     ended: set[str] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
-    tells: list[Tell] = field(default_factory=list)
+    tells: list[CommentJob] = field(default_factory=list)
     promotes: list[Promote] = field(default_factory=list)
     power_ups: list[PowerUp] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
+    records: list[DecisionRecord] = field(default_factory=list)
     attempts: dict[str, Attempt] = field(default_factory=dict)
-    holds: dict[str, Hold] = field(default_factory=dict)
+    holds: dict[str, BudgetHold] = field(default_factory=dict)
     backoffs: dict[int, Backoff] = field(default_factory=dict)
     suspects: dict[str, float] = field(default_factory=dict)
     next_pass: float | None = None
@@ -60,8 +60,8 @@ class Draft:
     def __post_init__(self) -> None:
         self.attempts, self.holds = dict(self.state.attempts), dict(self.state.holds)
         self.backoffs = dict(self.state.backoffs)
-        looked = self.state.suspects.get(LOOKED, self.found.now)
-        self._unwatched = max(0.0, self.found.now - looked - BETWEEN)
+        looked = self.state.suspects.get(LOOKED, self.observed.now)
+        self._unwatched = max(0.0, self.observed.now - looked - MAX_SECONDS_BETWEEN_PASSES)
 
     @property
     def downed(self) -> KeysView[str]:
@@ -69,7 +69,7 @@ class Draft:
 
     def due(self, at: float | None) -> None:
         """A pass is needed at `at`."""
-        if at is not None and at > self.found.now and (self.next_pass is None or at < self.next_pass):
+        if at is not None and at > self.observed.now and (self.next_pass is None or at < self.next_pass):
             self.next_pass = at
 
     def seen_for(self, what: str, bound: float | None = None) -> float:
@@ -77,12 +77,12 @@ class Draft:
 
         Time in which nobody looked does not count: after an hour's absence, or a clock's jump, one look proves nothing.
         """
-        first = min(self.found.now, self.state.suspects.get(what, self.found.now) + self._unwatched)
+        first = min(self.observed.now, self.state.suspects.get(what, self.observed.now) + self._unwatched)
         self.suspects[what] = first
-        self.suspects[LOOKED] = self.found.now
+        self.suspects[LOOKED] = self.observed.now
         if bound is not None:
             self.due(first + bound)
-        return self.found.now - first
+        return self.observed.now - first
 
     def keep(self, what: str) -> bool:
         """Whether `what` was noted; it stays noted."""
@@ -103,13 +103,13 @@ class Draft:
         **details: object,
     ) -> None:
         self.records.append(
-            Record(self.found.now, event, tuple(jobs), tuple(nodes), pool, code, text, usd, details=details)
+            DecisionRecord(self.observed.now, event, tuple(jobs), tuple(nodes), pool, code, text, usd, details=details)
         )
 
     def end(self, instances: Iterable[str], why: str, text: str = "", nodes: Iterable[str] = ()) -> None:
         """Terminate, once."""
         fresh = [instance for instance in instances if instance not in self.ended]
-        if not fresh or self.found.ec2 is None:
+        if not fresh or self.observed.ec2 is None:
             return
         self.ended.update(fresh)
         self._ends.setdefault(why, []).extend(fresh)
@@ -120,7 +120,7 @@ class Draft:
         nodes: Iterable[str],
         code: str,
         text: str,
-        jobs: Iterable[Job] = (),
+        jobs: Iterable[SlurmJob] = (),
     ) -> None:
         """Give nodes up, with the instances they have, and tell the jobs why."""
         fresh = [node for node in dict.fromkeys(nodes) if node not in self.why]
@@ -128,26 +128,26 @@ class Draft:
             return
         self.why.update(dict.fromkeys(fresh, (code, text)))
         self._downs.setdefault((code, text), []).extend(fresh)
-        pool = self.found.pools[fresh[0]].name if fresh[0] in self.found.pools else ""
+        pool = self.observed.pools[fresh[0]].name if fresh[0] in self.observed.pools else ""
         told = sorted({job.id for job in jobs})
         self.record("down", code, text, fresh, told, pool)
         for job in told:
             self.back_off(job, code, text)
-        self.end((one.id for node in fresh for one in self.found.living.get(node, ())), code, text, fresh)
-        self.due(self.found.now + 2)  # the jobs are pending then, and can be told
+        self.end((one.id for node in fresh for one in self.observed.living.get(node, ())), code, text, fresh)
+        self.due(self.observed.now + 2)  # the jobs are pending then, and can be told
 
     def back_off(self, job: int, code: str, text: str) -> None:
         """The job is not to be tried again for a while, longer each time, and is told so."""
         before = self.backoffs.get(job)
         tries = before.tries if before else 0
-        if before is not None and self.found.now < before.until:
+        if before is not None and self.observed.now < before.until:
             until = before.until  # the same failure, seen again
         else:
-            until = self.found.now + min(BACKOFF[1], BACKOFF[0] * 2 ** min(tries, 10))
+            until = self.observed.now + min(BACKOFF_SECONDS[1], BACKOFF_SECONDS[0] * 2 ** min(tries, 10))
             tries += 1
         self.backoffs[job] = Backoff(until, tries, code, text)
 
-    def launch(self, launch: Launch, holds: Mapping[str, Hold]) -> None:
+    def launch(self, launch: Launch, holds: Mapping[str, BudgetHold]) -> None:
         """Launch, and have it in the journal before: the attempts and the money that they may cost."""
         self.launches.append(launch)
         self.attempts.update({attempt.token: attempt for attempt in launch.attempts})
@@ -155,13 +155,13 @@ class Draft:
             self.holds[token] = hold
             self.ledger.add(hold.account, hold.pool, hold.usd)
 
-    def extend(self, instance: Instance, until: float) -> str | None:
+    def extend(self, instance: CloudInstance, until: float) -> str | None:
         """Hold what an instance costs until `until` beyond its lease; or why a cap refuses that."""
         token = token_of(instance)
         hold = self.holds.get(token)
         if hold is None:
             return None
-        usd = hold.usd_hour * max(0.0, until - max(instance.lease or 0.0, self.found.now)) / 3600
+        usd = hold.usd_hour * max(0.0, until - max(instance.lease or 0.0, self.observed.now)) / 3600
         refusal = self.ledger.refusal(hold.account, hold.pool, usd)
         if refusal is None and usd:
             self.ledger.add(hold.account, hold.pool, usd)
@@ -171,10 +171,10 @@ class Draft:
     def renew(self, instance: str, until: float) -> None:
         self._renews.setdefault(until, []).append(instance)
 
-    def power_up(self, nodes: Iterable[str], pool: str, place: str) -> None:
+    def power_up(self, nodes: Iterable[str], pool: str, offering: str) -> None:
         wanted = tuple(nodes)
         self.power_ups.append(PowerUp(wanted))
-        self.record("power-up", text=f"the pool keeps nodes running; {place} takes them", nodes=wanted, pool=pool)
+        self.record("power-up", text=f"the pool keeps nodes running; {offering} takes them", nodes=wanted, pool=pool)
 
     def actions(self) -> tuple[Action, ...]:
         """First what stops cost and frees jobs, then launches, then the rest."""

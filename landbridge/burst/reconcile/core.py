@@ -4,161 +4,171 @@ from dataclasses import replace
 
 from landbridge.burst.model import (
     Backoff,
-    Decision,
+    BurstPolicy,
+    CommentJob,
     Ec2View,
-    Job,
-    Order,
-    Policy,
+    ReconcileDecision,
+    SlurmJob,
+    SlurmOrder,
     SlurmView,
     State,
-    Tell,
 )
 from landbridge.burst.model.timestamps import iso
-from landbridge.burst.reconcile import garbage_collection as orphans
-from landbridge.burst.reconcile import leases, residency
-from landbridge.burst.reconcile import registration as boots
-from landbridge.burst.reconcile.attempts import account_for, pruned
-from landbridge.burst.reconcile.budget import Ledger, roll_over
-from landbridge.burst.reconcile.changes import Draft
-from landbridge.burst.reconcile.clock_skew import BACKOFF, sane
-from landbridge.burst.reconcile.gangs import deserted, start_key, starts
-from landbridge.burst.reconcile.min_nodes import keep_warm
-from landbridge.burst.reconcile.observed import ALIVE, Survey, born, survey
+from landbridge.burst.reconcile import garbage_collection, leases, registration, residency
+from landbridge.burst.reconcile.attempts import account_for_instances, without_finished_attempts
+from landbridge.burst.reconcile.budget import Ledger, roll_over_month
+from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, limit_to_now
+from landbridge.burst.reconcile.gangs import nodes_without_job, pending_starts, start_key
+from landbridge.burst.reconcile.min_nodes import start_min_nodes
+from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
-from landbridge.burst.reconcile.provisioning import Launching
+from landbridge.burst.reconcile.provisioning import Provisioning
 
 #: A node whose job has gone is given up after being seen so for that long.
-DESERTED = 10.0
+JOBLESS_NODE_SECONDS = 10.0
 #: An order to suspend a node that Slurm still shows as up after that long was of another life of slurmctld.
-VOID = 60.0
+SUSPEND_ORDER_EXPIRY_SECONDS = 60.0
 
 
-def reconcile(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Policy, now: float) -> Decision:
+def reconcile(
+    slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float
+) -> ReconcileDecision:
     """What to do now. `ec2` None: it cannot be seen, and only what needs no sight of it is decided."""
-    found = survey(slurm, ec2, sane(state, policy, now), policy, now)
-    known = roll_over(account_for(found), now)
-    found = replace(
-        found, state=known, open={n: a for n, a in found.open.items() if known.attempts[a.token].ended is None}
+    observed = observe(slurm, ec2, limit_to_now(state, policy, now), policy, now)
+    known_state = roll_over_month(account_for_instances(observed), now)
+    observed = replace(
+        observed,
+        state=known_state,
+        open={n: a for n, a in observed.open.items() if known_state.attempts[a.token].ended is None},
     )
-    draft = Draft(found, known, Ledger.of(known, policy, now))
-    _enforce(found, draft)
-    boots.judge(found, draft)
-    orphans.reap(found, draft)
-    _give_up_deserted(found, draft)
-    leases.renew(found, draft)  # what runs is paid for before what is to start
-    wanted = starts(found)
-    launching = Launching(found, draft)
-    for start in wanted:
+    changes = Changes(observed, known_state, Ledger.of(known_state, policy, now))
+    _enforce(observed, changes)
+    registration.update_boot_breakers(observed, changes)
+    garbage_collection.collect_garbage(observed, changes)
+    _give_up_deserted(observed, changes)
+    leases.renew_leases(observed, changes)  # what runs is paid for before what is to start
+    gang_starts = pending_starts(observed)
+    launching = Provisioning(observed, changes)
+    for start in gang_starts:
         launching.serve(start)
     launching.repeat_batches()
     launching.forget()
-    _addresses(found, draft)
-    _tell(found, draft)
-    promote(found, draft)
-    keep_warm(found, draft, launching.used)
-    actions = draft.actions()
-    current = {gang.key for start in wanted for gang in start.gangs}
+    _addresses(observed, changes)
+    _tell(observed, changes)
+    promote(observed, changes)
+    start_min_nodes(observed, changes, launching.used)
+    actions = changes.actions()
+    current = {gang.key for start in gang_starts for gang in start.gangs}
     after = replace(
-        draft.state,
-        orders=_orders(found),
-        attempts=draft.attempts,
-        holds=draft.holds,
-        backoffs=_backoffs(draft, now),
-        suspects=draft.suspects,
-        droughts={key: d for key, d in known.droughts.items() if now < d.until + 2 * policy.drought_seconds[1]},
+        changes.state,
+        orders=_orders(observed),
+        attempts=changes.attempts,
+        holds=changes.holds,
+        backoffs=_backoffs(changes, now),
+        suspects=changes.suspects,
+        insufficient_capacity={
+            key: d
+            for key, d in known_state.insufficient_capacity.items()
+            if now < d.until + 2 * policy.insufficient_capacity_seconds[1]
+        },
     )
-    after = pruned(after, found, current)
-    return Decision(actions, tuple(draft.records), after, draft.next_pass)
+    after = without_finished_attempts(after, observed, current)
+    return ReconcileDecision(actions, tuple(changes.records), after, changes.next_pass)
 
 
-def _enforce(found: Survey, draft: Draft) -> None:
+def _enforce(observed: Observed, changes: Changes) -> None:
     """No job whose data must stay is on any of our nodes, or in a region that its data may not be in, however it got there."""
     refused: dict[str, tuple[str, str]] = {}
     verdicts: dict[tuple[str, str, str], tuple[str, str] | None] = {}
-    for node, jobs in found.jobs.items():
-        region = found.region_of(node)
+    for node, jobs in observed.jobs.items():
+        region = observed.region_of(node)
         for job in jobs:
             label = (job.account, job.wckey, region)
             if label not in verdicts:
-                verdicts[label] = _barred(found, job, region)
+                verdicts[label] = _barred(observed, job, region)
             if (why := verdicts[label]) is not None:
                 refused[start_key(job)] = why
     if not refused:
         return
-    together: dict[str, dict[int, Job]] = {}
-    for jobs in found.jobs.values():
+    together: dict[str, dict[int, SlurmJob]] = {}
+    for jobs in observed.jobs.values():
         for job in jobs:
             if start_key(job) in refused:
                 together.setdefault(start_key(job), {})[job.id] = job
     for key, members in sorted(together.items()):
-        nodes = [node for job in members.values() for node in job.nodes if node in found.pools]
-        draft.down(nodes, *refused[key], members.values())
+        nodes = [node for job in members.values() for node in job.nodes if node in observed.pools]
+        changes.down(nodes, *refused[key], members.values())
 
 
-def _barred(found: Survey, job: Job, region: str) -> tuple[str, str] | None:
+def _barred(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] | None:
     """The code and the words of why a job may not be where it is: nowhere in AWS, or not in that region."""
-    if (why := residency.refused(found.policy, job)) is not None:
+    if (why := residency.reject_job_if_restricted(observed.policy, job)) is not None:
         return "RESIDENCY", why
-    why = residency.refused(found.policy, job, region)
+    why = residency.reject_job_if_restricted(observed.policy, job, region)
     return None if why is None else ("REGION", why)
 
 
-def _give_up_deserted(found: Survey, draft: Draft) -> None:
-    for node in deserted(found):
-        if draft.seen_for(f"deserted:{node}", DESERTED) >= DESERTED:
-            draft.down([node], "GONE", f"job {found.resumed_for[node]}, for which it was started, is gone")
+def _give_up_deserted(observed: Observed, changes: Changes) -> None:
+    for node in nodes_without_job(observed):
+        if changes.seen_for(f"deserted:{node}", JOBLESS_NODE_SECONDS) >= JOBLESS_NODE_SECONDS:
+            changes.down([node], "GONE", f"job {observed.resumed_for[node]}, for which it was started, is gone")
 
 
-def _addresses(found: Survey, draft: Draft) -> None:
+def _addresses(observed: Observed, changes: Changes) -> None:
     """Slurm has to know where a node will be before it comes up; it is told once, and where it is seen to believe otherwise."""
-    for name, instances in found.living.items():
-        kept = orphans.keep(found, name, instances)
-        if not found.rising(name) or name in draft.downed or kept.id in draft.ended or not kept.address:
+    for name, instances in observed.living.items():
+        kept = garbage_collection.instance_to_keep(observed, name, instances)
+        if not observed.is_powering_up(name) or name in changes.downed or kept.id in changes.ended or not kept.address:
             continue
-        address = found.slurm.nodes[name].address
-        if (address and address != kept.address) or not draft.keep(f"address:{name}={kept.address}"):
-            draft.addresses[name] = kept.address
+        address = observed.slurm.nodes[name].address
+        if (address and address != kept.address) or not changes.keep(f"address:{name}={kept.address}"):
+            changes.addresses[name] = kept.address
 
 
-def _tell(found: Survey, draft: Draft) -> None:
-    for number, backoff in sorted(draft.backoffs.items()):
-        job = found.slurm.jobs.get(number)
-        if backoff.told or job is None or job.state != "PENDING":
+def _tell(observed: Observed, changes: Changes) -> None:
+    for number, backoff in sorted(changes.backoffs.items()):
+        job = observed.slurm.jobs.get(number)
+        if backoff.reported or job is None or job.state != "PENDING":
             continue
-        draft.tells.append(Tell(number, words(backoff), backoff.until if backoff.until > found.now else None))
+        changes.tells.append(
+            CommentJob(number, comment_of(backoff), backoff.until if backoff.until > observed.now else None)
+        )
 
 
-def words(backoff: Backoff) -> str:
+def comment_of(backoff: Backoff) -> str:
     """What the job's owner reads."""
     return f"landbridge: {backoff.code} {backoff.text}; not tried again before {iso(backoff.until)}"
 
 
-def _backoffs(draft: Draft, now: float) -> dict[int, Backoff]:
+def _backoffs(changes: Changes, now: float) -> dict[int, Backoff]:
     """Without those that are long over: their jobs have run, or are gone."""
-    return {job: backoff for job, backoff in draft.backoffs.items() if now < backoff.until + BACKOFF[1]}
+    return {job: backoff for job, backoff in changes.backoffs.items() if now < backoff.until + BACKOFF_SECONDS[1]}
 
 
-def _orders(found: Survey) -> tuple[Order, ...]:
+def _orders(observed: Observed) -> tuple[SlurmOrder, ...]:
     """Orders that still say something that Slurm's states do not."""
     alive: dict[str, float] = {}
-    for instance in found.ec2.instances if found.ec2 else ():
+    for instance in observed.ec2.instances if observed.ec2 else ():
         if instance.state in ALIVE and instance.node:
-            since = born(instance, found.state)
+            since = launched_at(instance, observed.state)
             alive[instance.node] = min(since, alive.get(instance.node, since))
-    return tuple(order for order in found.state.orders if _needed(order, found, alive))
+    return tuple(order for order in observed.state.orders if _needed(order, observed, alive))
 
 
-def _needed(order: Order, found: Survey, alive: dict[str, float]) -> bool:
+def _needed(order: SlurmOrder, observed: Observed, alive: dict[str, float]) -> bool:
     if order.kind == "resume":
-        return any(found.rising(node) for node in order.nodes) or (bool(order.nodes) and found.slurm.at < order.at)
+        return any(observed.is_powering_up(node) for node in order.nodes) or (
+            bool(order.nodes) and observed.slurm.at < order.at
+        )
     if order.kind == "wake":
         return False
-    if found.ec2 is None:
+    if observed.ec2 is None:
         return True
     for node in order.nodes:
         if alive.get(node, order.at + 1) <= order.at:
-            known = found.slurm.nodes.get(node)
+            known = observed.slurm.nodes.get(node)
             up = known is not None and not known.states & {"POWERING_UP", "POWERING_DOWN", "POWERED_DOWN"}
-            if not (up and found.slurm.at > order.at + VOID):
+            if not (up and observed.slurm.at > order.at + SUSPEND_ORDER_EXPIRY_SECONDS):
                 return True
     return False

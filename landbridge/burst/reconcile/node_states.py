@@ -1,6 +1,6 @@
 """What Slurm's words for a node's state mean for its power. Slurm 21.08 and later."""
 
-from landbridge.burst.model import Node
+from landbridge.burst.model import SlurmNode
 
 _LEAVING = frozenset({"POWERING_DOWN", "POWERED_DOWN"})
 #: Beginnings of reasons that a program gave, not a person: ours, and slurmctld's own.
@@ -17,21 +17,21 @@ _MACHINES_REASONS = (
 OUR_REASON = "landbridge:"
 
 
-def leaving(node: Node) -> bool:
+def is_powered_down(node: SlurmNode) -> bool:
     """Slurm has given the node's machine up."""
     return not _LEAVING.isdisjoint(node.states)
 
 
-def is_down(node: Node) -> bool:
+def is_down(node: SlurmNode) -> bool:
     return "DOWN" in node.states
 
 
-def rising(node: Node) -> bool:
+def is_powering_up(node: SlurmNode) -> bool:
     """ResumeProgram was called for the node, and it has not registered yet."""
-    return "POWERING_UP" in node.states and not leaving(node) and not is_down(node)
+    return "POWERING_UP" in node.states and not is_powered_down(node) and not is_down(node)
 
 
-def is_up(node: Node) -> bool:
+def is_up(node: SlurmNode) -> bool:
     """Slurm takes the node for running. UNKNOWN is slurmctld after its own restart."""
     return _RUNNING_UP.isdisjoint(node.states)
 
@@ -39,16 +39,16 @@ def is_up(node: Node) -> bool:
 _RUNNING_UP = _LEAVING | {"POWERING_UP", "DOWN", "UNKNOWN", "FUTURE"}
 
 
-def asked_to_leave(node: Node) -> bool:
+def is_asked_to_power_down(node: SlurmNode) -> bool:
     """It is to be powered down as soon as no job is on it."""
     return "POWER_DOWN" in node.states
 
 
-def silent(node: Node) -> bool:
+def is_not_responding(node: SlurmNode) -> bool:
     return "NOT_RESPONDING" in node.states
 
 
-def by_a_person(node: Node) -> bool:
+def is_set_by_operator(node: SlurmNode) -> bool:
     """Somebody has taken the node out of service: it is theirs."""
     if not node.states & {"DOWN", "DRAIN", "FAIL"}:
         return False

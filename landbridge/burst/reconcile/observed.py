@@ -3,40 +3,50 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from landbridge.burst.model import Attempt, Ec2View, Instance, Job, Place, Policy, Pool, SlurmView, State
-from landbridge.burst.reconcile.clock_skew import SKEW
-from landbridge.burst.reconcile.node_states import rising
+from landbridge.burst.model import (
+    Attempt,
+    BurstPolicy,
+    CloudInstance,
+    Ec2View,
+    Offering,
+    PoolPolicy,
+    SlurmJob,
+    SlurmView,
+    State,
+)
+from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
+from landbridge.burst.reconcile.node_states import is_powering_up
 
 ALIVE = frozenset({"pending", "running"})
 ON_NODES = frozenset({"CONFIGURING", "RUNNING", "SUSPENDED"})
 #: A token that an earlier journal used: what it launched then, nobody has refused.
-USED = "IdempotentParameterMismatch"
+TOKEN_REUSED = "IdempotentParameterMismatch"
 FORGOTTEN = "FORGOTTEN"  # an attempt whose end nobody will learn any more
-ADOPTED = ""  # the gang of an attempt that was put together again from instances
+REBUILT_GANG = ""  # the gang of an attempt that was put together again from instances
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class Observed:
     """What is known at `now`. `living` and `stale` hold the pending and running instances of a node; stale ones are of an
     earlier power-up, doubtful ones may be. `unseen`: launched, and EC2 may not show it yet. `open`: nobody knows yet whether it is launched.
     `resumed_for`: the job that ResumeProgram was last called for, by node; `held`: nodes that any job is on; `started`: nodes
     that a job runs on, or is suspended on."""
 
     now: float
-    policy: Policy
+    policy: BurstPolicy
     slurm: SlurmView
     ec2: Ec2View | None
     state: State
-    pools: Mapping[str, Pool]
-    jobs: Mapping[str, tuple[Job, ...]]
+    pools: Mapping[str, PoolPolicy]
+    jobs: Mapping[str, tuple[SlurmJob, ...]]
     held: frozenset[str]
     started: frozenset[str]
-    living: Mapping[str, tuple[Instance, ...]]
-    stale: tuple[Instance, ...]
-    doubtful: tuple[Instance, ...]
+    living: Mapping[str, tuple[CloudInstance, ...]]
+    stale: tuple[CloudInstance, ...]
+    doubtful: tuple[CloudInstance, ...]
     unseen: Mapping[str, Attempt]
     open: Mapping[str, Attempt]
-    places: Mapping[str, Place]
+    offerings: Mapping[str, Offering]
     resumed_for: Mapping[str, int]
 
     def has(self, node: str) -> bool:
@@ -48,19 +58,19 @@ class Survey:
         for instance in self.living.get(node, ()):
             if instance.region:
                 return instance.region
-        place = self.places.get(self.unseen[node].place) if node in self.unseen else None
-        return place.region if place is not None else ""
+        offering = self.offerings.get(self.unseen[node].offering) if node in self.unseen else None
+        return offering.region if offering is not None else ""
 
-    def rising(self, node: str) -> bool:
+    def is_powering_up(self, node: str) -> bool:
         """Slurm powers it up, and it is not there yet. Jobs are read after nodes: where one runs, the node has come up since."""
         found = self.slurm.nodes.get(node)
-        return found is not None and node in self.pools and rising(found) and node not in self.started
+        return found is not None and node in self.pools and is_powering_up(found) and node not in self.started
 
 
-def survey(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Policy, now: float) -> Survey:
+def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float) -> Observed:
     """Everything a pass asks of a node, by dictionaries."""
     pools = pools_of(slurm.nodes, policy)
-    jobs: dict[str, list[Job]] = {}
+    jobs: dict[str, list[SlurmJob]] = {}
     held: set[str] = set()
     started: set[str] = set()
     for job in sorted(slurm.jobs.values(), key=lambda job: job.id):
@@ -71,10 +81,10 @@ def survey(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Policy, 
                     jobs.setdefault(name, []).append(job)
                     if job.state != "CONFIGURING":
                         started.add(name)
-    left = left_at(state)
+    left = given_up_at(state)
     living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, left)
     seen = {instance.id for instance in ec2.instances} if ec2 else set()
-    return Survey(
+    return Observed(
         now=now,
         policy=policy,
         slurm=slurm,
@@ -89,18 +99,18 @@ def survey(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: Policy, 
         doubtful=doubtful,
         unseen=_unseen(state, seen, left, ec2 is None, policy, now),
         open={node: attempt for attempt in state.attempts.values() if attempt.ended is None for node in attempt.nodes},
-        places={place.key: place for pool in policy.pools.values() for place in pool.places},
+        offerings={offering.key: offering for pool in policy.pools.values() for offering in pool.offerings},
         resumed_for=_resumed_for(state),
     )
 
 
-def pools_of(nodes: Iterable[str], policy: Policy) -> dict[str, Pool]:
+def pools_of(nodes: Iterable[str], policy: BurstPolicy) -> dict[str, PoolPolicy]:
     """The pool of every node that has one; by prefix, not by asking every pool."""
-    prefixes: dict[str, list[Pool]] = {}
+    prefixes: dict[str, list[PoolPolicy]] = {}
     for pool in policy.pools.values():
         prefixes.setdefault(pool.node_prefix, []).append(pool)
     lengths = sorted({len(prefix) for prefix in prefixes})
-    found: dict[str, Pool] = {}
+    found: dict[str, PoolPolicy] = {}
     for node in nodes:
         for length in lengths:
             owner = next((pool for pool in prefixes.get(node[:length], ()) if pool.owns(node)), None)
@@ -110,7 +120,7 @@ def pools_of(nodes: Iterable[str], policy: Policy) -> dict[str, Pool]:
     return found
 
 
-def left_at(state: State) -> dict[str, float]:
+def given_up_at(state: State) -> dict[str, float]:
     """When each node was last given up, as far as orders that are kept tell."""
     left: dict[str, float] = {}
     for order in state.orders:
@@ -134,19 +144,19 @@ def _instances(
     slurm: SlurmView,
     ec2: Ec2View | None,
     state: State,
-    pools: Mapping[str, Pool],
-    jobs: Mapping[str, list[Job]],
+    pools: Mapping[str, PoolPolicy],
+    jobs: Mapping[str, list[SlurmJob]],
     started: set[str],
     left: Mapping[str, float],
-) -> tuple[dict[str, tuple[Instance, ...]], tuple[Instance, ...], tuple[Instance, ...]]:
-    living: dict[str, list[Instance]] = {}
-    stale: list[Instance] = []
-    doubtful: list[Instance] = []
+) -> tuple[dict[str, tuple[CloudInstance, ...]], tuple[CloudInstance, ...], tuple[CloudInstance, ...]]:
+    living: dict[str, list[CloudInstance]] = {}
+    stale: list[CloudInstance] = []
+    doubtful: list[CloudInstance] = []
     for instance in ec2.instances if ec2 else ():
         node = slurm.nodes.get(instance.node)
-        if instance.state not in ALIVE or ended(state, instance.id) is not None or instance.node not in pools:
+        if instance.state not in ALIVE or terminated_at(state, instance.id) is not None or instance.node not in pools:
             continue
-        if node is None or not rising(node) or instance.node in started:
+        if node is None or not is_powering_up(node) or instance.node in started:
             living.setdefault(instance.node, []).append(instance)
         elif _left_behind(instance, state, left):
             stale.append(instance)
@@ -157,51 +167,57 @@ def _instances(
     return {node: tuple(found) for node, found in living.items()}, tuple(stale), tuple(doubtful)
 
 
-def _left_behind(instance: Instance, state: State, left: Mapping[str, float]) -> bool:
+def _left_behind(instance: CloudInstance, state: State, left: Mapping[str, float]) -> bool:
     """Slurm has given it up since, or it is what was left of a gang that failed. Slurm does not say when a power-up began."""
     attempt = state.attempts.get(instance.token)
-    return born(instance, state) <= left.get(instance.node, -1.0) or (attempt is not None and failed_gang(attempt))
+    return launched_at(instance, state) <= left.get(instance.node, -1.0) or (
+        attempt is not None and failed_gang(attempt)
+    )
 
 
-def _older_than_its_jobs(instance: Instance, state: State, jobs: Sequence[Job]) -> bool:
+def _older_than_its_jobs(instance: CloudInstance, state: State, jobs: Sequence[SlurmJob]) -> bool:
     """Nothing says that it was launched for the jobs that its node starts for, and it was there before them."""
     attempt = state.attempts.get(instance.token)
-    if (attempt is not None and attempt.gang != ADOPTED) or any(job.id in instance.jobs for job in jobs):
+    if (attempt is not None and attempt.gang != REBUILT_GANG) or any(job.id in instance.jobs for job in jobs):
         return False
     starts = [job.started for job in jobs if job.started is not None]
-    return bool(starts) and instance.launched < min(starts) - SKEW
+    return bool(starts) and instance.launched < min(starts) - CLOCK_SKEW_SECONDS
 
 
-def born(instance: Instance, state: State) -> float:
+def launched_at(instance: CloudInstance, state: State) -> float:
     """When it was launched, by this host's clock where the journal knows: orders are dated by that too."""
     attempt = state.attempts.get(instance.token)
-    return attempt.made if attempt is not None and attempt.gang != ADOPTED else instance.launched
+    return attempt.created_at if attempt is not None and attempt.gang != REBUILT_GANG else instance.launched
 
 
 def _unseen(
-    state: State, seen: set[str], left: Mapping[str, float], blind: bool, policy: Policy, now: float
+    state: State, seen: set[str], left: Mapping[str, float], blind: bool, policy: BurstPolicy, now: float
 ) -> dict[str, Attempt]:
     found: dict[str, Attempt] = {}
     for attempt in state.attempts.values():
         if attempt.ended is None or not (blind or now - attempt.ended <= policy.settle_seconds):
             continue
         for node, instance in () if failed_gang(attempt) else attempt.instances.items():
-            fresh = instance not in seen and ended(state, instance) is None and attempt.made > left.get(node, -1.0)
-            if fresh and (node not in found or found[node].made < attempt.made):
+            fresh = (
+                instance not in seen
+                and terminated_at(state, instance) is None
+                and attempt.created_at > left.get(node, -1.0)
+            )
+            if fresh and (node not in found or found[node].created_at < attempt.created_at):
                 found[node] = attempt
     return found
 
 
 def failed_gang(attempt: Attempt) -> bool:
     """What it launched is of no use: the rest of its gang was refused."""
-    return attempt.whole and attempt.code not in ("", FORGOTTEN, USED)
+    return attempt.whole and attempt.code not in ("", FORGOTTEN, TOKEN_REUSED)
 
 
-def ended(state: State, instance: str) -> float | None:
+def terminated_at(state: State, instance: str) -> float | None:
     """When this controller had the instance terminated: EC2 may show it running for a while yet."""
     return state.suspects.get(f"ended:{instance}")
 
 
-def token_of(instance: Instance) -> str:
+def token_of(instance: CloudInstance) -> str:
     """The attempt that an instance belongs to; one that nobody tagged is its own."""
     return instance.token or f"untagged:{instance.id}"

@@ -1,140 +1,163 @@
-"""Where a gang may be started: the pool's places in their order, and why each was passed over."""
+"""Offering choice for a gang: the pool's offerings in their order, and the reason why each one before it was rejected."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from landbridge.burst.model import Gang, Place, Policy, Pool, State
-from landbridge.burst.model.errors import Kind, classify
+from landbridge.burst.model import BurstPolicy, Gang, Offering, PoolPolicy, State
+from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
-from landbridge.burst.reconcile.leases import of_gang
+from landbridge.burst.reconcile.leases import gang_lease
 
-#: What is said when no place is left, the first of these that any place was passed over for.
-_WEIGHT = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")
-_CODES = {"CAPACITY": "CAPACITY", "QUOTA": "QUOTA", "BUDGET": "BUDGET", "PRICE": "BUDGET"}
+#: The code that is reported when no offering is left: the first of these that any offering was rejected for.
+_CODES_BY_PRIORITY = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")
+_REPORTED_CODES = {"CAPACITY": "CAPACITY", "QUOTA": "QUOTA", "BUDGET": "BUDGET", "PRICE": "BUDGET"}
+
+#: The code and the text of a rejection.
+Rejection = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    place: str
+class RejectedOffering:
+    """Offering that was not chosen, with the code and the reason."""
+
+    offering: str
     code: str  # CAPACITY, QUOTA, BUDGET, PRICE, WINDOW, SIZE, ZONE, TYPE, REGION
     why: str
     usd: float | None = None  # for one node and hour
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A place for the first `room` nodes of the gang, or none; `rejected` are the places before it."""
+class OfferingChoice:
+    """Offering for the first `room` nodes of the gang, or None; `rejected` are the offerings before it."""
 
-    place: Place | None
+    offering: Offering | None
     room: int
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedOffering, ...]
 
-    def verdict(self) -> tuple[str, str]:
-        """The code and the words for a gang that found no place."""
+    def verdict(self) -> Rejection:
+        """Return the code and the text for a gang that no offering can serve."""
         if not self.rejected:
-            return "CAPACITY", "the pool has no place to ask"
-        first = min(self.rejected, key=lambda one: _WEIGHT.index(one.code))
-        more = f" (and {len(self.rejected) - 1} more places)" if len(self.rejected) > 1 else ""
-        return _CODES.get(first.code, "CAPACITY"), f"{first.place}: {first.why}{more}"
+            return "CAPACITY", "the pool has no offering"
+        first = min(self.rejected, key=lambda rejected: _CODES_BY_PRIORITY.index(rejected.code))
+        more = f" (and {len(self.rejected) - 1} more offerings)" if len(self.rejected) > 1 else ""
+        return _REPORTED_CODES.get(first.code, "CAPACITY"), f"{first.offering}: {first.why}{more}"
 
 
 def choose(
     gang: Gang,
-    pool: Pool,
+    pool: PoolPolicy,
     state: State,
-    policy: Policy,
+    policy: BurstPolicy,
     ledger: Ledger,
     used: Mapping[str, int],
     now: float,
-) -> Choice:
-    """The first acceptable place. A gang has to fit whole; of a batch as many nodes as fit."""
-    rejected: list[Rejected] = []
-    for place in pool.places:
-        room = len(gang.nodes) if place.size is None else min(len(gang.nodes), place.size - used.get(place.key, 0))
-        no = (
-            _abroad(place, gang, policy)
-            or _closed(place, gang, pool, policy, now)
-            or _dry(place, gang, state, now)
-            or _apart(place, gang)
-            or _small(place, gang, room)
+) -> OfferingChoice:
+    """Return the first offering that is not rejected. A whole gang has to fit; of a batch, as many nodes as fit.
+
+    `used`: living instances by offering.
+    """
+    rejected: list[RejectedOffering] = []
+    for offering in pool.offerings:
+        room = len(gang.nodes)
+        if offering.size is not None:
+            room = min(room, offering.size - used.get(offering.key, 0))
+        rejection = (
+            reject_if_region_forbidden(offering, gang, policy)
+            or reject_if_outside_window(offering, gang, pool, policy, now)
+            or reject_if_insufficient_capacity(offering, gang, state, now)
+            or reject_if_apart_from_siblings(offering, gang)
+            or reject_if_too_small(offering, gang, room)
         )
-        if no is None and not gang.whole:
-            room = _affordable(place, gang, pool, policy, ledger, room, now)
-        no = no or _dear(place, gang, pool, policy, ledger, max(1, room), now)
-        if no is None:
-            return Choice(place, room, tuple(rejected))
-        rejected.append(Rejected(place.key, *no, usd=place.usd_hour))
-    return Choice(None, 0, tuple(rejected))
+        if rejection is None and not gang.whole:
+            room = _affordable_nodes(offering, gang, pool, policy, ledger, room, now)
+        rejection = rejection or reject_if_too_expensive(offering, gang, pool, policy, ledger, max(1, room), now)
+        if rejection is None:
+            return OfferingChoice(offering, room, tuple(rejected))
+        rejected.append(RejectedOffering(offering.key, *rejection, usd=offering.usd_hour))
+    return OfferingChoice(None, 0, tuple(rejected))
 
 
-def cost(place: Place, gang: Gang, pool: Pool, policy: Policy, nodes: int, now: float) -> float:
-    """The most that `nodes` of the gang can cost at the place."""
-    return hold_usd(nodes, place.usd_hour or 0.0, now, of_gang(gang, policy, pool, now))
+def worst_case_usd(
+    offering: Offering, gang: Gang, pool: PoolPolicy, policy: BurstPolicy, nodes: int, now: float
+) -> float:
+    """Return the most that `nodes` of the gang can cost at the offering."""
+    return hold_usd(nodes, offering.usd_hour or 0.0, now, gang_lease(gang, policy, pool, now))
 
 
-def _abroad(place: Place, gang: Gang, policy: Policy) -> tuple[str, str] | None:
-    if place.region in ("", policy.region) or place.region in gang.regions:
+def reject_if_region_forbidden(offering: Offering, gang: Gang, policy: BurstPolicy) -> Rejection | None:
+    """Reject an offering in a region that the gang's data class does not list."""
+    if offering.region in ("", policy.region) or offering.region in gang.regions:
         return None
-    whose = f"of account {gang.account}" if gang.account else "of nobody"
-    return "REGION", f"data {whose} may not be in {place.region}"
+    data = f"data of account {gang.account}" if gang.account else "nodes without a job"
+    return "REGION", f"{data} may not be in {offering.region}"
 
 
-def _closed(place: Place, gang: Gang, pool: Pool, policy: Policy, now: float) -> tuple[str, str] | None:
-    if place.opens is not None and now < place.opens:
-        return "WINDOW", f"opens {iso(place.opens)}"
-    if place.closes is None:
+def reject_if_outside_window(
+    offering: Offering, gang: Gang, pool: PoolPolicy, policy: BurstPolicy, now: float
+) -> Rejection | None:
+    """Reject a Capacity Block or reservation that is not open yet, or that closes before the job's end."""
+    if offering.opens is not None and now < offering.opens:
+        return "WINDOW", f"opens {iso(offering.opens)}"
+    if offering.closes is None:
         return None
-    length = policy.lease_minutes if gang.minutes is None else gang.minutes
-    end = now + pool.boot_seconds + length * 60
+    minutes = policy.lease_minutes if gang.minutes is None else gang.minutes
+    end = now + pool.boot_seconds + minutes * 60
     if gang.minutes is None and gang.jobs:
-        return "WINDOW", f"closes {iso(place.closes)}, and the job has no time limit"
-    return ("WINDOW", f"closes {iso(place.closes)}, before the job would end") if end > place.closes else None
+        return "WINDOW", f"closes {iso(offering.closes)}, and the job has no time limit"
+    return ("WINDOW", f"closes {iso(offering.closes)}, before the job would end") if end > offering.closes else None
 
 
-def _dry(place: Place, gang: Gang, state: State, now: float) -> tuple[str, str] | None:
-    drought = state.droughts.get(place.key)
-    wanted = len(gang.nodes) if gang.whole else 1
-    if drought is None or drought.until <= now or wanted < drought.nodes:
+def reject_if_insufficient_capacity(offering: Offering, gang: Gang, state: State, now: float) -> Rejection | None:
+    """Reject an offering that had no capacity a short time ago for so many nodes or fewer."""
+    shortage = state.insufficient_capacity.get(offering.key)
+    nodes = len(gang.nodes) if gang.whole else 1
+    if shortage is None or shortage.until <= now or nodes < shortage.nodes:
         return None
-    code = "QUOTA" if classify(drought.code) is Kind.QUOTA else "CAPACITY"
-    least = f" for {drought.nodes} or more nodes" if drought.nodes > 1 else ""
-    return code, f"{drought.code}{least}, not asked again before {iso(drought.until)}"
+    code = "QUOTA" if classify(shortage.code) is ErrorKind.QUOTA else "CAPACITY"
+    least = f" for {shortage.nodes} or more nodes" if shortage.nodes > 1 else ""
+    return code, f"{shortage.code}{least}, not tried again before {iso(shortage.until)}"
 
 
-def _apart(place: Place, gang: Gang) -> tuple[str, str] | None:
-    if gang.zones and place.zone not in gang.zones:
+def reject_if_apart_from_siblings(offering: Offering, gang: Gang) -> Rejection | None:
+    """Reject another zone or instance type than that of the job's nodes that run already."""
+    if gang.zones and offering.zone not in gang.zones:
         return "ZONE", f"the job's other nodes are in {', '.join(sorted(gang.zones))}"
-    if gang.types and place.instance_type not in gang.types:
+    if gang.types and offering.instance_type not in gang.types:
         return "TYPE", f"the job's other nodes are {', '.join(sorted(gang.types))}"
     return None
 
 
-def _small(place: Place, gang: Gang, room: int) -> tuple[str, str] | None:
-    if place.size is None or room >= (len(gang.nodes) if gang.whole else 1):
+def reject_if_too_small(offering: Offering, gang: Gang, room: int) -> Rejection | None:
+    """Reject a reservation that has no room for the whole gang, or for one node of a batch."""
+    if offering.size is None or room >= (len(gang.nodes) if gang.whole else 1):
         return None
-    code = "SIZE" if gang.whole and len(gang.nodes) > place.size else "CAPACITY"
+    code = "SIZE" if gang.whole and len(gang.nodes) > offering.size else "CAPACITY"
     return code, f"has room for {max(0, room)} of {len(gang.nodes)}"
 
 
-def _affordable(place: Place, gang: Gang, pool: Pool, policy: Policy, ledger: Ledger, room: int, now: float) -> int:
-    """How many nodes of a batch every hard cap lets through: each is of use alone."""
-    low, high = 0, room
-    while low < high:
-        middle = (low + high + 1) // 2
-        usd = cost(place, gang, pool, policy, middle, now)
-        low, high = (low, middle - 1) if ledger.refusal(gang.account, pool.name, usd) else (middle, high)
-    return low
-
-
-def _dear(
-    place: Place, gang: Gang, pool: Pool, policy: Policy, ledger: Ledger, nodes: int, now: float
-) -> tuple[str, str] | None:
-    if place.usd_hour is None:
+def reject_if_too_expensive(
+    offering: Offering, gang: Gang, pool: PoolPolicy, policy: BurstPolicy, ledger: Ledger, nodes: int, now: float
+) -> Rejection | None:
+    """Reject an offering above its maximum price, above a hard cap, or without a known price under a hard cap."""
+    if offering.usd_hour is None:
         if ledger.capped(gang.account, pool.name) and not policy.unpriced:
             return "PRICE", "no price is known, and a hard cap holds"
         return None
-    if place.max_price_usd is not None and place.usd_hour > place.max_price_usd:
-        return "PRICE", f"{place.usd_hour:.2f} USD an hour is more than the {place.max_price_usd:.2f} to be paid"
-    refusal = ledger.refusal(gang.account, pool.name, cost(place, gang, pool, policy, nodes, now))
+    if offering.max_price_usd is not None and offering.usd_hour > offering.max_price_usd:
+        return "PRICE", f"{offering.usd_hour:.2f} USD an hour is more than max_price_usd ({offering.max_price_usd:.2f})"
+    usd = worst_case_usd(offering, gang, pool, policy, nodes, now)
+    refusal = ledger.refusal(gang.account, pool.name, usd)
     return ("BUDGET", refusal) if refusal else None
+
+
+def _affordable_nodes(
+    offering: Offering, gang: Gang, pool: PoolPolicy, policy: BurstPolicy, ledger: Ledger, room: int, now: float
+) -> int:
+    """Return the number of a batch's nodes that every hard cap permits; each of them is useful alone."""
+    low, high = 0, room
+    while low < high:
+        middle = (low + high + 1) // 2
+        usd = worst_case_usd(offering, gang, pool, policy, middle, now)
+        low, high = (low, middle - 1) if ledger.refusal(gang.account, pool.name, usd) else (middle, high)
+    return low

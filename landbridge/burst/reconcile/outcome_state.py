@@ -6,28 +6,28 @@ from dataclasses import replace
 
 from landbridge.burst.model import (
     Action,
+    ActionOutcome,
     Attempt,
-    Breaker,
-    Drought,
+    BurstPolicy,
+    CircuitBreaker,
+    CommentJob,
+    InsufficientCapacity,
     Launch,
-    Outcome,
-    Policy,
     Renew,
     SetAddresses,
     State,
-    Tell,
     Terminate,
 )
-from landbridge.burst.model.errors import Kind, classify
-from landbridge.burst.reconcile.clock_skew import JITTER, THROTTLE
-from landbridge.burst.reconcile.observed import USED
-from landbridge.burst.reconcile.registration import BOOT
+from landbridge.burst.model.errors import ErrorKind, classify
+from landbridge.burst.reconcile.clock_skew import JITTER_SHARE, THROTTLE_SECONDS
+from landbridge.burst.reconcile.observed import TOKEN_REUSED
+from landbridge.burst.reconcile.registration import BOOT_CODE
 
 #: fewer instances than asked for, and EC2 did not say why
-FEWER = "InsufficientInstanceCapacity"
+FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"
 
 
-def absorb(state: State, action: Action, outcome: Outcome, policy: Policy, now: float) -> State:
+def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     """The journal after `action` has ended with `outcome`. What has failed is decided anew by the next pass."""
     if isinstance(action, Launch):
         return _launch(state, action, outcome, policy, now)
@@ -35,8 +35,8 @@ def absorb(state: State, action: Action, outcome: Outcome, policy: Policy, now: 
         return _noted(state, (f"ended:{instance}" for instance in action.instances), now)
     if isinstance(action, SetAddresses) and not outcome.code:
         return _noted(state, (f"address:{node}={ip}" for node, ip in action.addresses.items()), now)
-    if isinstance(action, Tell) and not outcome.code and action.job in state.backoffs:
-        told = replace(state.backoffs[action.job], told=True)
+    if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
+        told = replace(state.backoffs[action.job], reported=True)
         return replace(state, backoffs={**state.backoffs, action.job: told})
     if isinstance(action, Renew):
         return state  # EC2 shows what the lease is; what is held for it is held either way
@@ -47,9 +47,9 @@ def _noted(state: State, keys: Iterable[str], now: float) -> State:
     return replace(state, suspects={**state.suspects, **dict.fromkeys(keys, now)})
 
 
-def _launch(state: State, action: Launch, outcome: Outcome, policy: Policy, now: float) -> State:
+def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     kind = classify(outcome.code) if outcome.code else None
-    if kind in (Kind.THROTTLE, Kind.NETWORK):
+    if kind in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
         state = replace(state, throttled_until=_later(state, now))
     attempts, holds = dict(state.attempts), dict(state.holds)
     complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
@@ -68,54 +68,58 @@ def _launch(state: State, action: Launch, outcome: Outcome, policy: Policy, now:
     state = replace(state, attempts=attempts, holds=holds)
     if complete:
         return _succeeded(state, action)
-    if kind in (Kind.CAPACITY, Kind.QUOTA) or (kind is None and not complete):
+    if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) or (kind is None and not complete):
         return _drought(state, action, outcome, policy, now)
-    if kind is Kind.CONFIGURATION and outcome.code != USED:
+    if kind is ErrorKind.CONFIGURATION and outcome.code != TOKEN_REUSED:
         return _trip(state, action, outcome, policy, now)
     return state
 
 
-def _ended(attempt: Attempt, got: dict[str, str], code: str, kind: Kind | None, complete: bool, now: float) -> Attempt:
+def _ended(
+    attempt: Attempt, got: dict[str, str], code: str, kind: ErrorKind | None, complete: bool, now: float
+) -> Attempt:
     """The attempt as it ended; unchanged where nobody knows whether it did."""
     if complete or (got and not attempt.whole):
         short = len(got) < len(attempt.nodes)
-        return replace(attempt, ended=now, code=(code or FEWER) if short else "", instances=got)
-    if kind in (Kind.THROTTLE, Kind.NETWORK):
+        return replace(attempt, ended=now, code=(code or FEWER_INSTANCES_CODE) if short else "", instances=got)
+    if kind in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
         return attempt
-    return replace(attempt, ended=now, code=code or FEWER, instances=got)
+    return replace(attempt, ended=now, code=code or FEWER_INSTANCES_CODE, instances=got)
 
 
 def _succeeded(state: State, action: Launch) -> State:
-    """Whatever spoke against the place, the pool and the jobs does no longer; whether its machines join is yet to be seen."""
+    """Whatever spoke against the offering, the pool and the jobs does no longer; whether its machines join is yet to be seen."""
     return replace(
         state,
-        droughts={key: value for key, value in state.droughts.items() if key != action.place.key},
+        insufficient_capacity={
+            key: value for key, value in state.insufficient_capacity.items() if key != action.offering.key
+        },
         breakers={
-            pool: value for pool, value in state.breakers.items() if pool != action.gang.pool or value.code == BOOT
+            pool: value for pool, value in state.breakers.items() if pool != action.gang.pool or value.code == BOOT_CODE
         },
         backoffs={
             # Kept, as their instances may yet fail to boot; but there is nothing to tell any more.
-            job: replace(value, told=True) if job in action.gang.jobs else value
+            job: replace(value, reported=True) if job in action.gang.jobs else value
             for job, value in state.backoffs.items()
         },
         throttled_until=0.0,
     )
 
 
-def _drought(state: State, action: Launch, outcome: Outcome, policy: Policy, now: float) -> State:
-    before = state.droughts.get(action.place.key)
+def _drought(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
+    before = state.insufficient_capacity.get(action.offering.key)
     tries = before.tries + 1 if before else 1
-    first, longest = policy.drought_seconds
-    seconds = min(longest, first * 2 ** min(tries - 1, 20)) * jitter(f"{action.place.key}/{tries}")
+    first, longest = policy.insufficient_capacity_seconds
+    seconds = min(longest, first * 2 ** min(tries - 1, 20)) * jitter(f"{action.offering.key}/{tries}")
     fewest = _refused(action, outcome)
     if before is not None and now < before.until:
         fewest = min(fewest, before.nodes)
-    drought = Drought(now + seconds, tries, outcome.code or FEWER, fewest)
-    return replace(state, droughts={**state.droughts, action.place.key: drought})
+    shortage = InsufficientCapacity(now + seconds, tries, outcome.code or FEWER_INSTANCES_CODE, fewest)
+    return replace(state, insufficient_capacity={**state.insufficient_capacity, action.offering.key: shortage})
 
 
-def _refused(action: Launch, outcome: Outcome) -> int:
-    """For how many nodes in one call the place had no room; of a batch it would have given one."""
+def _refused(action: Launch, outcome: ActionOutcome) -> int:
+    """For how many nodes in one call the offering had no room; of a batch it would have given one."""
     if not action.gang.whole:
         return 1
     refused = [len(one.nodes) for one in action.attempts if not set(one.nodes) <= outcome.instances.keys()]
@@ -125,12 +129,12 @@ def _refused(action: Launch, outcome: Outcome) -> int:
 def jitter(key: str) -> float:
     """A factor that is the same for the same key, and spreads different ones."""
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") / 0xFFFFFFFF
-    return 1 - JITTER + 2 * JITTER * number
+    return 1 - JITTER_SHARE + 2 * JITTER_SHARE * number
 
 
-def _trip(state: State, action: Launch, outcome: Outcome, policy: Policy, now: float) -> State:
+def _trip(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     before = state.breakers.get(action.gang.pool)
-    breaker = Breaker(
+    breaker = CircuitBreaker(
         code=outcome.code,
         message=outcome.message,
         since=before.since if before else now,
@@ -142,4 +146,4 @@ def _trip(state: State, action: Launch, outcome: Outcome, policy: Policy, now: f
 
 def _later(state: State, now: float) -> float:
     """When AWS may be asked to launch again; each call has had its own repetitions already."""
-    return max(state.throttled_until, now + THROTTLE)
+    return max(state.throttled_until, now + THROTTLE_SECONDS)

@@ -4,49 +4,48 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from landbridge.burst.model import Attempt, Breaker, Gang, Job, Launch
+from landbridge.burst.model import Attempt, CircuitBreaker, Gang, Launch, SlurmJob
 from landbridge.burst.model.timestamps import iso
-from landbridge.burst.reconcile import registration as boots
-from landbridge.burst.reconcile import residency
-from landbridge.burst.reconcile.attempts import forgettable
+from landbridge.burst.reconcile import registration, residency
+from landbridge.burst.reconcile.attempts import is_forgettable
 from landbridge.burst.reconcile.budget import hold_of
 from landbridge.burst.reconcile.calls import attempts_for, split, tags_of
-from landbridge.burst.reconcile.changes import Draft
-from landbridge.burst.reconcile.clock_skew import SKEW
-from landbridge.burst.reconcile.gangs import Start, batch_gang
+from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
+from landbridge.burst.reconcile.gangs import GangStart, batch_gang
 from landbridge.burst.reconcile.node_states import is_up
-from landbridge.burst.reconcile.observed import FORGOTTEN, Survey
-from landbridge.burst.reconcile.offerings import Choice, choose
+from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
+from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 
 #: A gang that is not launched by this part of ResumeTimeout is better tried again from the start.
-PATIENCE = 0.5
+RESUME_TIMEOUT_SHARE = 0.5
 #: Instances that vanished while a node booted, for the same jobs: after that many the node is given up.
-VANISHED = 2
+MAX_VANISHED_INSTANCES = 2
 NO_ANSWER = "AWS did not say in time whether it launches the instances"
-SOON = 5.0
+RETRY_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class Launching:
-    """The launches of one pass. `used`: living instances by place; `probing`: pools whose breaker lets one launch through."""
+class Provisioning:
+    """The launches of one pass. `used`: living instances by offering; `probing`: pools whose breaker lets one launch through."""
 
-    found: Survey
-    draft: Draft
+    observed: Observed
+    changes: Changes
     used: Counter[str] = field(default_factory=Counter)
     probing: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)  # tokens of open attempts that are to be known yet
     by_gang: dict[str, list[Attempt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for attempt in self.draft.attempts.values():
+        for attempt in self.changes.attempts.values():
             self.by_gang.setdefault(attempt.gang, []).append(attempt)
-            if attempt.place:
-                self.used[attempt.place] += len(attempt.nodes if attempt.ended is None else attempt.instances)
+            if attempt.offering:
+                self.used[attempt.offering] += len(attempt.nodes if attempt.ended is None else attempt.instances)
 
-    def serve(self, start: Start) -> None:
+    def serve(self, start: GangStart) -> None:
         """Launch, wait for, or give up everything that starts together."""
-        if not self.draft.downed.isdisjoint(start.nodes):
-            self._give_up(start, *next(self.draft.why[node] for node in start.nodes if node in self.draft.downed))
+        if not self.changes.downed.isdisjoint(start.nodes):
+            self._give_up(start, *next(self.changes.why[node] for node in start.nodes if node in self.changes.downed))
             return
         refusal = self._refusal(start) or self._vanished(start)
         late = self._late(start)
@@ -55,7 +54,7 @@ class Launching:
         if refusal is not None:
             self._give_up(start, *refusal)
             return
-        if self.found.ec2 is None or self._throttled():
+        if self.observed.ec2 is None or self._throttled():
             return
         if start.whole:
             self._whole(start)
@@ -63,37 +62,39 @@ class Launching:
             for gang in start.gangs:
                 self._batch(start, gang)
 
-    # Reasons not to launch, whichever the place.
+    # Reasons not to launch, whichever the offering.
 
-    def _refusal(self, start: Start) -> tuple[str, str] | None:
+    def _refusal(self, start: GangStart) -> tuple[str, str] | None:
         for job in start.jobs:
-            if (why := residency.refused(self.found.policy, job)) is not None:
+            if (why := residency.reject_job_if_restricted(self.observed.policy, job)) is not None:
                 return "RESIDENCY", why
         for job in start.jobs:
-            backoff = self.draft.backoffs.get(job.id)
-            if backoff is not None and backoff.code == "GONE" and self.found.now < backoff.until:
+            backoff = self.changes.backoffs.get(job.id)
+            if backoff is not None and backoff.code == "GONE" and self.observed.now < backoff.until:
                 return backoff.code, backoff.text
-        pools = dict.fromkeys(self.found.pools[node].name for node in start.nodes)
+        pools = dict.fromkeys(self.observed.pools[node].name for node in start.nodes)
         for pool in pools:
-            if pool in self.draft.state.drained:
-                return "DRAINED", f"pool {pool} is drained: {self.draft.state.drained[pool]}"
+            if pool in self.changes.state.drained:
+                return "DRAINED", f"pool {pool} is drained: {self.changes.state.drained[pool]}"
         for pool in pools:
-            breaker = self.draft.state.breakers.get(pool)
-            if breaker is not None and (self.found.now < breaker.until or self._probed(start, pool, breaker)):
+            breaker = self.changes.state.breakers.get(pool)
+            if breaker is not None and (self.observed.now < breaker.until or self._probed(start, pool, breaker)):
                 own = any(attempt.code == breaker.code for gang in start.gangs for attempt in self._tried(gang))
                 words = f"{breaker.code}: {breaker.message}" if breaker.message else breaker.code
                 return ("CONFIG", words) if own else ("BREAKER", f"pool {pool} is out of order since {words}")
         return None
 
-    def _probed(self, start: Start, pool: str, breaker: Breaker) -> bool:
+    def _probed(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
         """Another start is to show whether machines of the pool join again."""
         mine = [attempt for gang in start.gangs for attempt in self._tried(gang)] if start.whole else []
-        return boots.waits_for_a_probe(self.found, breaker, pool) and all(one.made < breaker.until for one in mine)
+        return registration.waits_for_a_probe(self.observed, breaker, pool) and all(
+            one.created_at < breaker.until for one in mine
+        )
 
     def _tried(self, gang: Gang) -> list[Attempt]:
         return self.by_gang.get(gang.key, [])
 
-    def _vanished(self, start: Start) -> tuple[str, str] | None:
+    def _vanished(self, start: GangStart) -> tuple[str, str] | None:
         """An instance that was launched for a start is gone before its node came up."""
         for gang in start.gangs:
             missing, tried = set(gang.nodes), [a for a in self._tried(gang) if a.ended is not None]
@@ -102,97 +103,103 @@ class Launching:
             else:
                 launched = [a for a in tried if not a.code or a.instances]
                 same = [a for a in launched if set(a.jobs) & set(gang.jobs) or not gang.jobs]
-                recent = [a for a in same if self.found.now - a.made < self.found.policy.pools[a.pool].resume_timeout]
+                recent = [
+                    a
+                    for a in same
+                    if self.observed.now - a.created_at < self.observed.policy.pools[a.pool].resume_timeout
+                ]
                 times = Counter(node for attempt in recent for node in attempt.nodes if node in missing)
-                lost = sorted(node for node, count in times.items() if count > VANISHED)
+                lost = sorted(node for node, count in times.items() if count > MAX_VANISHED_INSTANCES)
             if lost:
                 return "GONE", f"the instance of {lost[0]} ended before the node was up"
         return None
 
-    def _late(self, start: Start) -> list[str]:
+    def _late(self, start: GangStart) -> list[str]:
         """Nodes for which nobody could be asked, or nobody answered, for too long."""
-        blocked = self.found.ec2 is None or self.found.now < self.draft.state.throttled_until
+        blocked = self.observed.ec2 is None or self.observed.now < self.changes.state.throttled_until
         return [
             node
             for node in start.nodes
-            if not self.found.has(node) and (blocked or self._unanswered(node)) and self._waited_too_long(node)
+            if not self.observed.has(node) and (blocked or self._unanswered(node)) and self._waited_too_long(node)
         ]
 
     def _unanswered(self, node: str) -> bool:
         """A call for it was made, and repeated for a while."""
-        attempt = self.found.open.get(node)
-        return attempt is not None and self.found.now - attempt.made > self.found.policy.settle_seconds
+        attempt = self.observed.open.get(node)
+        return attempt is not None and self.observed.now - attempt.created_at > self.observed.policy.settle_seconds
 
     def _waited_too_long(self, node: str) -> bool:
-        bound = PATIENCE * self.found.pools[node].resume_timeout
-        began = [job.started for job in self.found.jobs.get(node, ()) if job.started is not None]
-        waited = self.draft.seen_for(f"waits:{node}", bound)
-        return max([waited, *(self.found.now - start for start in began)]) > bound
+        bound = RESUME_TIMEOUT_SHARE * self.observed.pools[node].resume_timeout
+        began = [job.started for job in self.observed.jobs.get(node, ()) if job.started is not None]
+        waited = self.changes.seen_for(f"waits:{node}", bound)
+        return max([waited, *(self.observed.now - start for start in began)]) > bound
 
     def _throttled(self) -> bool:
-        until = self.draft.state.throttled_until
-        self.draft.due(until)
-        return self.found.now < until
+        until = self.changes.state.throttled_until
+        self.changes.due(until)
+        return self.observed.now < until
 
-    def _give_up(self, start: Start, code: str, text: str) -> None:
-        self.draft.down(start.nodes, code, text, start.jobs)
+    def _give_up(self, start: GangStart, code: str, text: str) -> None:
+        self.changes.down(start.nodes, code, text, start.jobs)
 
     # Launches.
 
-    def _whole(self, start: Start) -> None:
-        """Every gang of the start, or none: places for all are found before the first is asked for."""
-        calls: list[tuple[Gang, Choice, tuple[Attempt, ...]]] = []
+    def _whole(self, start: GangStart) -> None:
+        """Every gang of the start, or none: offerings for all are found before the first is asked for."""
+        calls: list[tuple[Gang, OfferingChoice, tuple[Attempt, ...]]] = []
         opened: list[tuple[Gang, list[Attempt]]] = []
         if self._unlocated(start):
-            self.draft.due(self.found.now + SOON)
+            self.changes.due(self.observed.now + RETRY_SECONDS)
             return
-        ledger, used = self.draft.ledger.copy(), Counter(self.used)
+        ledger, used = self.changes.ledger.copy(), Counter(self.used)
         for gang in start.gangs:
             unknown = [attempt for attempt in self._tried(gang) if attempt.ended is None]
             if unknown:
                 opened.append((gang, unknown))
                 continue
-            if any(node in self.found.open for node in gang.nodes):
+            if any(node in self.observed.open for node in gang.nodes):
                 return  # another start's call for one of the nodes has not ended
             if not self._probe(gang.pool):
                 return
-            pool = self.found.policy.pools[gang.pool]
+            pool = self.observed.policy.pools[gang.pool]
             there = self._located(gang, start.jobs)
-            choice = choose(there, pool, self.draft.state, self.found.policy, ledger, used, self.found.now)
-            if choice.place is None:
+            choice = choose(there, pool, self.changes.state, self.observed.policy, ledger, used, self.observed.now)
+            if choice.offering is None:
                 self._exhausted(start, gang, choice)
                 return
-            attempts = self._attempts(gang, choice, split(gang.nodes, self.found.policy.launch_batch))
+            attempts = self._attempts(gang, choice, split(gang.nodes, self.observed.policy.launch_batch))
             for attempt in attempts:
                 ledger.add(gang.account, gang.pool, attempt.hold_usd)
-            used[choice.place.key] += len(gang.nodes)
+            used[choice.offering.key] += len(gang.nodes)
             calls.append((gang, choice, attempts))
         for gang, unknown in opened:
             self._again(gang, unknown)
         for gang, choice, attempts in calls:
             self._launch(gang, choice, attempts)
 
-    def _unlocated(self, start: Start) -> bool:
+    def _unlocated(self, start: GangStart) -> bool:
         """A sibling is up and EC2 does not show where: the others must not start in another zone meanwhile."""
-        names = {node for job in start.jobs for node in job.nodes if node in self.found.pools}
-        return any(is_up(self.found.slurm.nodes[name]) and not self.found.has(name) for name in names)
+        names = {node for job in start.jobs for node in job.nodes if node in self.observed.pools}
+        return any(is_up(self.observed.slurm.nodes[name]) and not self.observed.has(name) for name in names)
 
-    def _batch(self, start: Start, gang: Gang) -> None:
-        """As many nodes at each place as it takes, one call for each launch; what no place takes is given up."""
-        found, pool = self.found, self.found.policy.pools[gang.pool]
-        jobs: dict[str, list[Job]] = {}
+    def _batch(self, start: GangStart, gang: Gang) -> None:
+        """As many nodes at each offering as it takes, one call for each launch; what no offering takes is given up."""
+        observed, pool = self.observed, self.observed.policy.pools[gang.pool]
+        jobs: dict[str, list[SlurmJob]] = {}
         for job in start.jobs:
             jobs.setdefault(job.nodes[0], []).append(job)
-        breaker = self.draft.state.breakers.get(gang.pool)
-        parts = deque(split(gang.nodes, found.policy.launch_batch if breaker is None else 1))
+        breaker = self.changes.state.breakers.get(gang.pool)
+        parts = deque(split(gang.nodes, observed.policy.launch_batch if breaker is None else 1))
         while parts:
             nodes = parts.popleft()
             part = _part(gang, nodes, jobs)
             if not self._probe(gang.pool):
                 return
             there = self._located(part, start.jobs)
-            choice = choose(there, pool, self.draft.state, found.policy, self.draft.ledger, self.used, found.now)
-            if choice.place is None:
+            choice = choose(
+                there, pool, self.changes.state, observed.policy, self.changes.ledger, self.used, observed.now
+            )
+            if choice.offering is None:
                 self._exhausted(start.only(node for part in (nodes, *parts) for node in part), part, choice)
                 return
             if choice.room < len(nodes):
@@ -200,62 +207,66 @@ class Launching:
                 part = _part(gang, nodes[: choice.room], jobs)
             self._launch(part, choice, self._attempts(part, choice, [part.nodes]))
 
-    def _located(self, gang: Gang, jobs: Iterable[Job]) -> Gang:
+    def _located(self, gang: Gang, jobs: Iterable[SlurmJob]) -> Gang:
         """With the other regions that its jobs' data may be in: nodes that no job waits for start at home alone."""
-        if len(self.found.policy.regions) == 1:
+        if len(self.observed.policy.regions) == 1:
             return gang
         mine = frozenset(gang.jobs)
-        return replace(gang, regions=residency.regions(self.found.policy, [job for job in jobs if job.id in mine]))
+        return replace(
+            gang, regions=residency.allowed_regions(self.observed.policy, [job for job in jobs if job.id in mine])
+        )
 
-    def _attempts(self, gang: Gang, choice: Choice, parts: Iterable[tuple[str, ...]]) -> tuple[Attempt, ...]:
-        assert choice.place is not None
+    def _attempts(self, gang: Gang, choice: OfferingChoice, parts: Iterable[tuple[str, ...]]) -> tuple[Attempt, ...]:
+        assert choice.offering is not None
         # Of this start alone: after a journal was lost the count is the same again, and so is the token. A start that
         # lies in the future was dated by a clock that has been set back since: everything known may be of it.
-        started = gang.started if gang.started is not None and gang.started <= self.found.now + SKEW else 0.0
+        started = (
+            gang.started if gang.started is not None and gang.started <= self.observed.now + CLOCK_SKEW_SECONDS else 0.0
+        )
         before = Counter(
             attempt.nodes
             for attempt in self._tried(gang)
-            if attempt.place == choice.place.key and attempt.jobs == gang.jobs and attempt.made >= started
+            if attempt.offering == choice.offering.key and attempt.jobs == gang.jobs and attempt.created_at >= started
         )
-        pool = self.found.policy.pools[gang.pool]
-        return attempts_for(gang, parts, choice.place, pool, self.found.policy, before, self.found.now)
+        pool = self.observed.policy.pools[gang.pool]
+        return attempts_for(gang, parts, choice.offering, pool, self.observed.policy, before, self.observed.now)
 
-    def _launch(self, gang: Gang, choice: Choice, attempts: tuple[Attempt, ...]) -> None:
-        place = choice.place
-        assert place is not None
+    def _launch(self, gang: Gang, choice: OfferingChoice, attempts: tuple[Attempt, ...]) -> None:
+        offering = choice.offering
+        assert offering is not None
         usd = sum(attempt.hold_usd for attempt in attempts)
-        warning = self.draft.ledger.warning(gang.account, gang.pool, usd)
-        launch = Launch(gang, place, attempts, tags_of(attempts[0], self.found.policy))
-        self.draft.launch(launch, {attempt.token: hold_of(attempt, self.found.now) for attempt in attempts})
-        self.used[place.key] += len(gang.nodes)
+        warning = self.changes.ledger.warning(gang.account, gang.pool, usd)
+        launch = Launch(gang, offering, attempts, tags_of(attempts[0], self.observed.policy))
+        self.changes.launch(launch, {attempt.token: hold_of(attempt, self.observed.now) for attempt in attempts})
+        self.used[offering.key] += len(gang.nodes)
         self.asked.update(attempt.token for attempt in attempts)
-        self.draft.record(
+        self.changes.record(
             "launch",
-            text=place.key,
+            text=offering.key,
             nodes=gang.nodes,
             jobs=gang.jobs,
             pool=gang.pool,
             usd=usd,
-            place=place.key,
-            usd_hour=place.usd_hour,
+            offering=offering.key,
+            usd_hour=offering.usd_hour,
             account=gang.account,
             tokens=[attempt.token for attempt in attempts],
             rejected=[asdict(one) for one in choice.rejected],
             **({"over": warning} if warning else {}),
         )
 
-    def _exhausted(self, start: Start, gang: Gang, choice: Choice) -> None:
+    def _exhausted(self, start: GangStart, gang: Gang, choice: OfferingChoice) -> None:
         code, text = choice.verdict()
         rejected = [asdict(one) for one in choice.rejected]
-        self.draft.record("exhausted", code, text, gang.nodes, gang.jobs, gang.pool, rejected=rejected)
+        self.changes.record("exhausted", code, text, gang.nodes, gang.jobs, gang.pool, rejected=rejected)
         self._give_up(start, code, text)
 
     def _probe(self, pool: str) -> bool:
         """A pool whose breaker has waited long enough gets one launch to show that it works again."""
-        if pool not in self.draft.state.breakers:
+        if pool not in self.changes.state.breakers:
             return True
         if pool in self.probing:
-            self.draft.due(self.found.now + SOON)
+            self.changes.due(self.observed.now + RETRY_SECONDS)
             return False
         self.probing.add(pool)
         return True
@@ -264,46 +275,56 @@ class Launching:
 
     def _again(self, gang: Gang, opened: list[Attempt]) -> None:
         """The same calls once more, as long as the gang is as it was; they answer with what they launched."""
-        place = self.found.places.get(opened[0].place)
+        offering = self.observed.offerings.get(opened[0].offering)
         self.asked.update(attempt.token for attempt in opened)
-        shut = place is not None and place.opens is not None and self.found.now < place.opens  # a clock was ahead
-        if place is None or shut or not all(self.found.rising(n) for attempt in opened for n in attempt.nodes):
+        shut = (
+            offering is not None and offering.opens is not None and self.observed.now < offering.opens
+        )  # a clock was ahead
+        if (
+            offering is None
+            or shut
+            or not all(self.observed.is_powering_up(n) for attempt in opened for n in attempt.nodes)
+        ):
             self.asked.difference_update(attempt.token for attempt in opened)
             return
-        same = [attempt for attempt in opened if attempt.place == opened[0].place]
+        same = [attempt for attempt in opened if attempt.offering == opened[0].offering]
         nodes = tuple(node for attempt in same for node in attempt.nodes)
-        self.draft.launches.append(
-            Launch(replace(gang, nodes=nodes), place, tuple(same), tags_of(same[0], self.found.policy), repeated=True)
+        self.changes.launches.append(
+            Launch(
+                replace(gang, nodes=nodes), offering, tuple(same), tags_of(same[0], self.observed.policy), repeated=True
+            )
         )
-        self.draft.record("repeat", text=place.key, nodes=nodes, jobs=gang.jobs, pool=gang.pool)
+        self.changes.record("repeat", text=offering.key, nodes=nodes, jobs=gang.jobs, pool=gang.pool)
 
     def repeat_batches(self) -> None:
         """Calls for single nodes whose end nobody knows: once more where all their nodes are still wanted."""
-        if self.found.ec2 is None or self._throttled():
+        if self.observed.ec2 is None or self._throttled():
             return
-        for attempt in list(self.draft.attempts.values()):
+        for attempt in list(self.changes.attempts.values()):
             if attempt.ended is not None or attempt.whole or attempt.token in self.asked:
                 continue
             nodes = attempt.nodes
-            if all(self.found.rising(node) for node in nodes) and self.draft.downed.isdisjoint(nodes):
+            if all(self.observed.is_powering_up(node) for node in nodes) and self.changes.downed.isdisjoint(nodes):
                 gang = batch_gang(attempt.gang, attempt.pool, attempt.account, nodes, ())
                 self._again(replace(gang, jobs=attempt.jobs), [attempt])
 
     def forget(self) -> None:
         """Give up asking after calls that will not be repeated."""
-        if self.found.ec2 is None:
+        if self.observed.ec2 is None:
             return
-        for token, attempt in list(self.draft.attempts.items()):
+        for token, attempt in list(self.changes.attempts.items()):
             if attempt.ended is not None or token in self.asked:
                 continue
-            if forgettable(attempt, self.found):
-                self.draft.attempts[token] = replace(attempt, ended=self.found.now, code=FORGOTTEN)
-                self.draft.record("forget", FORGOTTEN, iso(attempt.made), attempt.nodes, attempt.jobs, attempt.pool)
+            if is_forgettable(attempt, self.observed):
+                self.changes.attempts[token] = replace(attempt, ended=self.observed.now, code=FORGOTTEN)
+                self.changes.record(
+                    "forget", FORGOTTEN, iso(attempt.created_at), attempt.nodes, attempt.jobs, attempt.pool
+                )
             else:
-                self.draft.due(attempt.made + self.found.policy.settle_seconds + 1)
+                self.changes.due(attempt.created_at + self.observed.policy.settle_seconds + 1)
 
 
-def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[Job]]) -> Gang:
+def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[SlurmJob]]) -> Gang:
     """Some nodes of a batch, with their jobs."""
     mine = [job for node in nodes for job in jobs.get(node, ())]
     return batch_gang(gang.key, gang.pool, gang.account, nodes, mine)

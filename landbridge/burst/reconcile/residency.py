@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from landbridge.burst.model import Account, Job, Policy
+from landbridge.burst.model import AccountPolicy, BurstPolicy, SlurmJob
 
 
-def refusal(policy: Policy, account: str, wckey: str = "", region: str = "") -> str | None:
+def reject_if_restricted(policy: BurstPolicy, account: str, wckey: str = "", region: str = "") -> str | None:
     """Why a job of `account` may not be in AWS, or not in `region` (empty: the policy's own); None: it may."""
     known = policy.accounts.get(account)
     if known is None:
@@ -25,21 +25,23 @@ def refusal(policy: Policy, account: str, wckey: str = "", region: str = "") -> 
     return None
 
 
-def refused(policy: Policy, job: Job, region: str = "") -> str | None:
-    return refusal(policy, job.account, job.wckey, region)
+def reject_job_if_restricted(policy: BurstPolicy, job: SlurmJob, region: str = "") -> str | None:
+    return reject_if_restricted(policy, job.account, job.wckey, region)
 
 
-def regions(policy: Policy, jobs: Iterable[Job]) -> frozenset[str]:
+def allowed_regions(policy: BurstPolicy, jobs: Iterable[SlurmJob]) -> frozenset[str]:
     """The regions besides the policy's own that all of the jobs may be in; for no job at all there are none."""
     labels = {(job.account, job.wckey) for job in jobs}
     others = policy.regions[1:] if labels else ()
-    return frozenset(one for one in others if all(refusal(policy, *label, one) is None for label in labels))
+    return frozenset(
+        one for one in others if all(reject_if_restricted(policy, *label, one) is None for label in labels)
+    )
 
 
-def data_class(policy: Policy, account: str) -> str:
+def data_class_of(policy: BurstPolicy, account: str) -> str:
     known = policy.accounts.get(account)
     return known.data_class if known else ""
 
 
-def _may(policy: Policy, account: Account, region: str) -> bool:
+def _may(policy: BurstPolicy, account: AccountPolicy, region: str) -> bool:
     return account.aws and (region in ("", policy.region) or region in account.regions)

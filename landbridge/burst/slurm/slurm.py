@@ -8,18 +8,18 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from landbridge.burst.model import Node, Policy, SlurmView
-from landbridge.burst.slurm.slurm_json import JOB_KEYS, active_host, job_of, node_states_of, nodes_of, only, words
+from landbridge.burst.model import BurstPolicy, SlurmNode, SlurmView
+from landbridge.burst.slurm.slurm_json import JOB_KEYS, active_host, job_of, keeping, node_states_of, nodes_of, words
 from landbridge.hostlist import compress
 
 # slurmctld starts its programs with a bare environment.
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Jobs that hold nodes.
-HOLDING = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
+STATES_WITH_NODES = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
 #: Names in one `scontrol update`: Linux takes 128 KiB in one argument, and slurmctld holds its locks for all of them.
-NAMES = 500
+MAX_NAMES_PER_COMMAND = 500
 #: Nodes whose reason and address are worth asking for.
-LOST = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
+REASON_STATES = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
 
 class SlurmError(Exception):
@@ -50,33 +50,33 @@ def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] |
     """Run a Slurm command that speaks JSON; of every object in it only the keys in `keep`, where that is given."""
     text = run(command, timeout)
     try:
-        return dict(json.loads(text, object_hook=None if keep is None else only(keep)))
+        return dict(json.loads(text, object_hook=None if keep is None else keeping(keep)))
     except ValueError as error:
         raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
-def view(policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+def view(policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
     """The pools' nodes and the jobs on them. `suspects`: nodes whose address is needed, such as one with two instances."""
     at = time.time()
     nodes = _nodes(policy, frozenset(suspects))
     up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
-    raw = _jobs(f"--states={HOLDING}", f"--nodelist={compress(up)}") if up else []
+    raw = _jobs(f"--states={STATES_WITH_NODES}", f"--nodelist={compress(up)}") if up else []
     if need_pending:
         raw += _jobs("--states=PENDING")
     return SlurmView(at, {job.id: job for job in map(job_of, raw)}, nodes)
 
 
-def _nodes(policy: Policy, suspects: frozenset[str]) -> dict[str, Node]:
+def _nodes(policy: BurstPolicy, suspects: frozenset[str]) -> dict[str, SlurmNode]:
     named = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
     if not named:
         return {}
     raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
     states = {name: found for name, found in node_states_of(raw).items() if policy.pool_of(name)}
-    closer = [name for name, found in states.items() if found & LOST or name in suspects]
-    known: dict[str, Node] = {}
+    closer = [name for name, found in states.items() if found & REASON_STATES or name in suspects]
+    known: dict[str, SlurmNode] = {}
     for part in _parts(sorted(closer)):
         known |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
-    return {name: known.get(name) or Node(name, found) for name, found in states.items()}
+    return {name: known.get(name) or SlurmNode(name, found) for name, found in states.items()}
 
 
 def _jobs(*which: str) -> list[dict[str, Any]]:
@@ -135,5 +135,5 @@ def start(nodes: Sequence[str]) -> None:
 
 
 def _parts(names: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(names), NAMES):
-        yield list(names[start : start + NAMES])
+    for start in range(0, len(names), MAX_NAMES_PER_COMMAND):
+        yield list(names[start : start + MAX_NAMES_PER_COMMAND])

@@ -7,7 +7,7 @@ whether a list of hosts is one string or many, and whether a state is a word or 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from landbridge.burst.model import Job, Node
+from landbridge.burst.model import SlurmJob, SlurmNode
 from landbridge.hostlist import HostlistError, expand
 
 Raw = Mapping[str, Any]
@@ -23,7 +23,7 @@ JOB_KEYS = frozenset(
 _TELLING = ("CONFIGURING", "COMPLETING", "SUSPENDED")
 
 
-def only(keep: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def keeping(keep: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """What json.loads makes of each object while it reads: the keys in `keep` alone, so that the rest is never all there at once."""
     return lambda found: {key: value for key, value in found.items() if key in keep}
 
@@ -64,13 +64,13 @@ def node_states_of(raw: Raw) -> dict[str, frozenset[str]]:
     return found
 
 
-def nodes_of(raw: Raw) -> dict[str, Node]:
+def nodes_of(raw: Raw) -> dict[str, SlurmNode]:
     """Nodes by `scontrol show node --json`."""
     return {node.name: node for node in map(_node, raw.get("nodes") or [])}
 
 
-def _node(raw: Raw) -> Node:
-    return Node(
+def _node(raw: Raw) -> SlurmNode:
+    return SlurmNode(
         name=str(raw["name"]),
         states=frozenset(words(raw.get("state"))),
         reason=str(raw.get("reason") or ""),
@@ -78,12 +78,12 @@ def _node(raw: Raw) -> Node:
     )
 
 
-def job_of(raw: Raw) -> Job:
+def job_of(raw: Raw) -> SlurmJob:
     """A job of `squeue --json` or `scontrol show job --json`."""
     state = _job_state(raw.get("job_state"))
     start = number(raw.get("start_time")) or None
     pending = state == "PENDING"
-    return Job(
+    return SlurmJob(
         id=int(raw["job_id"]),
         state=state,
         nodes=() if pending else tuple(hosts(raw.get("nodes"))),

@@ -11,8 +11,8 @@ from landbridge.cli.burst.common import ConfigFile, Form, controller
 from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
-    from landbridge.burst.model import Job, Record
-    from landbridge.burst.operator.status import PoolStatus, Row
+    from landbridge.burst.model import DecisionRecord, SlurmJob
+    from landbridge.burst.operator.status import NodeStatus, PoolStatus
 
 JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
 OfJob = Annotated[int | None, typer.Option("--job", help="Only what was decided for this job.")]
@@ -36,17 +36,17 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
     Ends with 1 where the two disagree. Example: landbridge burst status
     """
-    from landbridge.burst.aws.clouds import clouds
+    from landbridge.burst.aws.clouds import ec2_of_regions
     from landbridge.burst.operator import status as answer
     from landbridge.burst.slurm import slurm
 
     with controller(config) as (found, store):
-        ec2 = clouds(found).view()
+        ec2 = ec2_of_regions(found).view()
         view = slurm.view(found.policy, need_pending=False)
         state, lease, now = store.load(), store.lease(), time.time()
-    rows = answer.join(ec2.instances, view.nodes)
-    pools = answer.pools(found.policy, state, ec2, now)
-    money = answer.spending(state, now)
+    rows = answer.node_statuses(ec2.instances, view.nodes)
+    pools = answer.pool_statuses(found.policy, state, ec2, now)
+    money = answer.account_spending(state, now)
     if form is Format.JSON:
         print_json(
             {
@@ -67,15 +67,15 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
 
 def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Say why a job does or does not run in AWS: its data's class, the places that were tried, money, and what to do.
+    """Say why a job does or does not run in AWS: its data's class, the offerings that were tried, money, and what to do.
 
     Exits with 1 for an unknown job. Example: landbridge burst why 4711
     """
-    from landbridge.burst.operator.why import why as answer
+    from landbridge.burst.operator.why import explain_job
 
     with controller(config) as (found, store):
         state, records, now = store.load(), store.records(job, 200), time.time()
-        said = answer(job, _job(job), state, found.policy, records, now)
+        said = explain_job(job, _job(job), state, found.policy, records, now)
     if form is Format.JSON:
         print_json(asdict(said))
     else:
@@ -125,7 +125,7 @@ def moment(text: str | None, now: datetime) -> float:
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
-def _job(number: int) -> "Job | None":
+def _job(number: int) -> "SlurmJob | None":
     """Return the job as Slurm knows it; Slurm forgets jobs some minutes after their end."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
     from landbridge.burst.slurm.slurm_json import job_of
@@ -139,7 +139,7 @@ def _job(number: int) -> "Job | None":
     return job_of(raw[0]) if raw else None
 
 
-def _status(rows: "list[Row]", pools: "list[PoolStatus]") -> None:
+def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]") -> None:
     if not rows:
         typer.echo("no instance runs, and no cloud node is up")
     for row in rows:
@@ -154,10 +154,10 @@ def _status(rows: "list[Row]", pools: "list[PoolStatus]") -> None:
         if pool.breaker is not None:
             typer.echo(f"  stopped until {pool.breaker_until}: {pool.breaker}")
         for dry in pool.dry:
-            typer.echo(f"  {dry.place} is not asked before {dry.until}: {dry.code}")
+            typer.echo(f"  {dry.offering} is not asked before {dry.until}: {dry.code}")
 
 
-def _line(record: "Record") -> str:
+def _line(record: "DecisionRecord") -> str:
     from landbridge.burst.model.timestamps import iso
     from landbridge.hostlist import compress
 

@@ -11,7 +11,7 @@ import typer
 from landbridge.cli.common import Format
 
 if TYPE_CHECKING:
-    from landbridge.burst.config.config import Config
+    from landbridge.burst.config.config import BurstConfig
     from landbridge.burst.journal.store import Store
 
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="Instead of /etc/landbridge/burst.json.")]
@@ -20,7 +20,7 @@ PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the env
 
 
 @contextmanager
-def controller(file: Path | None) -> Iterator[tuple["Config", "Store"]]:
+def controller(file: Path | None) -> Iterator[tuple["BurstConfig", "Store"]]:
     """The controller's settings and journal; what cannot be read or asked ends the program with status 2."""
     from landbridge.burst.config.config import ConfigError, load
     from landbridge.burst.journal.store import Store

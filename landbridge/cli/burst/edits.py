@@ -9,9 +9,9 @@ import typer
 from landbridge.cli.burst.common import ConfigFile, PoolName, controller
 
 if TYPE_CHECKING:
-    from landbridge.burst.config.config import Config
+    from landbridge.burst.config.config import BurstConfig
     from landbridge.burst.journal.store import Store
-    from landbridge.burst.operator.edits import Change
+    from landbridge.burst.operator.edits import StateChange
 
 Why = Annotated[str, typer.Option("--why", help="Told to the jobs that would start there.")]
 
@@ -45,7 +45,7 @@ def undrain(pool: PoolName, config: ConfigFile = None) -> None:
 
 
 def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
-    """Let a pool launch again that was stopped by a refusal that only a person can mend; forget its droughts too.
+    """Let a pool launch again that was stopped by a refusal that only a person can mend; forget insufficient capacity of its offerings too.
 
     Example: landbridge burst reset-breaker p5
     """
@@ -53,12 +53,12 @@ def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
 
     with controller(config) as (found, store):
         _write(found, store, edits.reset_breaker(found.policy, pool), "reset-breaker", pool, "")
-    typer.echo(f"{pool}: the next pass may launch in it, at any of its places")
+    typer.echo(f"{pool}: the next pass may launch in it, at any of its offerings")
 
 
-def _write(config: "Config", store: "Store", change: "Change", event: str, pool: str, text: str) -> None:
-    from landbridge.burst.model import Record
+def _write(config: "BurstConfig", store: "Store", change: "StateChange", event: str, pool: str, text: str) -> None:
+    from landbridge.burst.model import DecisionRecord
     from landbridge.burst.operator.edits import edit
 
-    record = Record(time.time(), event, pool=pool, text=text, details={"by": getpass.getuser()})
+    record = DecisionRecord(time.time(), event, pool=pool, text=text, details={"by": getpass.getuser()})
     edit(store, config.socket, change, record)

@@ -12,9 +12,9 @@ from landbridge.cli.common import File, Format, Stack, print_json, require
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from landbridge.simulation.report import Report
-    from landbridge.simulation.result import Played, Task
-    from landbridge.simulation.scenario import Setting
+    from landbridge.simulation.report import SimulationReport
+    from landbridge.simulation.result import SimulatedJob, SimulationResult
+    from landbridge.simulation.scenario import Scenario
 
 Queue = Annotated[
     Path,
@@ -53,58 +53,58 @@ def simulate(
     The environment's own budgets, data classes and capacity decide, as they do on the controller. Example:
     landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
     """
-    from landbridge.simulation.mapping import Dealing, tasks_of
+    from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.report import report
-    from landbridge.simulation.scenario import setting_of
+    from landbridge.simulation.scenario import scenario_of
     from landbridge.simulation.trace import TraceError, read
 
     # Nothing here is thrown away that refers to itself, and looking for that would take a fifth of the time.
     gc.disable()
     environment = require(stack, file)
-    setting = setting_of(environment, None if wait is None else 60 * wait)
-    if not setting.onprem and not setting.pools:
+    scenario = scenario_of(environment, None if wait is None else 60 * wait)
+    if not scenario.onprem and not scenario.pools:
         typer.echo(f"landbridge: {environment.name} has no GPU, on-prem or in AWS", err=True)
         raise typer.Exit(2)
     try:
-        tasks = tasks_of(read(queue), setting.policy, Dealing(restricted, sample, limit_factor))
+        tasks = simulated_jobs(read(queue), scenario.policy, AccountMapping(restricted, sample, limit_factor))
     except TraceError as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
     if not tasks:
         typer.echo(f"landbridge: --sample {sample} leaves no job of {queue}", err=True)
         raise typer.Exit(2)
-    without, bursting = _played(setting, tasks)
+    without, bursting = _played(scenario, tasks)
     if picture is not None:
         from landbridge.simulation.chart import picture as drawn
 
-        picture.write_text(drawn(setting, bursting, without), encoding="utf-8")
-    found = report(setting, bursting, without)
+        picture.write_text(drawn(scenario, bursting, without), encoding="utf-8")
+    found = report(scenario, bursting, without)
     if form is Format.JSON:
         print_json(found.as_data())
     else:
         _text(found)
 
 
-def _played(setting: "Setting", tasks: "Sequence[Task]") -> tuple["Played", "Played"]:
+def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["SimulationResult", "SimulationResult"]:
     """Both runs, at once; on a terminal with a bar for the longer one."""
     from landbridge.simulation.replay import replay
-    from landbridge.simulation.worker_process import alone_aside
+    from landbridge.simulation.worker_process import start_replay_without_bursting
 
-    alone = alone_aside(setting, tasks)
+    alone = start_replay_without_bursting(scenario, tasks)
     if not sys.stderr.isatty():
-        bursting = replay(setting, tasks)
+        bursting = replay(scenario, tasks)
         return alone(), bursting
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task("replaying", total=len(tasks))
-        bursting = replay(setting, tasks, progress=lambda done: bars.update(bar, completed=done))
+        bursting = replay(scenario, tasks, progress=lambda done: bars.update(bar, completed=done))
     return alone(), bursting
 
 
-def _text(found: "Report") -> None:
-    from landbridge.simulation.report import ASSUMED
+def _text(found: "SimulationReport") -> None:
+    from landbridge.simulation.report import ASSUMPTIONS
 
     echo = typer.echo
     echo(f"{found.environment}: {found.jobs:,} jobs, {found.onprem_gpus} GPUs on-prem, up to {found.cloud_gpus} in AWS")
@@ -127,7 +127,7 @@ def _text(found: "Report") -> None:
     echo(f"\n{'spent in AWS, US dollars':24}{found.usd:>14,.0f}")
     for one in found.spent:
         echo(f"  {one.month}  {one.account or '(kept nodes)':14}{one.pool:12}{one.usd:>10,.0f}")
-    echo("\nassumed: " + ";\n  ".join(ASSUMED))
+    echo("\nassumed: " + ";\n  ".join(ASSUMPTIONS))
 
 
 def _hours(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """The burst controller's configuration: /etc/landbridge/burst.json, from the environment and the stack's outputs.
 
-Its keys are the fields of landbridge.burst.model.Policy by their own names (landbridge/burst/config/config.py reads them).
+Its keys are the fields of landbridge.burst.model.BurstPolicy by their own names (landbridge/burst/config/config.py reads them).
 """
 
 from collections.abc import Iterator, Mapping
@@ -98,22 +98,22 @@ def _pool(environment: Environment, pool: Pool, outputs: StackOutputs) -> dict[s
         "min_nodes": kept_nodes(pool, environment.region),
         "resume_timeout": pool.resume_timeout,
         "boot_seconds": boot_seconds(pool),
-        "places": [
-            *_places(environment, pool, outputs.pools[pool.name]),
+        "offerings": [
+            *_offerings(environment, pool, outputs.pools[pool.name]),
             *(
-                {**place, "region": region}
+                {**offering, "region": region}
                 for region, there in other_regions(environment).items()
-                for place in _places_there(there, pool.name, outputs.region_pools.get(region, {}))
+                for offering in _offerings_of_region(there, pool.name, outputs.region_pools.get(region, {}))
             ),
         ],
     }
 
 
-def _places_there(there: Environment, pool: str, outputs: Mapping[str, PoolOutput]) -> Iterator[dict[str, Any]]:
-    """A pool's places in another region, as far as they are built."""
+def _offerings_of_region(there: Environment, pool: str, outputs: Mapping[str, PoolOutput]) -> Iterator[dict[str, Any]]:
+    """Yield a pool's offerings in another region, as far as they are built."""
     own = next((one for one in there.aws.pools if one.name == pool), None)
     if own is not None and pool in outputs:
-        yield from _places(there, own, outputs[pool])
+        yield from _offerings(there, own, outputs[pool])
 
 
 def boot_seconds(pool: Pool) -> int:
@@ -121,8 +121,8 @@ def boot_seconds(pool: Pool) -> int:
     return min(60 * limits().boot.minutes[1], pool.resume_timeout)
 
 
-def _places(environment: Environment, pool: Pool, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
-    """Every capacity in the file's order, in each of its zones in theirs."""
+def _offerings(environment: Environment, pool: Pool, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
+    """Yield every capacity in the file's order as offerings, one for each of its zones."""
     subnets, taken = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
     for number, terms in enumerate(fallbacks(pool, environment.region)):
         for zone in terms.zones:
@@ -162,6 +162,6 @@ def _places(environment: Environment, pool: Pool, outputs: PoolOutput) -> Iterat
 
 
 def _key(terms: Terms, zone: str) -> str:
-    """What a lack of capacity is remembered by."""
+    """Return the key under which insufficient capacity is remembered."""
     bought = terms.market.reservation or (terms.market.reservation_group or "").rpartition("/")[2]
     return "/".join(part for part in (terms.instance, zone, terms.market.kind, bought) if part)

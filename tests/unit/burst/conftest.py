@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.config.config import Config
+from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Place, Policy, Pool
+from landbridge.burst.model import BurstPolicy, Offering, PoolPolicy
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.aws_emulator.conftest import ZONES, Stack, client_of, cloud, ec2, emulator, stack  # noqa: F401
 from tests.unit.burst import launches
@@ -16,7 +16,7 @@ from tests.unit.burst import launches
 
 def described(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
     """A burst.json for what `stack` has in that cloud."""
-    places = [
+    offerings = [
         {
             "key": f"p5.48xlarge/{zone}/on-demand",
             "kind": "on_demand",
@@ -42,7 +42,7 @@ def described(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
             "vision": {"data_class": "internal", "aws": True},
             "patients": {"data_class": "restricted", "aws": False},
         },
-        "pools": {"p5": {"node_prefix": "p5-", "max_nodes": 4, "resume_timeout": 60, "places": places}},
+        "pools": {"p5": {"node_prefix": "p5-", "max_nodes": 4, "resume_timeout": 60, "offerings": offerings}},
     }
 
 
@@ -52,14 +52,14 @@ def burst(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
 
 
 @pytest.fixture
-def place(stack: Stack) -> Place:  # noqa: F811
-    return launches.place(stack.subnets[0], stack.template, stack.group)
+def offering(stack: Stack) -> Offering:  # noqa: F811
+    return launches.offering(stack.subnets[0], stack.template, stack.group)
 
 
 @pytest.fixture
-def shell(cloud: Cloud, place: Place) -> Ec2:  # noqa: F811
-    policy = Policy("sandbox", "us-east-1", {"p5": Pool("p5", "p5-", 1000, (place,))}, {})
-    return Ec2(Config(policy, cloud.endpoint, str(cloud.launch_credentials)))
+def shell(cloud: Cloud, offering: Offering) -> Ec2:  # noqa: F811
+    policy = BurstPolicy("sandbox", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 1000, (offering,))}, {})
+    return Ec2(BurstConfig(policy, cloud.endpoint, str(cloud.launch_credentials)))
 
 
 @pytest.fixture

@@ -1,25 +1,25 @@
-"""A journal that has something in every place."""
+"""A journal that has something in every offering."""
 
-from landbridge.burst.model import Attempt, Backoff, Breaker, Drought, Hold, State
+from landbridge.burst.model import Attempt, Backoff, BudgetHold, CircuitBreaker, InsufficientCapacity, State
 
 NODES = ("p5-1", "p5-2", "p5-10")
 
 
 def attempt(token: str = "lb-1", **more: object) -> Attempt:
     values = {
-        "token": token, "gang": "g", "pool": "p5", "place": "p5/a/on-demand", "nodes": NODES, "jobs": (7, 8), "account": "vision", "whole": True,
-        "lease": 2000.5, "made": 1000.0, "hold_usd": 12.5, "usd_hour": 55.04, "data_class": "internal", "instances": {"p5-1": "i-1"},
+        "token": token, "gang": "g", "pool": "p5", "offering": "p5/a/on-demand", "nodes": NODES, "jobs": (7, 8), "account": "vision", "whole": True,
+        "lease": 2000.5, "created_at": 1000.0, "hold_usd": 12.5, "usd_hour": 55.04, "data_class": "internal", "instances": {"p5-1": "i-1"},
     }  # fmt: skip
     return Attempt(**{**values, **more})  # type: ignore[arg-type]
 
 
 FULL = State(
     attempts={"lb-1": attempt(), "lb-2": attempt("lb-2", ended=1001.25, code="InsufficientInstanceCapacity")},
-    droughts={"p5/a/on-demand": Drought(1120.0, 2, "InsufficientInstanceCapacity")},
-    breakers={"p5": Breaker("UnauthorizedOperation", 'you "may" not\n', 1000.0, 3, 1600.0)},
-    holds={"lb-1": Hold("vision", "p5", "2026-11", 12.5, 55.04, 1000.0)},
+    insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(1120.0, 2, "InsufficientInstanceCapacity")},
+    breakers={"p5": CircuitBreaker("UnauthorizedOperation", 'you "may" not\n', 1000.0, 3, 1600.0)},
+    holds={"lb-1": BudgetHold("vision", "p5", "2026-11", 12.5, 55.04, 1000.0)},
     spent={("2026-11", "vision", "p5"): 3.25},
-    backoffs={7: Backoff(1100.0, 1, "CAPACITY", "no room", told=True)},
+    backoffs={7: Backoff(1100.0, 1, "CAPACITY", "no room", reported=True)},
     drained={"p5": "maintenance"},
     suspects={"instance:i-9": 990.0},
     throttled_until=1003.5,

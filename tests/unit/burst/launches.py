@@ -1,29 +1,29 @@
-"""A launch of p5s: its attempt, its tags, its place."""
+"""A launch of p5s: its attempt, its tags, its offering."""
 
 from typing import Any
 
-from landbridge.burst.model import Attempt, Interface, Place
+from landbridge.burst.model import Attempt, LaunchInterface, Offering
 
 TAGS = {"landbridge:cluster": "sandbox", "landbridge:job": "7,8", "Name": "sandbox-p5-7"}
-EFA = (Interface(0, 0, "interface"), Interface(1, 1, "efa-only"))
+EFA = (LaunchInterface(0, 0, "interface"), LaunchInterface(1, 1, "efa-only"))
 
 
 def attempt(*nodes: str, token: str = "lb-1", **more: Any) -> Attempt:
     known: dict[str, Any] = {
         "gang": "g",
         "pool": "p5",
-        "place": "p",
+        "offering": "p",
         "jobs": (7, 8),
         "account": "vision",
         "whole": True,
     }
-    known |= {"lease": 1_800_000_000.0, "made": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
+    known |= {"lease": 1_800_000_000.0, "created_at": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
     return Attempt(token=token, nodes=nodes, **{**known, **more})
 
 
-def place(subnet: str, template: str, group: str) -> Place:
+def offering(subnet: str, template: str, group: str) -> Offering:
     """Where p5s are launched, with two interfaces each."""
-    return Place(
+    return Offering(
         key="p5.48xlarge/use1-az4/on-demand",
         kind="on_demand",
         instance_type="p5.48xlarge",

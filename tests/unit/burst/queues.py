@@ -6,8 +6,8 @@ import random
 from datetime import UTC, datetime
 from pathlib import Path
 
-from landbridge.burst.model import Account, Place, Policy, Pool, Promotion
-from landbridge.simulation.scenario import CloudPool, Setting
+from landbridge.burst.model import AccountPolicy, BurstPolicy, Offering, PoolPolicy, PromotionPolicy
+from landbridge.simulation.scenario import Scenario, ScenarioPool
 
 TRACE = Path(__file__).parent / "data" / "trace.csv"
 #: 2017-10-30: a queue of four days goes over the turn of a month.
@@ -35,7 +35,7 @@ def made(jobs: int = JOBS, seed: int = 7) -> list[dict[str, object]]:
     return rows
 
 
-def setting(
+def scenario(
     nodes: int = 2,
     gpus: int = 4,
     pools: tuple[tuple[int, int], ...] = ((3, 0),),
@@ -47,38 +47,38 @@ def setting(
     usd: float = 40.0,
     suspend: float = 300.0,
     size: int | None = None,
-) -> Setting:
+) -> Scenario:
     """A site and pools (most nodes, kept nodes), with one account that may leave and one that may not."""
     named = {f"p{number}": pool for number, pool in enumerate(pools, start=1)}
-    places = {
+    offerings = {
         name: tuple(
-            Place(
+            Offering(
                 f"{name}/{zone}", "on_demand", "x", f"s-{zone}", zone, "on-demand", "lt", "1", usd_hour=usd, size=size
             )
             for zone in ("a", "b")
         )
         for name in named
     }
-    policy = Policy(
+    policy = BurstPolicy(
         cluster="c",
         region="r",
         pools={
-            name: Pool(name, f"{name}-", most, places[name], boot_seconds=boot, min_nodes=kept)
+            name: PoolPolicy(name, f"{name}-", most, offerings[name], boot_seconds=boot, min_nodes=kept)
             for name, (most, kept) in named.items()
         },
         accounts={
-            "open": Account("open", "internal", True, monthly_usd=cap, hard=cap is not None),
-            "shut": Account("shut", "patients", False),
+            "open": AccountPolicy("open", "internal", True, monthly_usd=cap, hard=cap is not None),
+            "shut": AccountPolicy("shut", "patients", False),
         },
         monthly_usd=cluster_cap,
         hard=cluster_cap is not None,
     )
-    return Setting(
+    return Scenario(
         "test",
         ((nodes, gpus),) if nodes else (),
-        tuple(CloudPool(name, gpus, suspend) for name in named),
+        tuple(ScenarioPool(name, gpus, suspend) for name in named),
         policy,
-        None if wait is None else Promotion("gpu", tuple(named), wait),
+        None if wait is None else PromotionPolicy("gpu", tuple(named), wait),
     )
 
 

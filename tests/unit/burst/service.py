@@ -9,38 +9,38 @@ from typing import Any
 import pytest
 
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Record
+from landbridge.burst.model import DecisionRecord
 from landbridge.hostlist import expand
 from sandbox.aws_emulator.process import Cloud, running
 from sandbox.embedded.slurm import Job, Node, SimulatedSlurm, socket_path
 
-#: A place without capacity is asked again after a second, so that the tests are soon over.
-SHORT = {"drought_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
+#: An offering without capacity is asked again after a second, so that the tests are soon over.
+SHORT = {"insufficient_capacity_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def offering(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("slurm")
 
 
 @pytest.fixture(scope="module")
-def emulator(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """One whose instances are processes that register with the simulated Slurm in `place`."""
-    node = f"{sys.executable} -m sandbox.embedded.node {socket_path(place)}"
+def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """One whose instances are processes that register with the simulated Slurm in `offering`."""
+    node = f"{sys.executable} -m sandbox.embedded.node {socket_path(offering)}"
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0", "--launcher", "process"]
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options, "--process-command", node) as cloud:
         yield cloud
 
 
 @pytest.fixture
-def start(place: Path, burst: dict[str, Any]) -> Iterator[Callable[..., SimulatedSlurm]]:
+def start(offering: Path, burst: dict[str, Any]) -> Iterator[Callable[..., SimulatedSlurm]]:
     """Starts the simulated Slurm and the daemon, with a changed burst.json or other times."""
-    shutil.rmtree(place)
+    shutil.rmtree(offering)
     opened: list[SimulatedSlurm] = []
 
     def begin(change: dict[str, Any] | None = None, **times: float) -> SimulatedSlurm:
         nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
-        slurm = SimulatedSlurm(place, nodes, burst_config={**burst, **SHORT, **(change or {})}, **times)
+        slurm = SimulatedSlurm(offering, nodes, burst_config={**burst, **SHORT, **(change or {})}, **times)
         opened.append(slurm.__enter__())
         return slurm
 
@@ -67,7 +67,7 @@ def instances(cloud: Cloud) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def records(slurm: SimulatedSlurm, event: str, job: Job | None = None) -> list[Record]:
+def records(slurm: SimulatedSlurm, event: str, job: Job | None = None) -> list[DecisionRecord]:
     found = Store(slurm.directory / "burst.db").records(job.id if job else None, 10_000)
     return [record for record in found if record.event == event]
 

@@ -5,24 +5,24 @@ from dataclasses import replace
 from typing import Any
 
 from landbridge.burst.model import (
-    Account,
+    AccountPolicy,
     Action,
-    Decision,
+    ActionOutcome,
+    BurstPolicy,
+    CloudInstance,
+    DecisionRecord,
     Ec2View,
-    Instance,
-    Job,
     Launch,
-    Node,
-    Outcome,
-    Place,
-    Policy,
-    Pool,
-    Record,
+    Offering,
+    PoolPolicy,
+    ReconcileDecision,
+    SlurmJob,
+    SlurmNode,
     SlurmView,
     State,
 )
 from landbridge.burst.reconcile.core import reconcile
-from landbridge.burst.reconcile.outcome_state import absorb
+from landbridge.burst.reconcile.outcome_state import apply_outcome
 
 NOW = 1_800_000_000.0  # 2027-01-15
 RISING = ("ALLOCATED", "CLOUD", "POWERING_UP", "NOT_RESPONDING")
@@ -33,24 +33,26 @@ BUSY = ("ALLOCATED", "CLOUD")
 IDLE = ("IDLE", "CLOUD")
 
 
-def place(zone: str = "a", type: str = "p5", market: Any = "on-demand", usd: float | None = 10.0, **more: Any) -> Place:
+def offering(
+    zone: str = "a", type: str = "p5", market: Any = "on-demand", usd: float | None = 10.0, **more: Any
+) -> Offering:
     key = more.pop("key", f"{type}/{zone}/{market}")
     kind = more.pop("kind", {"spot": "spot", "capacity-block": "capacity_block"}.get(market, "on_demand"))
-    return Place(key, kind, type, f"subnet-{zone}", zone, market, "lt-1", "1", usd_hour=usd, **more)
+    return Offering(key, kind, type, f"subnet-{zone}", zone, market, "lt-1", "1", usd_hour=usd, **more)
 
 
-PLACES = (place("a"), place("b"), place("b", "p5e", usd=12.0))
+OFFERINGS = (offering("a"), offering("b"), offering("b", "p5e", usd=12.0))
 
 
-def site(places: tuple[Place, ...] = PLACES, size: int = 8, **more: Any) -> Policy:
+def site(offerings: tuple[Offering, ...] = OFFERINGS, size: int = 8, **more: Any) -> BurstPolicy:
     pools = {
-        "gpu": Pool("gpu", "g-", size, places, resume_timeout=600.0, boot_seconds=60.0),
-        "big": Pool("big", "b-", 4, (place("a", "p4d", usd=20.0),), resume_timeout=600.0, boot_seconds=60.0),
+        "gpu": PoolPolicy("gpu", "g-", size, offerings, resume_timeout=600.0, boot_seconds=60.0),
+        "big": PoolPolicy("big", "b-", 4, (offering("a", "p4d", usd=20.0),), resume_timeout=600.0, boot_seconds=60.0),
     }
     accounts = {
-        "lab": Account("lab", "internal", True),
-        "poor": Account("poor", "internal", True, monthly_usd=100.0, hard=True),
-        "ward": Account("ward", "patients", False),
+        "lab": AccountPolicy("lab", "internal", True),
+        "poor": AccountPolicy("poor", "internal", True, monthly_usd=100.0, hard=True),
+        "ward": AccountPolicy("ward", "patients", False),
     }
     wanted: dict[str, Any] = {
         "cluster": "site",
@@ -62,33 +64,33 @@ def site(places: tuple[Place, ...] = PLACES, size: int = 8, **more: Any) -> Poli
         "orphan_seconds": 120.0,
         "settle_seconds": 90.0,
     }
-    return Policy(**{**wanted, **more})
+    return BurstPolicy(**{**wanted, **more})
 
 
-def job(id: int, *nodes: str, state: str = "CONFIGURING", account: str = "lab", **more: Any) -> Job:
+def job(id: int, *nodes: str, state: str = "CONFIGURING", account: str = "lab", **more: Any) -> SlurmJob:
     more = {"started": NOW - 5, "minutes": 60, **more}
-    return Job(id, state, nodes, "gpu", account, "ann", **more)
+    return SlurmJob(id, state, nodes, "gpu", account, "ann", **more)
 
 
 def slurm(
-    *jobs: Job, states: dict[str, Iterable[str]] | None = None, at: float = NOW, nodes: Iterable[Node] = ()
+    *jobs: SlurmJob, states: dict[str, Iterable[str]] | None = None, at: float = NOW, nodes: Iterable[SlurmNode] = ()
 ) -> SlurmView:
     """Nodes of jobs are rising (or busy) where nothing else is said; all others are off."""
     known = {
-        f"{prefix}{n}": Node(f"{prefix}{n}", frozenset(OFF))
+        f"{prefix}{n}": SlurmNode(f"{prefix}{n}", frozenset(OFF))
         for prefix, size in (("g-", 8), ("b-", 4))
         for n in range(1, size + 1)
     }
     for one in jobs:
         for name in one.nodes:
-            known[name] = Node(name, frozenset(RISING if one.state == "CONFIGURING" else BUSY))
+            known[name] = SlurmNode(name, frozenset(RISING if one.state == "CONFIGURING" else BUSY))
     for name, words in (states or {}).items():
-        known[name] = Node(name, frozenset(words))
+        known[name] = SlurmNode(name, frozenset(words))
     known |= {node.name: node for node in nodes}
     return SlurmView(at, {one.id: one for one in jobs}, known)
 
 
-def instance(id: str, node: str, **more: Any) -> Instance:
+def instance(id: str, node: str, **more: Any) -> CloudInstance:
     more = {
         "state": "running",
         "address": f"10.0.0.{id[-1]}",
@@ -102,45 +104,45 @@ def instance(id: str, node: str, **more: Any) -> Instance:
         "lease": NOW + 7200,
         **more,
     }
-    return Instance(id, node, **more)
+    return CloudInstance(id, node, **more)
 
 
-def ec2(*instances: Instance, at: float = NOW) -> Ec2View:
+def ec2(*instances: CloudInstance, at: float = NOW) -> Ec2View:
     return Ec2View(at, instances)
 
 
-def of(decision: Decision, kind: type[Any]) -> list[Any]:
+def of(decision: ReconcileDecision, kind: type[Any]) -> list[Any]:
     return [action for action in decision.actions if isinstance(action, kind)]
 
 
-def events(decision: Decision, event: str) -> list[Record]:
+def events(decision: ReconcileDecision, event: str) -> list[DecisionRecord]:
     return [record for record in decision.records if record.event == event]
 
 
-def only_launch(decision: Decision) -> Launch:
+def only_launch(decision: ReconcileDecision) -> Launch:
     (launch,) = of(decision, Launch)
     assert isinstance(launch, Launch)
     return launch
 
 
-def success(launch: Launch, first: int = 1) -> Outcome:
+def success(launch: Launch, first: int = 1) -> ActionOutcome:
     nodes = [node for attempt in launch.attempts for node in attempt.nodes]
-    return Outcome(
+    return ActionOutcome(
         instances={node: f"i-{first + n}" for n, node in enumerate(nodes)},
         addresses={node: f"10.1.0.{first + n}" for n, node in enumerate(nodes)},
     )
 
 
-def launched(launch: Launch, outcome: Outcome, at: float = NOW, **more: Any) -> tuple[Instance, ...]:
+def launched(launch: Launch, outcome: ActionOutcome, at: float = NOW, **more: Any) -> tuple[CloudInstance, ...]:
     """The instances of a launch, as EC2 shows them."""
     return tuple(
         instance(
             outcome.instances[node],
             node,
             address=outcome.addresses[node],
-            subnet=launch.place.subnet,
-            type=launch.place.instance_type,
-            market=launch.place.market,
+            subnet=launch.offering.subnet,
+            type=launch.offering.instance_type,
+            market=launch.offering.market,
             launched=at,
             pool=attempt.pool,
             token=attempt.token,
@@ -159,15 +161,21 @@ def decide(
     view: SlurmView,
     cloud: Ec2View | None = None,
     state: State | None = None,
-    policy: Policy | None = None,
+    policy: BurstPolicy | None = None,
     now: float = NOW,
-) -> Decision:
+) -> ReconcileDecision:
     return reconcile(view, cloud, state or State(), policy or site(), now)
 
 
-def end(decision: Decision, action: Action, outcome: Outcome, policy: Policy | None = None, now: float = NOW) -> State:
+def end(
+    decision: ReconcileDecision,
+    action: Action,
+    outcome: ActionOutcome,
+    policy: BurstPolicy | None = None,
+    now: float = NOW,
+) -> State:
     """The journal after one action of the decision has ended."""
-    return absorb(decision.state, action, outcome, policy or site(), now)
+    return apply_outcome(decision.state, action, outcome, policy or site(), now)
 
 
 def at(view: SlurmView, now: float) -> SlurmView:

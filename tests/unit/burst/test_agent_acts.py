@@ -45,7 +45,7 @@ def instance(ec2: Any, stack: Stack) -> dict[str, Any]:
 
 @pytest.fixture
 def on_instance(instance: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls to the metadata service come from the instance's place on the loopback."""
+    """Calls to the metadata service come from the instance's offering on the loopback."""
     source = ("127." + instance["PrivateIpAddress"].partition(".")[2], 0)
     connection = functools.partial(http.client.HTTPConnection, source_address=source)
     client = SimpleNamespace(HTTPConnection=connection, HTTPException=http.client.HTTPException)

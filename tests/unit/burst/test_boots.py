@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Down, Instance, Launch, Node, Order, State, Tell
+from landbridge.burst.model import CloudInstance, CommentJob, Down, Launch, SlurmNode, SlurmOrder, State
 from landbridge.burst.operator.edits import EditError, reset_breaker
-from landbridge.burst.reconcile.registration import BOOT, ENOUGH
+from landbridge.burst.reconcile.registration import BOOT_CODE, LATE_LAUNCHES_TO_OPEN_BREAKER
 from tests.unit.burst.situations import (
     BUSY,
     NOW,
@@ -27,7 +27,7 @@ LATE = "ResumeTimeout reached"
 POLICY = site()
 
 
-def start(state: State, number: int, now: float) -> tuple[State, tuple[Instance, ...]]:
+def start(state: State, number: int, now: float) -> tuple[State, tuple[CloudInstance, ...]]:
     """A job's node is launched; the journal and the instances after that."""
     made = decide(slurm(job(number, f"g-{number}", started=now - 5), at=now), ec2(at=now), state, now=now)
     launch = only_launch(made)
@@ -38,7 +38,7 @@ def start(state: State, number: int, now: float) -> tuple[State, tuple[Instance,
 def unbooted(state: State, number: int, now: float) -> State:
     """One more start whose node does not join in time, as one pass sees it."""
     state, instances = start(state, number, now)
-    down = Node(f"g-{number}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+    down = SlurmNode(f"g-{number}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
     return decide(slurm(nodes=[down], at=now + 600), ec2(*instances, at=now + 600), state, now=now + 600).state
 
 
@@ -51,11 +51,13 @@ def failed(count: int, state: State | None = None, since: float = NOW) -> tuple[
 
 
 def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
-    state, now = failed(ENOUGH - 1)
+    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1)
     assert not state.breakers
     state, now = failed(1, state, now)
     breaker = state.breakers["gpu"]
-    assert breaker.code == BOOT and "g-1" in breaker.message and breaker.until == now - 100 + POLICY.breaker_seconds
+    assert (
+        breaker.code == BOOT_CODE and "g-1" in breaker.message and breaker.until == now - 100 + POLICY.breaker_seconds
+    )
     refused = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), state, now=now)
     assert not of(refused, Launch)
     (down,) = of(refused, Down)
@@ -67,44 +69,44 @@ def test_a_job_whose_machine_did_not_join_is_told_and_held_back_longer_each_time
     nodes = ("g-1", "g-2")[:size]
     state, now, waits = State(), NOW, []
     for restarts in range(2):
-        order = Order(restarts + 1, "resume", nodes, now - 1, {1: nodes})
+        order = SlurmOrder(restarts + 1, "resume", nodes, now - 1, {1: nodes})
         starting = slurm(job(1, *nodes, started=now - 5, restarts=restarts), at=now)
         made = decide(starting, ec2(at=now), replace(state, orders=(order,)), now=now)
         outcome = success(launch := only_launch(made), first=10 * (restarts + 1))
         state, now = end(made, launch, outcome, now=now), now + 600
-        gone = Node("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+        gone = SlurmNode("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
         pending = slurm(job(1, state="PENDING", started=None, restarts=restarts + 1), nodes=[gone], at=now)
         instances = launched(launch, outcome, at=now - 600)
         decision = decide(pending, ec2(*instances, at=now), state, now=now)
-        (tell,) = of(decision, Tell)
+        (tell,) = of(decision, CommentJob)
         assert tell.job == 1 and "BOOT the machine of g-1 did not join Slurm in time" in tell.text
         assert tell.until is not None
         waits.append(tell.until - now)
         again = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
-        assert [tell.until for tell in of(again, Tell)] == [tell.until], "one failure, one wait"
+        assert [tell.until for tell in of(again, CommentJob)] == [tell.until], "one failure, one wait"
         state, now = again.state, now + 700
     assert waits == [60.0, 120.0]
 
 
 def test_the_same_node_is_counted_once_however_often_it_is_seen() -> None:
     state, instances = start(State(), 1, NOW)
-    down = Node("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+    down = SlurmNode("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
     for second in range(600, 700, 20):
         state = decide(slurm(nodes=[down]), ec2(*instances), state, now=NOW + second).state
     assert not state.breakers
 
 
 def test_a_node_that_joins_forgets_what_was_before() -> None:
-    state, now = failed(ENOUGH - 1)
+    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1)
     state, instances = start(state, 6, now)
     up = slurm(job(6, "g-6", state="RUNNING", started=now), states={"g-6": BUSY}, at=now + 60)
     state = decide(up, ec2(*instances, at=now + 60), state, now=now + 60).state
-    state, _ = failed(ENOUGH - 1, state, now + 100)
+    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1, state, now + 100)
     assert not state.breakers
 
 
 def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() -> None:
-    state, now = failed(ENOUGH)
+    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     gang = job(5, "g-4", "g-5", started=now)
     single = job(6, "g-6", started=now)
@@ -113,7 +115,7 @@ def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() ->
     assert launch.gang.jobs == (5,)
     outcome = success(launch)
     state = end(first, launch, outcome, now=now)
-    assert state.breakers["gpu"].code == BOOT, "that EC2 starts a machine shows nothing"
+    assert state.breakers["gpu"].code == BOOT_CODE, "that EC2 starts a machine shows nothing"
     instances = launched(launch, outcome, at=now)
     second = decide(slurm(gang, single, at=now + 10), ec2(*instances, at=now + 10), state, now=now + 10)
     assert not of(second, Launch)
@@ -129,14 +131,14 @@ def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() ->
 
 
 def test_of_nodes_of_their_own_one_is_the_probe() -> None:
-    state, _ = failed(ENOUGH)
+    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     jobs = [job(number, f"g-{number}", started=now) for number in (4, 5, 6)]
     assert len(only_launch(decide(slurm(*jobs, at=now), ec2(at=now), state, now=now)).gang.nodes) == 1
 
 
 def test_a_probe_that_does_not_join_opens_it_again() -> None:
-    state, _ = failed(ENOUGH)
+    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
     before = state.breakers["gpu"]
     again, _ = failed(1, state, before.until + 1)
     after = again.breakers["gpu"]
@@ -145,7 +147,7 @@ def test_a_probe_that_does_not_join_opens_it_again() -> None:
 
 
 def test_a_person_closes_it_for_good() -> None:
-    state, now = failed(ENOUGH)
+    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
     reset = reset_breaker(POLICY, "gpu")(state)
     found = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), reset, now=now)
     assert only_launch(found) and not events(found, "breaker")
@@ -154,5 +156,5 @@ def test_a_person_closes_it_for_good() -> None:
 
 
 def test_nodes_that_nothing_was_launched_for_say_nothing_about_machines() -> None:
-    nodes = [Node(f"g-{n}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE) for n in range(1, 6)]
+    nodes = [SlurmNode(f"g-{n}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE) for n in range(1, 6)]
     assert not decide(slurm(nodes=nodes), ec2()).state.breakers

@@ -61,14 +61,14 @@ NODES = st.lists(st.sampled_from(["g-1", "g-2", "g-3"]), max_size=3)
 
 
 @given(JOBS, st.text(), NODES, st.text(), st.integers(0, 9), st.randoms())
-def test_a_token_is_of_the_launch_and_not_of_the_order(jobs, occasion, nodes, place, attempt, random):
-    token = client_token("site", jobs, occasion, nodes, place, attempt)
+def test_a_token_is_of_the_launch_and_not_of_the_order(jobs, occasion, nodes, offering, attempt, random):
+    token = client_token("site", jobs, occasion, nodes, offering, attempt)
     assert len(token) <= 64 and token.isascii()
     random.shuffle(jobs)
     random.shuffle(nodes)
-    assert client_token("site", jobs, occasion, nodes, place, attempt) == token
-    assert client_token("site", jobs, occasion, nodes, place, attempt + 1) != token
-    assert client_token("other", jobs, occasion, nodes, place, attempt) != token
+    assert client_token("site", jobs, occasion, nodes, offering, attempt) == token
+    assert client_token("site", jobs, occasion, nodes, offering, attempt + 1) != token
+    assert client_token("other", jobs, occasion, nodes, offering, attempt) != token
 
 
 def test_another_start_of_the_same_job_has_another_token():

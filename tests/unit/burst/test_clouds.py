@@ -5,32 +5,32 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.aws.clouds import STALE, Clouds, clouds
-from landbridge.burst.aws.unattached import Leftover
-from landbridge.burst.config.config import Config
+from landbridge.burst.aws.clouds import MAX_STALE_SECONDS, Ec2Regions, ec2_of_regions
+from landbridge.burst.aws.unattached import UnattachedResource
+from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.model import (
+    ActionOutcome,
     Attempt,
+    BurstPolicy,
+    CloudInstance,
     Ec2View,
-    Instance,
-    Outcome,
-    Place,
-    Policy,
-    Pool,
+    Offering,
+    PoolPolicy,
 )
 from landbridge.burst.model.errors import AwsError
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.aws_emulator.conftest import IMAGE, Stack, client_of
 from tests.unit.burst import launches
-from tests.unit.burst.situations import NOW, instance, place
+from tests.unit.burst.situations import NOW, instance, offering
 
 FAR = "r-2"
-NEAR, AWAY = place("a"), place("z", region=FAR)
+NEAR, AWAY = offering("a"), offering("z", region=FAR)
 
 
 class Silent:
     """A region in a few words: what it shows, what it was asked, and whether it answers."""
 
-    def __init__(self, *instances: Instance) -> None:
+    def __init__(self, *instances: CloudInstance) -> None:
         self.instances, self.asked, self.down = instances, list[Any](), False
 
     def _answer(self, *asked: Any) -> None:
@@ -42,9 +42,9 @@ class Silent:
         self._answer("view")
         return Ec2View(NOW, self.instances)
 
-    def run(self, attempt: Attempt, place: Place, tags: Any, whole: bool) -> Outcome:
-        self._answer("run", place.key)
-        return Outcome(instances={node: f"i-{place.region or 'home'}-{node}" for node in attempt.nodes})
+    def run(self, attempt: Attempt, offering: Offering, tags: Any, whole: bool) -> ActionOutcome:
+        self._answer("run", offering.key)
+        return ActionOutcome(instances={node: f"i-{offering.region or 'home'}-{node}" for node in attempt.nodes})
 
     def terminate(self, ids: Any) -> None:
         self._answer("terminate", *ids)
@@ -52,24 +52,24 @@ class Silent:
     def renew(self, ids: Any, until: float) -> None:
         self._answer("renew", *ids)
 
-    def leftovers(self) -> list[Leftover]:
-        self._answer("leftovers")
-        return [Leftover("volume", f"vol-{len(self.instances)}", "gpu", "lb-1")]
+    def unattached(self) -> list[UnattachedResource]:
+        self._answer("unattached")
+        return [UnattachedResource("volume", f"vol-{len(self.instances)}", "gpu", "lb-1")]
 
-    def delete(self, leftover: Leftover) -> None:
-        self._answer("delete", leftover.id)
+    def delete(self, resource: UnattachedResource) -> None:
+        self._answer("delete", resource.id)
 
 
 @pytest.fixture
-def pair() -> tuple[Silent, Silent, Clouds, list[float]]:
+def pair() -> tuple[Silent, Silent, Ec2Regions, list[float]]:
     home = Silent(instance("i-1", "g-1"))
     away = Silent(replace(instance("i-2", "g-2"), region=FAR), replace(instance("i-3", "g-3"), region=FAR))
     now = [0.0]
-    return home, away, Clouds(home, {FAR: away}, lambda: now[0]), now
+    return home, away, Ec2Regions(home, {FAR: away}, lambda: now[0]), now
 
 
 def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
-    pair: tuple[Silent, Silent, Clouds, list[float]],
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
     assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
@@ -79,7 +79,7 @@ def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
     assert away.asked[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
 
 
-def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent, Ec2Regions, list[float]]) -> None:
     """A gang of several calls is undone before anybody has seen its instances."""
     home, away, both, _ = pair
     both.run(launches.attempt("g-5"), AWAY, {}, True)
@@ -92,11 +92,11 @@ def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent,
 
 
 def test_what_an_earlier_process_launched_and_nobody_sees_is_ended_wherever_it_is(
-    pair: tuple[Silent, Silent, Clouds, list[float]],
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, now = pair
     both.run(launches.attempt("g-5"), AWAY, {}, True)
-    now[0] = STALE
+    now[0] = MAX_STALE_SECONDS
     both.view()
     both.terminate(["i-r-2-g-5", "i-1"])
     assert home.asked[-2:] == [("terminate", "i-1"), ("terminate", "i-r-2-g-5")]
@@ -110,7 +110,7 @@ def test_what_an_earlier_process_launched_and_nobody_sees_is_ended_wherever_it_i
 
 
 def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
-    pair: tuple[Silent, Silent, Clouds, list[float]],
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
     both.view()
@@ -120,19 +120,21 @@ def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
     assert away.asked[-1] == ("terminate", "i-2")
 
 
-def test_a_silent_region_is_as_it_was_seen_last_for_a_while(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+def test_a_silent_region_is_as_it_was_seen_last_for_a_while(
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+) -> None:
     _, away, both, now = pair
     both.view()
-    away.down, now[0] = True, STALE
+    away.down, now[0] = True, MAX_STALE_SECONDS
     assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
     both.terminate(["i-1"])
-    now[0] = STALE + 1
+    now[0] = MAX_STALE_SECONDS + 1
     with pytest.raises(AwsError):
         both.view()
 
 
 def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
-    pair: tuple[Silent, Silent, Clouds, list[float]],
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
     away.down = True
@@ -145,14 +147,14 @@ def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
         both.view()
 
 
-def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Clouds, list[float]]) -> None:
+def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Ec2Regions, list[float]]) -> None:
     home, away, both, _ = pair
-    here, there = both.leftovers()
+    here, there = both.unattached()
     both.delete(there)
     both.delete(here)
     assert away.asked[-1] == ("delete", "vol-2") and home.asked[-1] == ("delete", "vol-1")
     away.down = True
-    assert both.leftovers() == [here]
+    assert both.unattached() == [here]
 
 
 # Two regions of an AWS.
@@ -175,15 +177,15 @@ def ohio(cloud: Cloud) -> Stack:
 
 
 def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(cloud: Cloud, stack: Stack, ohio: Stack) -> None:
-    home = launches.place(stack.subnets[0], stack.template, stack.group)
+    home = launches.offering(stack.subnets[0], stack.template, stack.group)
     away = replace(
-        launches.place(ohio.subnets[0], ohio.template, ohio.group),
+        launches.offering(ohio.subnets[0], ohio.template, ohio.group),
         key="p5.48xlarge/use2-az1/on-demand",
         zone="use2-az1",
         region="us-east-2",
     )
-    policy = Policy("sandbox", "us-east-1", {"p5": Pool("p5", "p5-", 1000, (home, away))}, {})
-    both = clouds(Config(policy, cloud.endpoint, str(cloud.launch_credentials)))
+    policy = BurstPolicy("sandbox", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 1000, (home, away))}, {})
+    both = ec2_of_regions(BurstConfig(policy, cloud.endpoint, str(cloud.launch_credentials)))
     here = both.run(launches.attempt("p5-1", token="lb-1"), home, launches.TAGS, True)
     there = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
     again = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)

@@ -11,39 +11,41 @@ from landbridge.burst.journal.store import Store
 from landbridge.burst.model import (
     Attempt,
     Backoff,
-    Breaker,
-    Drought,
+    BudgetHold,
+    CircuitBreaker,
+    CloudInstance,
+    DecisionRecord,
     Ec2View,
-    Hold,
-    Instance,
-    Job,
-    Node,
-    Promotion,
-    Record,
+    InsufficientCapacity,
+    PromotionPolicy,
+    SlurmJob,
+    SlurmNode,
     State,
 )
 from landbridge.burst.model.timestamps import month_of
 from landbridge.burst.operator import edits
-from landbridge.burst.operator.status import join, pools, spending
-from landbridge.burst.operator.why import ADVICE, why
+from landbridge.burst.operator.status import account_spending, node_statuses, pool_statuses
+from landbridge.burst.operator.why import ADVICE, explain_job
 from landbridge.cli.main import build
-from tests.unit.burst.situations import BUSY, NOW, OFF, PLACES, RISING, site
+from tests.unit.burst.situations import BUSY, NOW, OFF, OFFERINGS, RISING, site
 
 MONTH = month_of(NOW)
-PENDING = Job(7, "PENDING", partition="gpu", account="lab", submitted=NOW - 60)
+PENDING = SlurmJob(7, "PENDING", partition="gpu", account="lab", submitted=NOW - 60)
 
 
-def instance(id: str, node: str, **more: object) -> Instance:
-    return Instance(id, node, "running", "10.0.0.1", "subnet-a", "p5", "on-demand", NOW, pool="gpu", **more)  # type: ignore[arg-type]
+def instance(id: str, node: str, **more: object) -> CloudInstance:
+    return CloudInstance(id, node, "running", "10.0.0.1", "subnet-a", "p5", "on-demand", NOW, pool="gpu", **more)  # type: ignore[arg-type]
 
 
-def nodes(**states: tuple[str, ...]) -> dict[str, Node]:
-    return {name.replace("_", "-"): Node(name.replace("_", "-"), frozenset(words)) for name, words in states.items()}
+def nodes(**states: tuple[str, ...]) -> dict[str, SlurmNode]:
+    return {
+        name.replace("_", "-"): SlurmNode(name.replace("_", "-"), frozenset(words)) for name, words in states.items()
+    }
 
 
 def test_the_two_sides_are_joined() -> None:
     found = (instance("i-1", "g-1"), instance("i-2", "g-2"), instance("i-3", "g-2"), instance("i-4", ""))
-    rows = join(found, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING))
+    rows = node_statuses(found, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING))
     assert {(row.node, row.instance): row.remark for row in rows} == {
         ("", "i-4"): "instance without name",
         ("g-1", "i-1"): "",
@@ -56,7 +58,7 @@ def test_the_two_sides_are_joined() -> None:
 
 def test_an_instance_whose_node_is_off_or_down_or_unknown_is_said() -> None:
     found = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
-    rows = join(found, nodes(g_1=OFF, g_2=("DOWN", "CLOUD")))
+    rows = node_statuses(found, nodes(g_1=OFF, g_2=("DOWN", "CLOUD")))
     assert [row.remark for row in rows] == [
         "instance of a node that is powered down",
         "node is down",
@@ -66,49 +68,54 @@ def test_an_instance_whose_node_is_off_or_down_or_unknown_is_said() -> None:
 
 def test_pools_tell_what_stops_them_and_what_they_cost() -> None:
     state = State(
-        droughts={PLACES[0].key: Drought(NOW + 60, 1, "ICE"), PLACES[1].key: Drought(NOW - 1, 1, "ICE")},
-        breakers={"gpu": Breaker("UnauthorizedOperation", "no", NOW, 1, NOW + 600)},
+        insufficient_capacity={
+            OFFERINGS[0].key: InsufficientCapacity(NOW + 60, 1, "ICE"),
+            OFFERINGS[1].key: InsufficientCapacity(NOW - 1, 1, "ICE"),
+        },
+        breakers={"gpu": CircuitBreaker("UnauthorizedOperation", "no", NOW, 1, NOW + 600)},
         drained={"big": "rain"},
-        holds={"t": Hold("lab", "gpu", MONTH, 40.0, 10.0, NOW)},
+        holds={"t": BudgetHold("lab", "gpu", MONTH, 40.0, 10.0, NOW)},
         spent={(MONTH, "lab", "gpu"): 2.0, ("2026-01", "lab", "gpu"): 100.0, (MONTH, "", "big"): 5.0},
     )
-    big, gpu = pools(site(), state, Ec2View(NOW, (instance("i-1", "g-1"),)), NOW)
+    big, gpu = pool_statuses(site(), state, Ec2View(NOW, (instance("i-1", "g-1"),)), NOW)
     assert (big.name, big.drained, big.instances, big.spent_usd, big.dry) == ("big", "rain", 0, 5.0, ())
-    assert (gpu.breaker, [dry.place for dry in gpu.dry]) == ("UnauthorizedOperation: no", [PLACES[0].key])
+    assert (gpu.breaker, [dry.offering for dry in gpu.dry]) == ("UnauthorizedOperation: no", [OFFERINGS[0].key])
     assert (gpu.instances, gpu.spent_usd, gpu.held_usd) == (1, 2.0, 40.0)
-    assert spending(state, NOW) == {"": (5.0, 0.0), "lab": (2.0, 40.0)}
+    assert account_spending(state, NOW) == {"": (5.0, 0.0), "lab": (2.0, 40.0)}
 
 
 def test_a_restricted_job_is_told_so_and_nothing_else() -> None:
-    answer = why(7, Job(7, "PENDING", partition="gpu", account="ward"), State(), site(), (), NOW)
+    answer = explain_job(7, SlurmJob(7, "PENDING", partition="gpu", account="ward"), State(), site(), (), NOW)
     assert [(point.about, point.code) for point in answer.now] == [("job", ""), ("policy", "RESIDENCY")]
     assert "patients" in answer.now[1].text
     assert answer.do == (ADVICE["RESIDENCY"],)
 
 
 def test_a_job_without_room_learns_places_prices_and_when_it_is_tried_again() -> None:
-    rejected = [{"place": PLACES[0].key, "code": "CAPACITY", "why": "none left", "usd": 10.0}]
+    rejected = [{"offering": OFFERINGS[0].key, "code": "CAPACITY", "why": "none left", "usd": 10.0}]
     records = [
-        Record(NOW - 30, "exhausted", (7,), ("g-1", "g-2"), "gpu", "CAPACITY", "none", details={"rejected": rejected})
+        DecisionRecord(
+            NOW - 30, "exhausted", (7,), ("g-1", "g-2"), "gpu", "CAPACITY", "none", details={"rejected": rejected}
+        )
     ]
     state = State(backoffs={7: Backoff(NOW + 120, 2, "CAPACITY", "none left anywhere")})
-    answer = why(7, PENDING, state, site(), records, NOW)
+    answer = explain_job(7, PENDING, state, site(), records, NOW)
     backoff = next(point for point in answer.now if point.about == "backoff")
     assert "none left anywhere" in backoff.text and "2027-01-15T08:02:00Z" in backoff.text
-    assert [(point.text, point.usd) for point in answer.before if point.about == "place"] == [
-        (f"{PLACES[0].key}: none left", 10.0)
+    assert [(point.text, point.usd) for point in answer.before if point.about == "offering"] == [
+        (f"{OFFERINGS[0].key}: none left", 10.0)
     ]
     assert answer.do == (ADVICE["CAPACITY"],)
 
 
 def test_a_running_job_shows_its_launch_and_what_is_held_and_needs_nothing() -> None:
     attempt = Attempt(
-        "t", "g", "gpu", PLACES[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW,
+        "t", "g", "gpu", OFFERINGS[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW,
         instances={"g-1": "i-1"},
     )  # fmt: skip
-    state = State(attempts={"t": attempt}, holds={"t": Hold("lab", "gpu", MONTH, 40.0, 10.0, NOW)})
-    old = [Record(NOW - 90, "exhausted", (7,), ("g-1",), "gpu", "CAPACITY", "none")]
-    answer = why(7, Job(7, "RUNNING", ("g-1",), "gpu", "lab"), state, site(), old, NOW)
+    state = State(attempts={"t": attempt}, holds={"t": BudgetHold("lab", "gpu", MONTH, 40.0, 10.0, NOW)})
+    old = [DecisionRecord(NOW - 90, "exhausted", (7,), ("g-1",), "gpu", "CAPACITY", "none")]
+    answer = explain_job(7, SlurmJob(7, "RUNNING", ("g-1",), "gpu", "lab"), state, site(), old, NOW)
     assert {point.about: point.usd for point in answer.now} == {
         "job": None,
         "policy": None,
@@ -119,14 +126,14 @@ def test_a_running_job_shows_its_launch_and_what_is_held_and_needs_nothing() -> 
 
 
 def test_a_job_that_waits_at_home_learns_when_it_may_burst() -> None:
-    policy = site(promotions=(Promotion("onprem", ("gpu",), 600.0),))
-    job = Job(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)
-    (said,) = (point.text for point in why(7, job, State(), policy, (), NOW).now if point.about == "promotion")
+    policy = site(promotions=(PromotionPolicy("onprem", ("gpu",), 600.0),))
+    job = SlurmJob(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)
+    (said,) = (point.text for point in explain_job(7, job, State(), policy, (), NOW).now if point.about == "promotion")
     assert said == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
 
 
 def test_nobody_knows_the_job() -> None:
-    assert not why(7, None, State(), site(), (), NOW).known
+    assert not explain_job(7, None, State(), site(), (), NOW).known
 
 
 @pytest.fixture
@@ -139,13 +146,16 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "burst.json"
     path.write_text(json.dumps(raw))
     pool = next(iter(raw["pools"]))
-    dry = raw["pools"][pool]["places"][0]["key"]
+    dry = raw["pools"][pool]["offerings"][0]["key"]
     with closing(Store(state / "burst.db")) as store:
         store.save(
             State(),
             State(
-                breakers={pool: Breaker("UnauthorizedOperation", "no", NOW, 1, NOW)},
-                droughts={dry: Drought(NOW, 1, "ICE"), "elsewhere": Drought(NOW, 1, "ICE")},
+                breakers={pool: CircuitBreaker("UnauthorizedOperation", "no", NOW, 1, NOW)},
+                insufficient_capacity={
+                    dry: InsufficientCapacity(NOW, 1, "ICE"),
+                    "elsewhere": InsufficientCapacity(NOW, 1, "ICE"),
+                },
             ),
         )
     return path
@@ -156,7 +166,7 @@ def command(file: Path, *words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def journal(file: Path) -> tuple[State, tuple[Record, ...]]:
+def journal(file: Path) -> tuple[State, tuple[DecisionRecord, ...]]:
     with closing(Store(file.parent / "state" / "burst.db")) as store:
         return store.load(), store.records()
 
@@ -182,7 +192,7 @@ def test_a_breaker_is_reset_with_the_pools_own_droughts(file: Path) -> None:
     pool = pool_of(file)
     assert command(file, "reset-breaker", pool)[0] == 0
     state, _ = journal(file)
-    assert state.breakers == {} and list(state.droughts) == ["elsewhere"]
+    assert state.breakers == {} and list(state.insufficient_capacity) == ["elsewhere"]
     assert command(file, "reset-breaker", pool)[0] == 2
 
 
@@ -199,10 +209,12 @@ def test_an_edit_leaves_alone_what_the_daemon_writes_meanwhile(file: Path) -> No
         def change(state: State) -> State:
             # Between the reading and the writing of the edit the daemon has finished a pass.
             with closing(Store(store.path)) as other:
-                other.save(before, State(breakers={}, droughts=before.droughts, throttled_until=5.0))
+                other.save(
+                    before, State(breakers={}, insufficient_capacity=before.insufficient_capacity, throttled_until=5.0)
+                )
             return edits.drain(site(), "gpu", "why")(state)
 
-        edits.edit(store, file.parent / "nobody", change, Record(NOW, "drain", pool="gpu"))
+        edits.edit(store, file.parent / "nobody", change, DecisionRecord(NOW, "drain", pool="gpu"))
         found = store.load()
     assert (dict(found.drained), found.breakers, found.throttled_until) == ({"gpu": "why"}, {}, 5.0)
 
@@ -211,9 +223,9 @@ def test_history_is_filtered(file: Path) -> None:
     with closing(Store(file.parent / "state" / "burst.db")) as store:
         store.record(
             [
-                Record(NOW, "launched", (1,), ("g-1", "g-2"), "gpu", usd=4.5),
-                Record(NOW + 60, "exhausted", (2,), (), "big", "CAPACITY", "none"),
-                Record(NOW + 120, "exhausted", (1,), (), "gpu", "QUOTA", "0 vCPUs"),
+                DecisionRecord(NOW, "launched", (1,), ("g-1", "g-2"), "gpu", usd=4.5),
+                DecisionRecord(NOW + 60, "exhausted", (2,), (), "big", "CAPACITY", "none"),
+                DecisionRecord(NOW + 120, "exhausted", (1,), (), "gpu", "QUOTA", "0 vCPUs"),
             ]
         )
     assert command(file, "history", "--job", "2")[1] == "2027-01-15T08:01:00Z  exhausted  big  job 2  CAPACITY  none\n"

@@ -16,27 +16,27 @@ from sandbox.aws_emulator.process import Cloud, running
 from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
 
 DRAINED = "p5: no node is started any more; its running nodes stay as long as Slurm uses them\n"
-SHORT = {"drought_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
+SHORT = {"insufficient_capacity_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def offering(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("slurm")
 
 
 @pytest.fixture(scope="module")
-def emulator(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    node = f"{sys.executable} -m sandbox.embedded.node {socket_path(place)}"
+def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    node = f"{sys.executable} -m sandbox.embedded.node {socket_path(offering)}"
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0", "--launcher", "process"]
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options, "--process-command", node) as cloud:
         yield cloud
 
 
 @pytest.fixture
-def slurm(place: Path, burst: dict[str, Any]) -> Iterator[SimulatedSlurm]:
-    shutil.rmtree(place)
+def slurm(offering: Path, burst: dict[str, Any]) -> Iterator[SimulatedSlurm]:
+    shutil.rmtree(offering)
     nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
-    with SimulatedSlurm(place, nodes, burst_config={**burst, **SHORT}, suspend_time=2) as found:
+    with SimulatedSlurm(offering, nodes, burst_config={**burst, **SHORT}, suspend_time=2) as found:
         found.wait_for(lambda: (found.directory / "burst.db").exists(), 30, "the daemon made no journal")
         yield found
 
@@ -129,7 +129,7 @@ def test_a_doctor_finds_what_is_broken(cloud: Cloud, slurm: SimulatedSlurm, land
     ],
 )  # fmt: skip
 def test_slurms_programs_are_ours(said: str, wrong: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from landbridge.burst.config.config import Config
+    from landbridge.burst.config.config import BurstConfig
     from landbridge.burst.operator.doctor import programs
     from tests.unit.burst.situations import site
 
@@ -139,4 +139,4 @@ def test_slurms_programs_are_ours(said: str, wrong: int, tmp_path: Path, monkeyp
     (tmp_path / "scontrol").write_text(f"#!/bin/sh\ncat {tmp_path}/config\n")
     (tmp_path / "scontrol").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert len(list(programs(Config(site()), time.time()))) == wrong
+    assert len(list(programs(BurstConfig(site()), time.time()))) == wrong

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.config.config import Config, ConfigError, load, parse
-from landbridge.burst.model import Account, Interface, Promotion
+from landbridge.burst.config.config import BurstConfig, ConfigError, load, parse
+from landbridge.burst.model import AccountPolicy, LaunchInterface, PromotionPolicy
 
 SAMPLE = Path(__file__).parent / "data" / "burst.json"
 
@@ -22,14 +22,14 @@ def test_the_sample_is_read_whole() -> None:
     assert (policy.cluster, policy.region, policy.cost_center) == ("sandbox", "us-east-1", "4711")
     assert config.database == Path("/var/lib/landbridge/burst.db")
     assert (config.endpoint, config.metrics, config.snapshot_dir) == (None, "127.0.0.1:9810", None)
-    assert policy.accounts["vision"] == Account("vision", "internal", True, 20000.0, True)
+    assert policy.accounts["vision"] == AccountPolicy("vision", "internal", True, 20000.0, True)
     assert not policy.accounts["patients"].aws
     assert (policy.monthly_usd, policy.hard, policy.pool_monthly_usd) == (120000.0, False, {"p5": 90000.0})
-    assert policy.promotions == (Promotion("gpu", ("p5",), 600.0),)
-    assert policy.drought_seconds == (120.0, 1800.0)
-    block, zone, spot = policy.pools["p5"].places
+    assert policy.promotions == (PromotionPolicy("gpu", ("p5",), 600.0),)
+    assert policy.insufficient_capacity_seconds == (120.0, 1800.0)
+    block, zone, spot = policy.pools["p5"].offerings
     assert (block.kind, block.market, block.size, block.closes) == ("capacity_block", "capacity-block", 8, 1795604800.0)
-    assert zone.interfaces == (Interface(0, 0, "interface"), Interface(0, 1, "efa-only"))
+    assert zone.interfaces == (LaunchInterface(0, 0, "interface"), LaunchInterface(0, 1, "efa-only"))
     assert (spot.usd_hour, spot.max_price_usd) == (22.5, 30.0)
     pool = policy.pools["p5"]
     assert [node for node in ("p5-0", "p5-1", "p5-16", "p5-17", "p5-x", "dgx01") if pool.owns(node)] == [
@@ -40,7 +40,7 @@ def test_the_sample_is_read_whole() -> None:
 
 def test_little_is_required() -> None:
     config = parse({"cluster": "c", "region": "us-east-1", "pools": {}, "accounts": {}})
-    assert config == Config(config.policy)
+    assert config == BurstConfig(config.policy)
     assert (config.policy.lease_minutes, config.policy.launch_batch, config.policy.operators) == (30.0, 500, {"root"})
 
 
@@ -68,7 +68,7 @@ def _set(path: str, value: object) -> dict[str, Any]:
         ("monthly_usd", float("nan"), "monthly_usd: a number of 0 or more"),
         ("hard", "yes", "hard: true or false"),
         ("launch_batch", 0, "launch_batch: a whole number of 1 or more"),
-        ("drought_seconds", [5, 1], "drought_seconds: two numbers"),
+        ("insufficient_capacity_seconds", [5, 1], "insufficient_capacity_seconds: two numbers"),
         ("metrics", "9810", "metrics: '9810' is not host:port"),
         ("pools", [], "pools: an object is expected"),
         ("accounts", None, "accounts: an object is expected"),
@@ -77,11 +77,11 @@ def _set(path: str, value: object) -> dict[str, Any]:
         ("pool_monthly_usd", {"p6": 1}, "pool_monthly_usd.p6: no pool has this name"),
         ("promotions/0/partitions", "p5", "promotions[0].partitions: a list of texts"),
         ("pools/p5/max_nodes", True, "pools.p5.max_nodes: a whole number"),
-        ("pools/p5/places", [], "pools.p5.places: at least one"),
-        ("pools/p5/places/1/market", "cheap", "pools.p5.places[1].market: 'cheap' is none of"),
-        ("pools/p5/places/1/kind", "any", "pools.p5.places[1].kind: 'any' is none of"),
-        ("pools/p5/places/1/key", "p5.48xlarge/use1-az4/spot", "two have the key 'p5.48xlarge/use1-az4/spot'"),
-        ("pools/p5/places/1/subnet", None, "pools.p5.places[1].subnet: text is expected"),
+        ("pools/p5/offerings", [], "pools.p5.offerings: at least one"),
+        ("pools/p5/offerings/1/market", "cheap", "pools.p5.offerings[1].market: 'cheap' is none of"),
+        ("pools/p5/offerings/1/kind", "any", "pools.p5.offerings[1].kind: 'any' is none of"),
+        ("pools/p5/offerings/1/key", "p5.48xlarge/use1-az4/spot", "two have the key 'p5.48xlarge/use1-az4/spot'"),
+        ("pools/p5/offerings/1/subnet", None, "pools.p5.offerings[1].subnet: text is expected"),
     ],
 )  # fmt: skip
 def test_every_fault_is_named_by_its_place(path: str, value: object, fault: str) -> None:
@@ -91,10 +91,10 @@ def test_every_fault_is_named_by_its_place(path: str, value: object, fault: str)
 
 
 def test_all_faults_are_told_at_once() -> None:
-    wrong = _set("pools/p5/places/0/zone", None) | {"region": 7, "cost_centre": "4711"}
+    wrong = _set("pools/p5/offerings/0/zone", None) | {"region": 7, "cost_centre": "4711"}
     with pytest.raises(ConfigError) as caught:
         parse(wrong)
-    for part in ("pools.p5.places[0].zone", "region", "'cost_centre' is not known"):
+    for part in ("pools.p5.offerings[0].zone", "region", "'cost_centre' is not known"):
         assert part in str(caught.value)
 
 

@@ -10,7 +10,7 @@ from landbridge.burst.journal.store import Store
 from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
 from tests.unit.aws_emulator.conftest import client_of
-from tests.unit.burst.service import emulator, gone, instances, place, records, start, submit  # noqa: F401
+from tests.unit.burst.service import emulator, gone, instances, offering, records, start, submit  # noqa: F401
 
 
 def test_second_job_bursts_while_the_first_holds_the_site(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
@@ -56,8 +56,8 @@ def test_drought_requeues_at_once_and_the_job_runs_when_there_is_capacity(
     reason = next(reason for _, state, reason in job.history if state == "PENDING" and reason)
     assert reason.startswith("landbridge: CAPACITY")
     assert instances(cloud) == {}  # never half a gang
-    places = [record.details["place"] for record in records(slurm, "not-launched", job)]
-    assert places[:2] == ["p5.48xlarge/use1-az4/on-demand", "p5.48xlarge/use1-az6/on-demand"]
+    offerings = [record.details["offering"] for record in records(slurm, "not-launched", job)]
+    assert offerings[:2] == ["p5.48xlarge/use1-az4/on-demand", "p5.48xlarge/use1-az6/on-demand"]
     slurm.wait_for(lambda: job.comment, 30, "the user was not told")
     cloud.control(pool={"p5.48xlarge/use1-az6": 4})
     assert job.eligible > time.time() + 10  # it is not tried again at once, unless a person wants it to
@@ -105,7 +105,7 @@ def test_power_up_without_a_job(cloud: Cloud, start: Callable[..., SimulatedSlur
 
 
 def test_partial_batch_keeps_what_it_got(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
-    slurm = start({"drought_seconds": [600, 1200]})
+    slurm = start({"insufficient_capacity_seconds": [600, 1200]})
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 1})
     jobs = [submit(slurm) for _ in range(3)]
     slurm.wait_for(lambda: sum(job.state == "COMPLETED" for job in jobs) == 2, 40, "two have room")
@@ -120,7 +120,7 @@ def test_quota_goes_on_to_the_next_place_and_throttling_is_waited_out(
     slurm = start()
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
     assert slurm.wait(submit(slurm), 40).state == "COMPLETED"
-    slurm.wait_idle(30)  # a gang joins a node that is up in its zone, and has no other place then
+    slurm.wait_idle(30)  # a gang joins a node that is up in its zone, and has no other offering then
     cloud.control(faults={"RunInstances": {"code": "VcpuLimitExceeded", "message": "0 vCPUs", "times": 1}})
     job = submit(slurm, 2)
     assert slurm.wait(job, 40).state == "COMPLETED"

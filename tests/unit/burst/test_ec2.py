@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.config.config import Config
-from landbridge.burst.model import Place, Policy
-from landbridge.burst.model.errors import AwsError, Kind
+from landbridge.burst.config.config import BurstConfig
+from landbridge.burst.model import BurstPolicy, Offering
+from landbridge.burst.model.errors import AwsError, ErrorKind
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.launches import TAGS, attempt
@@ -33,10 +33,10 @@ def failing(call: Callable[[], Any]) -> AwsError:
     return caught.value
 
 
-def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, place: Place) -> None:
+def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
     before = time.time()
     # Given as Slurm gave them; the tag's order is the one that counts.
-    outcome = shell.run(attempt("p5-10", "p5-2", "p5-3"), place, TAGS, True)
+    outcome = shell.run(attempt("p5-10", "p5-2", "p5-3"), offering, TAGS, True)
     assert set(outcome.instances) == {"p5-2", "p5-3", "p5-10"} and not outcome.code
     assert cloud.control()["calls"]["RunInstances"] == 1 and "CreateTags" not in cloud.control()["calls"]
     view = shell.view()
@@ -44,7 +44,7 @@ def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, place: Pl
     assert {one.node: one.address for one in view.instances} == outcome.addresses
     one = view.instances[0]
     assert (one.pool, one.token, one.jobs, one.account, one.lease) == ("p5", "lb-1", (7, 8), "vision", 1_800_000_000.0)
-    assert (one.state, one.subnet, one.type, one.market) == ("running", place.subnet, "p5.48xlarge", "on-demand")
+    assert (one.state, one.subnet, one.type, one.market) == ("running", offering.subnet, "p5.48xlarge", "on-demand")
     assert before <= view.at <= time.time() and abs(one.launched - before) < 30
     tags = cloud.control()["instances"][0]["tags"]
     assert tags["landbridge:nodes"] == "p5-[02-03,10]" or tags["landbridge:nodes"] == compress(
@@ -52,35 +52,35 @@ def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, place: Pl
     )
 
 
-def test_the_same_attempt_again_starts_nothing_more(cloud: Cloud, shell: Ec2, place: Place) -> None:
-    first = shell.run(attempt("p5-1", "p5-2"), place, TAGS, True)
-    assert shell.run(attempt("p5-1", "p5-2"), place, TAGS, True) == first
+def test_the_same_attempt_again_starts_nothing_more(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+    first = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True)
+    assert shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True) == first
     assert len(cloud.control()["instances"]) == 2
 
 
 def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the_answer(
     cloud: Cloud,
     shell: Ec2,
-    place: Place,
+    offering: Offering,
 ) -> None:
-    first = shell.run(attempt("p5-1"), place, TAGS, True)
-    changed = replace(place, security_groups=())
+    first = shell.run(attempt("p5-1"), offering, TAGS, True)
+    changed = replace(offering, security_groups=())
     assert shell.run(attempt("p5-1"), changed, TAGS, True) == first
     shell.terminate(first.instances.values())
     assert len(cloud.control()["instances"]) == 1
 
 
-def test_a_whole_is_all_or_nothing_and_is_not_tried_again(cloud: Cloud, shell: Ec2, place: Place) -> None:
+def test_a_whole_is_all_or_nothing_and_is_not_tried_again(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
-    problem = failing(lambda: shell.run(attempt("p5-1", "p5-2", "p5-3"), place, TAGS, True))
-    assert (problem.code, problem.kind) == ("InsufficientInstanceCapacity", Kind.CAPACITY)
+    problem = failing(lambda: shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, True))
+    assert (problem.code, problem.kind) == ("InsufficientInstanceCapacity", ErrorKind.CAPACITY)
     # HTTP 500, which botocore by itself would ask again.
     assert cloud.control()["calls"]["RunInstances"] == 1 and cloud.control()["instances"] == []
 
 
-def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, place: Place) -> None:
+def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
-    outcome = shell.run(attempt("p5-1", "p5-2", "p5-3"), place, TAGS, False)
+    outcome = shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, False)
     assert set(outcome.instances) == {"p5-1", "p5-2"}
 
 
@@ -88,21 +88,23 @@ def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, place: Place) -> No
 def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
     cloud: Cloud,
     shell: Ec2,
-    place: Place,
+    offering: Offering,
     slept: list[float],
     after: bool,
 ) -> None:
     cloud.control(faults={"RunInstances": {"cut": True, "after": after}})
-    outcome = shell.run(attempt("p5-1"), place, TAGS, True)
+    outcome = shell.run(attempt("p5-1"), offering, TAGS, True)
     assert [one["id"] for one in cloud.control()["instances"]] == list(outcome.instances.values())
     assert len(slept) == 1
 
 
-def test_a_busy_ec2_is_asked_again_a_few_times(cloud: Cloud, shell: Ec2, place: Place, slept: list[float]) -> None:
+def test_a_busy_ec2_is_asked_again_a_few_times(
+    cloud: Cloud, shell: Ec2, offering: Offering, slept: list[float]
+) -> None:
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
-    assert shell.run(attempt("p5-1"), place, TAGS, True).instances
+    assert shell.run(attempt("p5-1"), offering, TAGS, True).instances
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 9}})
-    assert failing(lambda: shell.run(attempt("p5-2", token="lb-2"), place, TAGS, True)).kind is Kind.THROTTLE
+    assert failing(lambda: shell.run(attempt("p5-2", token="lb-2"), offering, TAGS, True)).kind is ErrorKind.THROTTLE
     assert len(slept) == 2 + 3 and all(0 < wait < 3 for wait in slept)
 
 
@@ -110,44 +112,44 @@ def test_a_busy_ec2_is_asked_again_a_few_times(cloud: Cloud, shell: Ec2, place: 
 def test_what_a_wait_does_not_mend_is_not_tried_again(
     cloud: Cloud,
     shell: Ec2,
-    place: Place,
+    offering: Offering,
     slept: list[float],
     code: str,
 ) -> None:
     cloud.control(faults={"RunInstances": {"code": code, "status": 403}})
-    assert failing(lambda: shell.run(attempt("p5-1"), place, TAGS, True)).code == code
+    assert failing(lambda: shell.run(attempt("p5-1"), offering, TAGS, True)).code == code
     assert slept == []
 
 
-def test_no_network_is_an_error_with_a_kind(cloud: Cloud, place: Place, slept: list[float]) -> None:
-    policy = Policy("sandbox", "us-east-1", {}, {})
-    nowhere = Ec2(Config(policy, "http://127.0.0.1:9", str(cloud.launch_credentials)))
-    assert failing(nowhere.view).kind is Kind.NETWORK
-    assert failing(lambda: nowhere.run(attempt("p5-1"), place, TAGS, True)).kind is Kind.NETWORK
+def test_no_network_is_an_error_with_a_kind(cloud: Cloud, offering: Offering, slept: list[float]) -> None:
+    policy = BurstPolicy("sandbox", "us-east-1", {}, {})
+    nowhere = Ec2(BurstConfig(policy, "http://127.0.0.1:9", str(cloud.launch_credentials)))
+    assert failing(nowhere.view).kind is ErrorKind.NETWORK
+    assert failing(lambda: nowhere.run(attempt("p5-1"), offering, TAGS, True)).kind is ErrorKind.NETWORK
 
 
 def test_a_file_without_keys_is_configuration(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     empty = tmp_path / "empty"
     empty.write_text("[default]\n")
-    none = Ec2(Config(Policy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(empty)))
-    assert failing(none.view).kind is Kind.CONFIGURATION
+    none = Ec2(BurstConfig(BurstPolicy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(empty)))
+    assert failing(none.view).kind is ErrorKind.CONFIGURATION
 
 
-def test_two_profiles_launch_and_end(cloud: Cloud, place: Place, tmp_path: Path) -> None:
+def test_two_profiles_launch_and_end(cloud: Cloud, offering: Offering, tmp_path: Path) -> None:
     keys = cloud.launch_credentials.read_text()
     both = tmp_path / "both"
     both.write_text(keys + "\n[terminate]\naws_access_key_id = AKIANOBODY0000000000\naws_secret_access_key = x\n")
-    shell = Ec2(Config(Policy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(both)))
-    outcome = shell.run(attempt("p5-1"), place, TAGS, True)
-    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is Kind.CONFIGURATION
+    shell = Ec2(BurstConfig(BurstPolicy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(both)))
+    outcome = shell.run(attempt("p5-1"), offering, TAGS, True)
+    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is ErrorKind.CONFIGURATION
     shell.renew(outcome.instances.values(), 1_800_003_600.0)
 
 
 def test_the_view_has_all_pages_and_nothing_of_others(
     cloud: Cloud,
     shell: Ec2,
-    place: Place,
+    offering: Offering,
     ec2: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -155,13 +157,13 @@ def test_the_view_has_all_pages_and_nothing_of_others(
 
     monkeypatch.setitem(facts()["calls"], "describe", 5)
     names = [f"p5-{number}" for number in range(1, 13)]
-    shell.run(attempt(*names), place, TAGS, True)
-    shell.run(attempt("p5-1", token="lb-9"), place, {"landbridge:cluster": "another"}, True)
+    shell.run(attempt(*names), offering, TAGS, True)
+    shell.run(attempt("p5-1", token="lb-9"), offering, {"landbridge:cluster": "another"}, True)
     # Of the cluster, and no node: a login host.
-    nics = [{"DeviceIndex": 0, "SubnetId": place.subnet}]
+    nics = [{"DeviceIndex": 0, "SubnetId": offering.subnet}]
     tags = [{"ResourceType": "instance", "Tags": [{"Key": "landbridge:cluster", "Value": "sandbox"}]}]
     ec2.run_instances(
-        LaunchTemplate={"LaunchTemplateId": place.launch_template_id},
+        LaunchTemplate={"LaunchTemplateId": offering.launch_template_id},
         MinCount=1,
         MaxCount=1,
         NetworkInterfaces=nics,
@@ -174,9 +176,9 @@ def test_the_view_has_all_pages_and_nothing_of_others(
 def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
     cloud: Cloud,
     shell: Ec2,
-    place: Place,
+    offering: Offering,
 ) -> None:
-    outcome = shell.run(attempt("p5-1", "p5-2"), place, TAGS, True)
+    outcome = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True)
     ids = [*outcome.instances.values(), "i-0123456789abcdef0"]
     shell.renew(ids, 1_800_003_600.0)
     assert {one.lease for one in shell.view().instances} == {1_800_003_600.0}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.burst.model import errors
-from landbridge.burst.model.errors import AwsError, Kind, classify
+from landbridge.burst.model.errors import AwsError, ErrorKind, classify
 
 FACTS = Path(errors.__file__).with_name("facts.json")
 
@@ -17,40 +17,40 @@ FACTS = Path(errors.__file__).with_name("facts.json")
 @pytest.mark.parametrize(
     ("code", "kind"),
     [
-        ("InsufficientInstanceCapacity", Kind.CAPACITY),
-        ("InsufficientHostCapacity", Kind.CAPACITY),
-        ("InsufficientReservedInstanceCapacity", Kind.CAPACITY),
-        ("ReservationCapacityExceeded", Kind.CAPACITY),
-        ("Unsupported", Kind.CAPACITY),
-        ("SpotMaxPriceTooLow", Kind.CAPACITY),
-        ("UnfulfillableCapacity", Kind.CAPACITY),
-        ("InsufficientFreeAddressesInSubnet", Kind.CAPACITY),
-        ("MaxSpotInstanceCountExceeded", Kind.QUOTA),
-        ("VcpuLimitExceeded", Kind.QUOTA),
-        ("RequestLimitExceeded", Kind.THROTTLE),
-        ("ConcurrentLaunchInProgressForClientToken", Kind.THROTTLE),
-        ("InternalError", Kind.NETWORK),
-        ("ServiceUnavailable", Kind.NETWORK),
-        ("503", Kind.NETWORK),
-        ("UnauthorizedOperation", Kind.CONFIGURATION),
-        ("InvalidLaunchTemplateId.NotFound", Kind.CONFIGURATION),
-        ("InvalidParameterCombination", Kind.CONFIGURATION),
-        ("OptInRequired", Kind.CONFIGURATION),
-        ("PendingVerification", Kind.CONFIGURATION),
-        ("AuthFailure", Kind.CONFIGURATION),
-        ("ExpiredToken", Kind.CONFIGURATION),
-        ("IdempotentParameterMismatch", Kind.CONFIGURATION),
-        ("NoCredentialsError", Kind.CONFIGURATION),
-        ("UnsupportedOperation", Kind.CONFIGURATION),
+        ("InsufficientInstanceCapacity", ErrorKind.CAPACITY),
+        ("InsufficientHostCapacity", ErrorKind.CAPACITY),
+        ("InsufficientReservedInstanceCapacity", ErrorKind.CAPACITY),
+        ("ReservationCapacityExceeded", ErrorKind.CAPACITY),
+        ("Unsupported", ErrorKind.CAPACITY),
+        ("SpotMaxPriceTooLow", ErrorKind.CAPACITY),
+        ("UnfulfillableCapacity", ErrorKind.CAPACITY),
+        ("InsufficientFreeAddressesInSubnet", ErrorKind.CAPACITY),
+        ("MaxSpotInstanceCountExceeded", ErrorKind.QUOTA),
+        ("VcpuLimitExceeded", ErrorKind.QUOTA),
+        ("RequestLimitExceeded", ErrorKind.THROTTLE),
+        ("ConcurrentLaunchInProgressForClientToken", ErrorKind.THROTTLE),
+        ("InternalError", ErrorKind.NETWORK),
+        ("ServiceUnavailable", ErrorKind.NETWORK),
+        ("503", ErrorKind.NETWORK),
+        ("UnauthorizedOperation", ErrorKind.CONFIGURATION),
+        ("InvalidLaunchTemplateId.NotFound", ErrorKind.CONFIGURATION),
+        ("InvalidParameterCombination", ErrorKind.CONFIGURATION),
+        ("OptInRequired", ErrorKind.CONFIGURATION),
+        ("PendingVerification", ErrorKind.CONFIGURATION),
+        ("AuthFailure", ErrorKind.CONFIGURATION),
+        ("ExpiredToken", ErrorKind.CONFIGURATION),
+        ("IdempotentParameterMismatch", ErrorKind.CONFIGURATION),
+        ("NoCredentialsError", ErrorKind.CONFIGURATION),
+        ("UnsupportedOperation", ErrorKind.CONFIGURATION),
     ],
 )
-def test_kind_of(code: str, kind: Kind) -> None:
+def test_kind_of(code: str, kind: ErrorKind) -> None:
     assert classify(code) is kind and AwsError(code, "").kind is kind
 
 
 @given(st.text())
 def test_any_code_has_a_kind(code: str) -> None:
-    assert classify(code) in Kind
+    assert classify(code) in ErrorKind
 
 
 def test_every_failed_connection_of_botocore_may_have_done_its_work() -> None:
@@ -58,7 +58,7 @@ def test_every_failed_connection_of_botocore_may_have_done_its_work() -> None:
     kinds = (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError)
     lost = [one for one in known if isinstance(one, type) and issubclass(one, kinds)]
     assert len(lost) > 5
-    assert {one.__name__: classify(one.__name__) for one in lost} == {one.__name__: Kind.NETWORK for one in lost}
+    assert {one.__name__: classify(one.__name__) for one in lost} == {one.__name__: ErrorKind.NETWORK for one in lost}
 
 
 def test_no_code_is_of_two_kinds_and_the_facts_have_a_date() -> None:

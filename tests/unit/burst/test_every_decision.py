@@ -9,19 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.burst.model import (
+    ActionOutcome,
+    BurstPolicy,
+    CommentJob,
     Down,
-    Drought,
     Ec2View,
+    InsufficientCapacity,
     Launch,
-    Node,
-    Order,
-    Outcome,
-    Policy,
-    Pool,
+    PoolPolicy,
     Renew,
+    SlurmNode,
+    SlurmOrder,
     SlurmView,
     State,
-    Tell,
     Terminate,
 )
 from landbridge.burst.reconcile.core import reconcile
@@ -39,15 +39,15 @@ from tests.unit.burst.situations import (
     instance,
     job,
     of,
-    place,
+    offering,
     site,
     slurm,
     success,
 )
 
 GANG = slurm(job(1, "g-1", "g-2", "g-3"))
-ICE = Outcome("InsufficientInstanceCapacity", "none left")
-LOST = Outcome("ReadTimeoutError", "no answer")
+ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
+LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
 # What holds of every decision.
@@ -86,7 +86,7 @@ CODES = st.sampled_from(
 
 @st.composite
 def views(draw):
-    nodes = [Node(name, frozenset(draw(STATES)), draw(REASONS)) for name in NAMES]
+    nodes = [SlurmNode(name, frozenset(draw(STATES)), draw(REASONS)) for name in NAMES]
     jobs = []
     for id in range(1, draw(st.integers(0, 4)) + 1):
         mine = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
@@ -132,7 +132,7 @@ def journals(draw):
     """What an earlier decision and its outcomes left behind, and orders."""
     kinds = st.sampled_from(["resume", "suspend", "resume-fail", "wake"])
     orders = tuple(
-        Order(
+        SlurmOrder(
             n,
             draw(kinds),
             tuple(draw(st.lists(st.sampled_from(NAMES), max_size=3))),
@@ -144,7 +144,7 @@ def journals(draw):
     state = decision.state
     for action in decision.actions:
         code = draw(CODES)
-        outcome = success(action) if isinstance(action, Launch) and not code else Outcome(code)
+        outcome = success(action) if isinstance(action, Launch) and not code else ActionOutcome(code)
         if draw(st.booleans()):
             state = end(replace(decision, state=state), action, outcome, now=NOW - 40)
     return state
@@ -165,7 +165,7 @@ def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
     for launch in launches:
         started = {node for attempt in launch.attempts for node in attempt.nodes}
         assert set(launch.gang.nodes) == started and all("POWERING_UP" in view.nodes[node].states for node in started)
-        assert all(launch.place.key == attempt.place for attempt in launch.attempts)
+        assert all(launch.offering.key == attempt.offering for attempt in launch.attempts)
         for attempt in launch.attempts:
             assert decision.state.attempts[attempt.token] == attempt and attempt.ended is None
             assert attempt.token in decision.state.holds
@@ -189,7 +189,7 @@ def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
             assert codes <= {"BUDGET"} or any(node in j.nodes for j in view.jobs.values())
     for action in of(decision, Terminate):
         assert len(set(action.instances)) == len(action.instances)
-    for tell in of(decision, Tell):
+    for tell in of(decision, CommentJob):
         assert view.jobs[tell.job].state == "PENDING"
     assert decision.next_pass is None or decision.next_pass > NOW
     json.dumps([record.details for record in decision.records])
@@ -208,16 +208,16 @@ def test_a_crash_before_acting_changes_nothing_of_what_is_launched(view, cloud, 
 
 @pytest.mark.parametrize("count", [10_000])
 def test_ten_thousand_nodes_take_well_below_a_second(count):
-    places = (place(), place("z", region="r-2"))
-    policy = Policy("site", "r", {"gpu": Pool("gpu", "g-", count, places)}, site().accounts)
+    offerings = (offering(), offering("z", region="r-2"))
+    policy = BurstPolicy("site", "r", {"gpu": PoolPolicy("gpu", "g-", count, offerings)}, site().accounts)
     names = [f"g-{n}" for n in range(1, count + 1)]
     jobs = {n: job(n, name, state="RUNNING") for n, name in enumerate(names, 1)}
-    up = SlurmView(NOW, jobs, {name: Node(name, frozenset(BUSY)) for name in names})
+    up = SlurmView(NOW, jobs, {name: SlurmNode(name, frozenset(BUSY)) for name in names})
     cloud = ec2(*(instance(f"i-{n}", name, token=f"t-{n // 500}", lease=NOW + 60) for n, name in enumerate(names, 1)))
     rising = SlurmView(
         NOW,
         {n: job(n, name) for n, name in enumerate(names, 1)},
-        {name: Node(name, frozenset(RISING)) for name in names},
+        {name: SlurmNode(name, frozenset(RISING)) for name in names},
     )
     for view, seen in ((up, cloud), (rising, ec2()), (slurm(), cloud)):
         began = time.process_time()
@@ -226,8 +226,10 @@ def test_ten_thousand_nodes_take_well_below_a_second(count):
 
 
 def test_records_say_what_was_considered_and_what_it_may_cost():
-    state = State(droughts={"p5/a/on-demand": Drought(NOW + 60, 1, "InsufficientInstanceCapacity")})
+    state = State(
+        insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(NOW + 60, 1, "InsufficientInstanceCapacity")}
+    )
     (record,) = events(decide(GANG, ec2(), state), "launch")
     assert record.jobs == (1,) and record.usd == pytest.approx(3 * 10 * 71 / 60)
-    assert record.details["place"] == "p5/b/on-demand" and record.details["usd_hour"] == 10.0
-    assert record.details["rejected"][0]["place"] == "p5/a/on-demand"
+    assert record.details["offering"] == "p5/b/on-demand" and record.details["usd_hour"] == 10.0
+    assert record.details["rejected"][0]["offering"] == "p5/a/on-demand"

@@ -5,10 +5,21 @@ from typing import Any
 import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.config.config import Config, parse
-from landbridge.burst.daemon.execute import SLURM, perform, reason
-from landbridge.burst.daemon.outcomes import told
-from landbridge.burst.model import Attempt, Down, Gang, Launch, Outcome, Place, Renew, SetAddresses, Tell, Terminate
+from landbridge.burst.config.config import BurstConfig, parse
+from landbridge.burst.daemon.execute import SLURM_FAILED, perform, reason
+from landbridge.burst.daemon.outcomes import outcome_records
+from landbridge.burst.model import (
+    ActionOutcome,
+    Attempt,
+    CommentJob,
+    Down,
+    Gang,
+    Launch,
+    Offering,
+    Renew,
+    SetAddresses,
+    Terminate,
+)
 from landbridge.burst.slurm import slurm
 from sandbox.aws_emulator.process import Cloud
 
@@ -16,17 +27,17 @@ TYPE = "p5.48xlarge/use1-az4"
 
 
 @pytest.fixture
-def config(burst: dict[str, Any]) -> Config:
+def config(burst: dict[str, Any]) -> BurstConfig:
     return parse(burst)
 
 
 @pytest.fixture
-def shell(config: Config, monkeypatch: pytest.MonkeyPatch) -> Ec2:
+def shell(config: BurstConfig, monkeypatch: pytest.MonkeyPatch) -> Ec2:
     monkeypatch.setattr("landbridge.burst.aws.ec2.time.sleep", lambda _: None)
     return Ec2(config)
 
 
-def launch(place: Place, whole: bool = True, name: str = "a") -> Launch:
+def launch(offering: Offering, whole: bool = True, name: str = "a") -> Launch:
     """A gang of four in two calls."""
     nodes = ("p5-1", "p5-2", "p5-3", "p5-4")
     gang = Gang("g", "7", "p5", nodes, (7,), whole, "vision")
@@ -35,7 +46,7 @@ def launch(place: Place, whole: bool = True, name: str = "a") -> Launch:
             f"lb-{name}-{i}",
             "g",
             "p5",
-            place.key,
+            offering.key,
             nodes[2 * i : 2 * i + 2],
             (7,),
             "vision",
@@ -47,11 +58,11 @@ def launch(place: Place, whole: bool = True, name: str = "a") -> Launch:
         )
         for i in range(2)
     )
-    return Launch(gang, place, attempts, {"landbridge:cluster": "sandbox"})
+    return Launch(gang, offering, attempts, {"landbridge:cluster": "sandbox"})
 
 
-def first(config: Config) -> Place:
-    return config.policy.pools["p5"].places[0]
+def first(config: BurstConfig) -> Offering:
+    return config.policy.pools["p5"].offerings[0]
 
 
 def alive(cloud: Cloud) -> int:
@@ -59,7 +70,7 @@ def alive(cloud: Cloud) -> int:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: Config, shell: Ec2, workers: int) -> None:
+def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2, workers: int) -> None:
     outcome = perform(launch(first(config)), shell, slurm, workers)
     assert (outcome.code, set(outcome.instances), set(outcome.addresses)) == (
         "",
@@ -70,17 +81,17 @@ def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: Config, shell
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_where_one_call_is_refused_nothing_of_the_gang_stays(
-    cloud: Cloud, config: Config, shell: Ec2, workers: int
+    cloud: Cloud, config: BurstConfig, shell: Ec2, workers: int
 ) -> None:
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config)), shell, slurm, workers)
     assert (outcome.code, outcome.instances) == ("InsufficientInstanceCapacity", {})
     assert alive(cloud) == 0 and cloud.control()["calls"]["TerminateInstances"] == 1
-    (record,) = told(launch(first(config)), outcome, 5.0)
+    (record,) = outcome_records(launch(first(config)), outcome, 5.0)
     assert (record.event, record.jobs, record.code, record.usd) == ("not-launched", (7,), outcome.code, 10.0)
 
 
-def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: Config, shell: Ec2) -> None:
+def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": {"code": "UnauthorizedOperation", "status": 403}})
     outcome = perform(launch(first(config)), shell, slurm, 1)
     assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
@@ -88,7 +99,7 @@ def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: Config
 
 
 def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
-    cloud: Cloud, config: Config, shell: Ec2
+    cloud: Cloud, config: BurstConfig, shell: Ec2
 ) -> None:
     assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
     before = {one["id"] for one in cloud.control()["instances"]}
@@ -100,7 +111,7 @@ def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
     assert {one["id"] for one in cloud.control()["instances"]} == before
 
 
-def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, config: Config, shell: Ec2) -> None:
+def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(
         faults={
             "RunInstances": [
@@ -112,14 +123,14 @@ def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, c
     assert perform(launch(first(config)), shell, slurm, 1).code == "VcpuLimitExceeded"
 
 
-def test_a_batch_keeps_what_it_got(cloud: Cloud, config: Config, shell: Ec2) -> None:
+def test_a_batch_keeps_what_it_got(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config), whole=False), shell, slurm, 1)
     assert len(outcome.instances) == 3 == alive(cloud)
     cloud.control(wipe=True)
 
 
-def test_what_cannot_be_done_is_an_outcome(cloud: Cloud, config: Config, shell: Ec2, monkeypatch: Any) -> None:
+def test_what_cannot_be_done_is_an_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2, monkeypatch: Any) -> None:
     cloud.control(
         faults={
             "TerminateInstances": {"code": "UnauthorizedOperation", "status": 403},
@@ -130,12 +141,12 @@ def test_what_cannot_be_done_is_an_outcome(cloud: Cloud, config: Config, shell: 
     ended = perform(Terminate(("i-0123456789abcdef0",), "ORPHANED"), shell, slurm)
     assert ended.code == "UnauthorizedOperation"
     assert perform(Renew(("i-0123456789abcdef0",), 2e9), shell, slurm).code == "UnauthorizedOperation"
-    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), Tell(7, "x", None)):
+    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), CommentJob(7, "x", None)):
         outcome = perform(action, shell, slurm)
-        assert outcome.code == SLURM and "scontrol" in outcome.message
-        (record,) = told(action, outcome, 5.0)
-        assert (record.event, record.code) == ("failed", SLURM)
-    assert told(Terminate(("i-1",), "ORPHANED"), Outcome(), 5.0) == ()
+        assert outcome.code == SLURM_FAILED and "scontrol" in outcome.message
+        (record,) = outcome_records(action, outcome, 5.0)
+        assert (record.event, record.code) == ("failed", SLURM_FAILED)
+    assert outcome_records(Terminate(("i-1",), "ORPHANED"), ActionOutcome(), 5.0) == ()
 
 
 def test_a_reason_is_one_short_line() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.burst.model import Launch, Order, State
+from landbridge.burst.model import Launch, SlurmOrder, State
 from tests.unit.burst.situations import BUSY, IDLE, NOW, RISING, WARMING, decide, ec2, instance, job, of, slurm
 
 
@@ -45,7 +45,7 @@ def test_components_in_other_pools_have_types_of_their_own():
 def test_what_is_launched_late_for_a_gang_is_of_the_type_that_it_has():
     there = ec2(instance("i-1", "g-1", jobs=(1,), type="p5e", subnet="subnet-b"))
     (launch,) = launches(job(1, "g-1", "g-2"), cloud=there).values()
-    assert (launch.place.instance_type, launch.place.zone) == ("p5e", "b")
+    assert (launch.offering.instance_type, launch.offering.zone) == ("p5e", "b")
 
 
 def test_a_node_that_two_components_share_is_started_once():
@@ -80,7 +80,7 @@ def test_only_the_missing_nodes_of_a_job_are_started_and_where_the_others_are():
     up = instance("i-1", "g-1", subnet="subnet-b")
     found = launches(job(1, "g-1", "g-2", "g-3"), states={"g-1": BUSY}, cloud=ec2(up))
     (launch,) = found.values()
-    assert launch.gang.nodes == ("g-2", "g-3") and launch.gang.zones == {"b"} and launch.place.zone == "b"
+    assert launch.gang.nodes == ("g-2", "g-3") and launch.gang.zones == {"b"} and launch.offering.zone == "b"
 
 
 def test_a_job_with_nodes_at_home_is_a_gang_too():
@@ -100,7 +100,7 @@ def test_jobs_that_share_one_node_start_it_once():
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_node_started_for_a_job_that_is_gone_is_given_up(known):
-    order = Order(1, "resume", ("g-1",), NOW - 30, {7: ("g-1",)} if known else {})
+    order = SlurmOrder(1, "resume", ("g-1",), NOW - 30, {7: ("g-1",)} if known else {})
     decision = decide(slurm(states={"g-1": WARMING}), ec2(), State(orders=(order,)))
     # Without a job in the resume file somebody wants the node for itself.
     assert len(of(decision, Launch)) == (0 if known else 1)
@@ -112,11 +112,11 @@ def test_a_node_started_for_a_job_that_is_gone_is_given_up(known):
 
 def test_orders_are_gone_when_slurm_shows_what_they_asked_for():
     orders = (
-        Order(1, "resume", ("g-1",), NOW - 30, {}),
-        Order(2, "resume", ("g-2",), NOW - 30, {}),
-        Order(3, "suspend", ("g-3",), NOW - 30),
-        Order(4, "suspend", ("g-4",), NOW - 30),
-        Order(5, "wake", (), NOW - 30),
+        SlurmOrder(1, "resume", ("g-1",), NOW - 30, {}),
+        SlurmOrder(2, "resume", ("g-2",), NOW - 30, {}),
+        SlurmOrder(3, "suspend", ("g-3",), NOW - 30),
+        SlurmOrder(4, "suspend", ("g-4",), NOW - 30),
+        SlurmOrder(5, "wake", (), NOW - 30),
     )
     view = slurm(job(1, "g-1"), states={"g-2": IDLE, "g-4": RISING})
     left = decide(view, ec2(instance("i-4", "g-4", launched=NOW - 400)), State(orders=orders)).state.orders

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.aws.instances import lease, lease_text, named
+from landbridge.burst.aws.instances import lease, lease_text, node_of
 from landbridge.burst.aws.instances_xml import FIELDS, read
-from landbridge.burst.model import Place
+from landbridge.burst.model import Offering
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.burst.launches import TAGS, attempt
@@ -20,9 +20,9 @@ from tests.unit.burst.launches import TAGS, attempt
 def test_every_node_has_one_index(numbers: set[int], data: st.DataObject) -> None:
     nodes = [f"n{number}" for number in numbers]
     tags = {"landbridge:nodes": compress(nodes)}
-    assert sorted(named(tags, index) for index in range(len(nodes))) == sorted(nodes)
-    assert named(tags, len(nodes)) == ""
-    assert named({**tags, "landbridge:node": "own"}, data.draw(st.integers(0, 40))) == "own"
+    assert sorted(node_of(tags, index) for index in range(len(nodes))) == sorted(nodes)
+    assert node_of(tags, len(nodes)) == ""
+    assert node_of({**tags, "landbridge:node": "own"}, data.draw(st.integers(0, 40))) == "own"
 
 
 @given(st.integers(0, 4_000_000_000))
@@ -35,8 +35,8 @@ def test_a_lease_that_cannot_be_read_is_none(text: str) -> None:
     assert lease(text) is None
 
 
-def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2, place: Place) -> None:
-    shell.run(attempt("p5-1"), place, TAGS, True)
+def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+    shell.run(attempt("p5-1"), offering, TAGS, True)
     (client,) = clients("us-east-1", cloud.endpoint, str(cloud.launch_credentials), ("default",))
     answer: Any = client.describe_instances()
     assert "Reservations" not in answer and {"InstanceId", "Tags"} <= set(answer["Instances"][0]) <= {
@@ -45,8 +45,8 @@ def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2,
     }
 
 
-def test_what_is_read_is_what_botocore_reads(cloud: Cloud, ec2: Any, shell: Ec2, place: Place) -> None:
-    shell.run(attempt("p5-1", "p5-2"), place, {**TAGS, "a": "<&> ü 'x'"}, True)
+def test_what_is_read_is_what_botocore_reads(cloud: Cloud, ec2: Any, shell: Ec2, offering: Offering) -> None:
+    shell.run(attempt("p5-1", "p5-2"), offering, {**TAGS, "a": "<&> ü 'x'"}, True)
     bodies: list[bytes] = []
     ec2.meta.events.register(
         "before-parse.ec2.DescribeInstances", lambda response_dict, **_: bodies.append(response_dict["body"])

@@ -16,10 +16,21 @@ from typing import Any
 import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.config.config import Config
+from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Account, Interface, Job, Node, Place, Policy, Pool, Record, SlurmView, State
+from landbridge.burst.model import (
+    AccountPolicy,
+    BurstPolicy,
+    DecisionRecord,
+    LaunchInterface,
+    Offering,
+    PoolPolicy,
+    SlurmJob,
+    SlurmNode,
+    SlurmView,
+    State,
+)
 from sandbox.aws_emulator.process import Cloud, running
 from tests.unit.aws_emulator.conftest import Stack, build, client_of
 
@@ -42,14 +53,14 @@ class Still:
     def active(self) -> bool:
         return True
 
-    def view(self, policy: Policy, need_pending: bool = True, suspects: Any = ()) -> SlurmView:
-        job = Job(self.job, "CONFIGURING", self.nodes, "gpu", "lab", "ann", started=self.started, minutes=60)
+    def view(self, policy: BurstPolicy, need_pending: bool = True, suspects: Any = ()) -> SlurmView:
+        job = SlurmJob(self.job, "CONFIGURING", self.nodes, "gpu", "lab", "ann", started=self.started, minutes=60)
         if self.refused:
-            job = Job(self.job, "PENDING", (), "gpu", "lab", "ann", restarts=1, minutes=60)
+            job = SlurmJob(self.job, "PENDING", (), "gpu", "lab", "ann", restarts=1, minutes=60)
         up = frozenset({"ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"})
         off = frozenset({"IDLE", "CLOUD", "POWERED_DOWN"})
         names = [f"g-{number}" for number in range(1, 9)]
-        return SlurmView(self.started, {self.job: job}, {n: Node(n, up if n in job.nodes else off) for n in names})
+        return SlurmView(self.started, {self.job: job}, {n: SlurmNode(n, up if n in job.nodes else off) for n in names})
 
     def down(self, nodes: Any, reason: str) -> None:
         self.refused = reason
@@ -90,7 +101,7 @@ class Counted:
         self.store.save(before, after)
         self.point()
 
-    def record(self, records: tuple[Record, ...]) -> None:
+    def record(self, records: tuple[DecisionRecord, ...]) -> None:
         self.store.record(records)
 
 
@@ -100,7 +111,7 @@ class Site:
 
     cloud: Cloud
     stack: Stack
-    config: Config
+    config: BurstConfig
     child: Ec2
     heir: Ec2
 
@@ -113,8 +124,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("cloud")
     with running(folder, "--with-parent", "--boot-delay", "0") as cloud:
         stack = build(client_of(cloud, "ec2"))
-        places = tuple(
-            Place(
+        offerings = tuple(
+            Offering(
                 key=f"{TYPE}/{zone}/on-demand",
                 kind="on_demand",
                 instance_type=TYPE,
@@ -124,25 +135,25 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 launch_template_id=stack.template,
                 launch_template_version="1",
                 usd_hour=10.0,
-                interfaces=(Interface(0, 0, "efa"),),
+                interfaces=(LaunchInterface(0, 0, "efa"),),
                 security_groups=(stack.group,),
             )
             for zone, subnet in zip("ab", stack.subnets, strict=True)
         )
-        policy = Policy(
+        policy = BurstPolicy(
             "site",
             "us-east-1",
-            {"gpu": Pool("gpu", "g-", 8, places)},
-            {"lab": Account("lab", "internal", True)},
+            {"gpu": PoolPolicy("gpu", "g-", 8, offerings)},
+            {"lab": AccountPolicy("lab", "internal", True)},
         )
-        config = Config(policy, cloud.endpoint, str(cloud.launch_credentials), state_dir=folder)
+        config = BurstConfig(policy, cloud.endpoint, str(cloud.launch_credentials), state_dir=folder)
         cloud.control(
             buckets={action: [1e6, 1e6] for action in ("RunInstances", "DescribeInstances", "TerminateInstances")}
         )
         yield Site(cloud, stack, config, Ec2(config), Ec2(config))
 
 
-def launch(site: Site, policy: Policy, slurm: Still, path: Path, deadly: int | None) -> int:
+def launch(site: Site, policy: BurstPolicy, slurm: Still, path: Path, deadly: int | None) -> int:
     """One pass in a child that dies at point `deadly`; how many points it passed, 0 where it died."""
     reading, writing = os.pipe()
     child = os.fork()

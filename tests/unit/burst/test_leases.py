@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.burst.model import Down, Renew, State
-from landbridge.burst.reconcile.leases import at_launch
+from landbridge.burst.reconcile.leases import lease_at_launch
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,
@@ -28,7 +28,7 @@ def renewed(decision):
 
 @pytest.mark.parametrize(("minutes", "length"), [(60, 1 + 60 + 10), (None, 1 + 20)])
 def test_the_first_lease_covers_boot_limit_and_grace(minutes, length):
-    assert at_launch(site(), site().pools["gpu"], minutes, NOW) == NOW + length * 60
+    assert lease_at_launch(site(), site().pools["gpu"], minutes, NOW) == NOW + length * 60
 
 
 @pytest.mark.parametrize(

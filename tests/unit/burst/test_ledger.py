@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.model import Down, Hold, Launch, Outcome, State
+from landbridge.burst.model import ActionOutcome, BudgetHold, Down, Launch, State
 from landbridge.burst.model.timestamps import month_of, month_start
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from tests.unit.burst.situations import (
@@ -21,8 +21,8 @@ from tests.unit.burst.situations import (
     job,
     launched,
     of,
+    offering,
     only_launch,
-    place,
     site,
     slurm,
     success,
@@ -38,18 +38,18 @@ def committed(state):
 def test_a_launch_is_held_until_the_end_of_its_lease():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
     (hold,) = decision.state.holds.values()
-    assert hold == Hold("lab", "gpu", MONTH, pytest.approx(2 * 10 * 71 / 60), 10.0, NOW)
+    assert hold == BudgetHold("lab", "gpu", MONTH, pytest.approx(2 * 10 * 71 / 60), 10.0, NOW)
 
 
 def test_a_refused_launch_holds_nothing():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
-    state = end(decision, only_launch(decision), Outcome("InsufficientInstanceCapacity", "none"))
+    state = end(decision, only_launch(decision), ActionOutcome("InsufficientInstanceCapacity", "none"))
     assert not state.holds and not state.spent
 
 
 def test_a_partly_served_batch_holds_for_what_it_got():
     decision = decide(slurm(job(1, "g-1"), job(2, "g-2")), ec2())
-    state = end(decision, only_launch(decision), Outcome(instances={"g-1": "i-1"}))
+    state = end(decision, only_launch(decision), ActionOutcome(instances={"g-1": "i-1"}))
     (hold,) = state.holds.values()
     assert hold.usd == pytest.approx(10 * 71 / 60)
 
@@ -80,8 +80,8 @@ def test_what_nobody_saw_end_has_cost_at_most_what_was_held(seen, usd):
 def test_a_new_journal_holds_for_what_it_finds():
     found = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
     state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*found)).state
-    assert state.holds == {"lb-1": Hold("lab", "gpu", MONTH, pytest.approx(40.0), 10.0, NOW - 3600)}
-    assert state.attempts["lb-1"].place == "p5/a/on-demand"
+    assert state.holds == {"lb-1": BudgetHold("lab", "gpu", MONTH, pytest.approx(40.0), 10.0, NOW - 3600)}
+    assert state.attempts["lb-1"].offering == "p5/a/on-demand"
 
 
 def test_a_month_that_ends_keeps_what_was_used_in_it():
@@ -91,7 +91,7 @@ def test_a_month_that_ends_keeps_what_was_used_in_it():
     state = decide(slurm(states={"g-1": BUSY}), ec2(found), before, now=start + 60).state
     assert state.spent == {("2027-01", "lab", "gpu"): pytest.approx(10.0)}
     (hold,) = state.holds.values()
-    assert hold.month == "2027-02" and hold.made == start and hold.usd == pytest.approx(20.0)
+    assert hold.month == "2027-02" and hold.created_at == start and hold.usd == pytest.approx(20.0)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_launches_of_one_pass_count_together():
 
 def test_of_a_batch_as_many_start_as_can_be_paid():
     jobs = [job(n, f"g-{n}", account="poor", minutes=169) for n in range(1, 6)]  # 30 USD each
-    decision = decide(slurm(*jobs), ec2(), policy=site((place("a"),)))
+    decision = decide(slurm(*jobs), ec2(), policy=site((offering("a"),)))
     assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")
     (down,) = of(decision, Down)
     assert down.nodes == ("g-4", "g-5") and down.code == "BUDGET" and set(decision.state.backoffs) == {4, 5}
@@ -169,7 +169,9 @@ def test_a_hard_cap_is_never_broken(steps):
         assert committed(decision.state) <= 100.0 + 1e-6
         state = decision.state
         for launch in of(decision, Launch):
-            outcome = Outcome("InsufficientInstanceCapacity") if what == "ice" else success(launch, 1 + 10 * number)
+            outcome = (
+                ActionOutcome("InsufficientInstanceCapacity") if what == "ice" else success(launch, 1 + 10 * number)
+            )
             state = end(replace(decision, state=state), launch, outcome, policy, now)
             alive += launched(launch, outcome, now)
         assert committed(state) <= 100.0 + 1e-6

@@ -7,33 +7,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.aws.unattached import EVERY, Kind, Leftover, Sweep
-from landbridge.burst.model import Place, Policy
+from landbridge.burst.aws.unattached import (
+    CHECK_INTERVAL_SECONDS,
+    UnattachedCollector,
+    UnattachedKind,
+    UnattachedResource,
+)
+from landbridge.burst.model import BurstPolicy, Offering
 from landbridge.burst.model.errors import AwsError
 from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.launches import TAGS, attempt
 
 BOUND = 300.0
-POLICY = Policy("sandbox", "us-east-1", {}, {}, orphan_seconds=BOUND)
+POLICY = BurstPolicy("sandbox", "us-east-1", {}, {}, orphan_seconds=BOUND)
 LAUNCHED = {**TAGS, "landbridge:pool": "p5", "landbridge:launch": "lb-1"}
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.floats(-900, 900)), max_size=12))
 def test_only_what_every_look_for_the_whole_time_has_seen_is_ripe(looks: list[tuple[set[str], float]]) -> None:
-    sweep, now, since = Sweep(), 1_000_000.0, dict[str, float]()
+    sweep, now, since = UnattachedCollector(), 1_000_000.0, dict[str, float]()
     for names, later in looks:
         now += later
         since = {name: min(now, since.get(name, now)) for name in names}
-        found = [Leftover("volume", name, "p5", "lb-1") for name in sorted(names)]
+        found = [UnattachedResource("volume", name, "p5", "lb-1") for name in sorted(names)]
         ripe = {one.id for one in sweep.ripe(found, BOUND, now)}
         assert ripe == {name for name in names if now - since[name] >= BOUND}
 
 
 def test_it_looks_now_and_then() -> None:
-    sweep = Sweep()
+    sweep = UnattachedCollector()
     assert sweep.due(0.0)
     sweep.looked = 1000.0
-    assert not sweep.due(1000.0 + EVERY - 1) and sweep.due(1000.0 + EVERY) and sweep.due(999.0)
+    assert (
+        not sweep.due(1000.0 + CHECK_INTERVAL_SECONDS - 1)
+        and sweep.due(1000.0 + CHECK_INTERVAL_SECONDS)
+        and sweep.due(999.0)
+    )
 
 
 def volume(ec2: Any, tags: dict[str, str]) -> str:
@@ -56,17 +65,17 @@ def there(ec2: Any) -> set[str]:
 
 
 def test_what_a_launch_left_goes_after_its_time_and_nothing_else(
-    ec2: Any, stack: Stack, shell: Ec2, place: Place
+    ec2: Any, stack: Stack, shell: Ec2, offering: Offering
 ) -> None:
-    shell.run(attempt("p5-1"), place, TAGS, True)
+    shell.run(attempt("p5-1"), offering, TAGS, True)
     kept = {
         volume(ec2, {}),
         volume(ec2, {"landbridge:cluster": "sandbox", "Name": "slurm's state"}),
         volume(ec2, {**LAUNCHED, "landbridge:cluster": "another"}),
     }
     left = {volume(ec2, LAUNCHED), interface(ec2, stack.subnets[0], LAUNCHED)}
-    before, sweep = there(ec2), Sweep()
-    assert {one.id for one in shell.leftovers()} == left
+    before, sweep = there(ec2), UnattachedCollector()
+    assert {one.id for one in shell.unattached()} == left
     assert sweep.sweep(shell, POLICY, 1000.0) == ([], [])
     records, failures = sweep.sweep(shell, POLICY, 1000.0 + BOUND)
     assert failures == [] and {record.details["id"] for record in records} == left
@@ -78,44 +87,44 @@ def test_what_a_launch_left_goes_after_its_time_and_nothing_else(
 class _Seen:
     """The real shell after a look that still showed something."""
 
-    def __init__(self, shell: Ec2, shown: Leftover) -> None:
+    def __init__(self, shell: Ec2, shown: UnattachedResource) -> None:
         self._shown, self.delete = shown, shell.delete
 
-    def leftovers(self) -> list[Leftover]:
+    def unattached(self) -> list[UnattachedResource]:
         return [self._shown]
 
 
 @pytest.mark.parametrize(("kind", "prefix"), [("volume", "vol"), ("network-interface", "eni")])
-def test_what_is_gone_already_is_as_it_should_be(shell: Ec2, kind: Kind, prefix: str) -> None:
+def test_what_is_gone_already_is_as_it_should_be(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
     """Somebody else was quicker: EC2 says so, and that is no failure."""
-    gone = Leftover(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
-    sweep, source = Sweep(), _Seen(shell, gone)
+    gone = UnattachedResource(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
+    sweep, source = UnattachedCollector(), _Seen(shell, gone)
     sweep.sweep(source, POLICY, 0.0)
     records, failures = sweep.sweep(source, POLICY, BOUND)
     assert failures == [] and [record.details["id"] for record in records] == [gone.id]
 
 
-def test_what_is_in_use_again_stays(ec2: Any, shell: Ec2, place: Place) -> None:
-    shell.run(attempt("p5-1"), place, TAGS, True)
+def test_what_is_in_use_again_stays(ec2: Any, shell: Ec2, offering: Offering) -> None:
+    shell.run(attempt("p5-1"), offering, TAGS, True)
     (used,) = [one["VolumeId"] for one in ec2.describe_volumes()["Volumes"] if one["Attachments"]]
     with pytest.raises(AwsError):
-        shell.delete(Leftover("volume", used, "p5", "lb-1"))
+        shell.delete(UnattachedResource("volume", used, "p5", "lb-1"))
     assert used in there(ec2)
 
 
 class Refusing:
     """EC2 that refuses one of two."""
 
-    def leftovers(self) -> list[Leftover]:
-        return [Leftover("volume", name, "p5", "lb-1") for name in ("vol-1", "vol-2")]
+    def unattached(self) -> list[UnattachedResource]:
+        return [UnattachedResource("volume", name, "p5", "lb-1") for name in ("vol-1", "vol-2")]
 
-    def delete(self, leftover: Leftover) -> None:
-        if leftover.id == "vol-1":
+    def delete(self, resource: UnattachedResource) -> None:
+        if resource.id == "vol-1":
             raise AwsError("UnauthorizedOperation", "no")
 
 
 def test_one_that_is_refused_keeps_no_other() -> None:
-    sweep = Sweep()
+    sweep = UnattachedCollector()
     sweep.sweep(Refusing(), POLICY, 0.0)
     records, failures = sweep.sweep(Refusing(), POLICY, BOUND)
     assert [record.details["id"] for record in records] == ["vol-2"]

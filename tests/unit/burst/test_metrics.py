@@ -11,36 +11,38 @@ import pytest
 from landbridge.burst.daemon.metrics import Metrics, serve
 from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.model import (
+    ActionOutcome,
     Attempt,
-    Breaker,
-    Drought,
+    BudgetHold,
+    CircuitBreaker,
+    CloudInstance,
+    DecisionRecord,
     Ec2View,
     Gang,
-    Hold,
-    Instance,
+    InsufficientCapacity,
     Launch,
-    Node,
-    Outcome,
-    Place,
-    Record,
+    Offering,
+    SlurmNode,
     SlurmView,
     State,
 )
 
-PLACE = Place("p5/a/on-demand", "on_demand", "p5.48xlarge", "subnet-1", "a", "on-demand", "lt-1", "1")
+OFFERING = Offering("p5/a/on-demand", "on_demand", "p5.48xlarge", "subnet-1", "a", "on-demand", "lt-1", "1")
 GANG = Gang("g", "7", "p5", ("p5-1", "p5-2"), (7,), True)
-ATTEMPT = Attempt("t", "g", "p5", PLACE.key, GANG.nodes, (7,), "vision", True, 2000.0, 1000.0, 5.0, 2.5)
-LAUNCH = Launch(GANG, PLACE, (ATTEMPT,), {})
+ATTEMPT = Attempt("t", "g", "p5", OFFERING.key, GANG.nodes, (7,), "vision", True, 2000.0, 1000.0, 5.0, 2.5)
+LAUNCH = Launch(GANG, OFFERING, (ATTEMPT,), {})
 LINE = re.compile(r'^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+$')
 
 
 def slurm(at: float, **states: set[str]) -> SlurmView:
-    names = {name.replace("_", "-"): Node(name.replace("_", "-"), frozenset(found)) for name, found in states.items()}
+    names = {
+        name.replace("_", "-"): SlurmNode(name.replace("_", "-"), frozenset(found)) for name, found in states.items()
+    }
     return SlurmView(at, {}, names)
 
 
 def ec2(at: float, *nodes: str) -> Ec2View:
-    found = (Instance(f"i-{n}", n, "running", "", "s", "t", "on-demand", 1.0, "p5") for n in nodes)
+    found = (CloudInstance(f"i-{n}", n, "running", "", "s", "t", "on-demand", 1.0, "p5") for n in nodes)
     return Ec2View(at, tuple(found))
 
 
@@ -57,8 +59,8 @@ def samples(metrics: Metrics) -> dict[str, float]:
 
 def test_launches_waits_and_refusals() -> None:
     metrics = Metrics()
-    metrics.performed(LAUNCH, Outcome("InsufficientInstanceCapacity", "x"), 1000.0)
-    metrics.performed(LAUNCH, Outcome(instances={"p5-1": "i-1", "p5-2": "i-2"}), 1000.0)
+    metrics.performed(LAUNCH, ActionOutcome("InsufficientInstanceCapacity", "x"), 1000.0)
+    metrics.performed(LAUNCH, ActionOutcome(instances={"p5-1": "i-1", "p5-2": "i-2"}), 1000.0)
     coming = {"ALLOCATED", "POWERING_UP"}
     metrics.seen(slurm(1030.0, p5_1=coming, p5_2=coming), None, State())
     metrics.seen(slurm(1045.0, p5_1={"ALLOCATED"}, p5_2=coming), None, State())
@@ -66,7 +68,7 @@ def test_launches_waits_and_refusals() -> None:
     metrics.seen(slurm(1200.0, p5_1={"ALLOCATED"}, p5_2={"ALLOCATED"}), None, State())
     metrics.passed(0.2, 1200.0, True)
     found = samples(metrics)
-    where = 'place="p5/a/on-demand",pool="p5"'
+    where = 'offering="p5/a/on-demand",pool="p5"'
     assert found[f"launched_instances_total{{{where}}}"] == 2
     assert found[f'refused_launches_total{{code="InsufficientInstanceCapacity",{where}}}'] == 1
     assert found['ready_seconds_count{pool="p5"}'] == 2
@@ -90,9 +92,9 @@ def test_an_instance_that_nobody_wants_is_counted_in_seconds() -> None:
 def test_what_the_journal_knows() -> None:
     metrics = Metrics()
     state = State(
-        droughts={PLACE.key: Drought(500.0, 1, "x")},
-        breakers={"p5": Breaker('a "quoted"\ncode'.replace('"', "'"), "m", 1.0, 1, 2.0)},
-        holds={n: Hold("vision", "p5", "2026-11", 5.0, 1.0, 1.0) for n in ("a", "b")},
+        insufficient_capacity={OFFERING.key: InsufficientCapacity(500.0, 1, "x")},
+        breakers={"p5": CircuitBreaker('a "quoted"\ncode'.replace('"', "'"), "m", 1.0, 1, 2.0)},
+        holds={n: BudgetHold("vision", "p5", "2026-11", 5.0, 1.0, 1.0) for n in ("a", "b")},
         spent={("2026-11", "vision", "p5"): 1234.5},
     )
     metrics.seen(slurm(1.0), None, state)
@@ -101,7 +103,7 @@ def test_what_the_journal_knows() -> None:
     found = samples(metrics)
     assert found['held_usd{account="vision",month="2026-11",pool="p5"}'] == 10
     assert found['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
-    assert found['drought_until_seconds{place="p5/a/on-demand"}'] == 500
+    assert found['insufficient_capacity_until_seconds{offering="p5/a/on-demand"}'] == 500
     assert found['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1
     assert found["active"] == 0
     assert any(name.startswith("breaker_open") for name in found)
@@ -123,7 +125,7 @@ def test_it_is_served_on_the_loopback() -> None:
 def test_decisions_are_lines_of_json_and_old_ones_are_dropped(tmp_path: Path) -> None:
     log = DecisionLog(tmp_path / "decisions.jsonl", limit=2000, kept=2)
     for number in range(100):
-        log.write([Record(1_795_000_000.5 + number, "launch", (7,), ("p5-1",), usd=1.5, details={"n": number})])
+        log.write([DecisionRecord(1_795_000_000.5 + number, "launch", (7,), ("p5-1",), usd=1.5, details={"n": number})])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert set(names) <= {"decisions.jsonl", "decisions.jsonl.1", "decisions.jsonl.2"} and len(names) >= 2
     lines = [json.loads(line) for line in (tmp_path / "decisions.jsonl.1").read_text().splitlines()]
@@ -140,5 +142,5 @@ def test_decisions_are_lines_of_json_and_old_ones_are_dropped(tmp_path: Path) ->
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    DecisionLog(tmp_path / "nowhere" / "x").write([Record(1.0, "launch")])
+    DecisionLog(tmp_path / "nowhere" / "x").write([DecisionRecord(1.0, "launch")])
     assert "launch" in capsys.readouterr().err

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Attempt, Down, Launch, Node, Order, State, Terminate
-from landbridge.burst.reconcile.changes import BETWEEN
-from landbridge.burst.reconcile.garbage_collection import keep
-from landbridge.burst.reconcile.observed import survey
+from landbridge.burst.model import Attempt, Down, Launch, SlurmNode, SlurmOrder, State, Terminate
+from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES
+from landbridge.burst.reconcile.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.observed import observe
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,
@@ -36,8 +36,8 @@ def looks(view, cloud, times, state=None, policy=None):
     """The decisions at these moments, nothing of them carried out; between them the daemon looks as often as it does."""
     found, at = [], times[0]
     for now in times:
-        while now - at > BETWEEN:
-            at += BETWEEN
+        while now - at > MAX_SECONDS_BETWEEN_PASSES:
+            at += MAX_SECONDS_BETWEEN_PASSES
             state = decide(replace(view, at=at), replace(cloud, at=at), state, policy, at).state
         at = now
         found.append(decide(replace(view, at=now), replace(cloud, at=now), state, policy, now))
@@ -76,7 +76,7 @@ def test_a_stopped_instance_ends(state):
 
 
 def test_of_two_instances_the_registered_one_stays():
-    view = slurm(nodes=[Node("g-1", frozenset(BUSY), address="10.0.0.2")])
+    view = slurm(nodes=[SlurmNode("g-1", frozenset(BUSY), address="10.0.0.2")])
     both = ec2(instance("i-1", "g-1", launched=NOW - 90), instance("i-2", "g-1"))
     assert ended(decide(view, both)) == {"i-1"}
 
@@ -99,8 +99,8 @@ def test_of_two_instances_that_slurm_does_not_know_one_stays(known, kept):
         for token, code in known.items()
     }
     pair = (instance("i-1", "g-1", launched=NOW - 60), instance("i-2", "g-1", launched=NOW - 30))
-    found = survey(slurm(states={"g-1": BUSY}), ec2(*pair), State(attempts=attempts), site(), NOW)
-    assert keep(found, "g-1", pair).id == kept == keep(found, "g-1", pair[::-1]).id
+    found = observe(slurm(states={"g-1": BUSY}), ec2(*pair), State(attempts=attempts), site(), NOW)
+    assert instance_to_keep(found, "g-1", pair).id == kept == instance_to_keep(found, "g-1", pair[::-1]).id
 
 
 def test_a_node_without_its_instance_goes_down_after_two_looks():
@@ -138,7 +138,7 @@ def test_what_was_just_launched_may_not_be_shown_yet():
     ],
 )
 def test_a_node_that_is_down_is_started_afresh_unless_a_person_wants_it_so(words, reason, goes):
-    view = slurm(nodes=[Node("g-1", frozenset(words), reason)])
+    view = slurm(nodes=[SlurmNode("g-1", frozenset(words), reason)])
     *_, before, after = looks(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 110, NOW + 125))
     assert not of(before, Down)
     assert bool(of(after, Down)) == goes and ended(after) == ({"i-1"} if goes else set())
@@ -152,20 +152,22 @@ def test_a_node_that_is_down_is_started_afresh_unless_a_person_wants_it_so(words
     ],
 )
 def test_a_node_that_failed_to_start_comes_back_soon(words, reason):
-    view = slurm(nodes=[Node("g-1", frozenset(words), reason)])
+    view = slurm(nodes=[SlurmNode("g-1", frozenset(words), reason)])
     first, second = looks(view, ec2(), (NOW, NOW + 16))
     assert not of(first, Down) and of(second, Down)
 
 
 def test_a_node_that_is_down_waits_for_its_last_job_to_be_taken_away():
-    view = slurm(job(1, "g-1", state="COMPLETING"), nodes=[Node("g-1", frozenset({"DOWN", "CLOUD"}), "Not responding")])
+    view = slurm(
+        job(1, "g-1", state="COMPLETING"), nodes=[SlurmNode("g-1", frozenset({"DOWN", "CLOUD"}), "Not responding")]
+    )
     for decision in looks(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 400, NOW + 800)):
         assert not decision.actions
 
 
 def test_a_failed_node_that_slurm_was_to_power_down_and_does_not_is_helped():
     words = frozenset({"DOWN", "CLOUD", "POWERED_DOWN", "POWER_DOWN"})
-    view = slurm(nodes=[Node("g-1", words, "ResumeTimeout reached")])
+    view = slurm(nodes=[SlurmNode("g-1", words, "ResumeTimeout reached")])
     _, before, after = looks(view, ec2(), (NOW, NOW + 110, NOW + 121))
     assert not of(before, Down) and of(after, Down)
 
@@ -185,7 +187,7 @@ def test_an_idle_node_that_does_not_answer_ends_with_its_lease():
 
 
 def test_an_instance_of_an_earlier_power_up_is_not_the_node_s():
-    order = Order(1, "suspend", ("g-1",), NOW - 60)
+    order = SlurmOrder(1, "suspend", ("g-1",), NOW - 60)
     old = instance("i-1", "g-1", launched=NOW - 300, jobs=(1,))
     decision = decide(slurm(job(1, "g-1")), ec2(old), State(orders=(order,)))
     assert ended(decision) == {"i-1"} and only_launch(decision).gang.nodes == ("g-1",)
@@ -216,9 +218,9 @@ def test_ec2_is_asked_once_and_again_when_it_does_not_do_it():
 
 
 def success_of_nothing():
-    from landbridge.burst.model import Outcome
+    from landbridge.burst.model import ActionOutcome
 
-    return Outcome()
+    return ActionOutcome()
 
 
 def test_an_instance_that_was_ended_does_not_serve_its_node_any_more():
@@ -233,6 +235,6 @@ def test_nothing_ends_while_ec2_cannot_be_seen():
 
 @pytest.mark.parametrize("kind", ["suspend", "resume-fail"])
 def test_an_order_from_the_future_speaks_against_nothing(kind):
-    state = State(orders=(Order(1, kind, ("g-1",), NOW + 3600),))
+    state = State(orders=(SlurmOrder(1, kind, ("g-1",), NOW + 3600),))
     decision = decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1")), state)
     assert not decision.state.orders and not ended(decision)

@@ -1,8 +1,8 @@
-"""Where a gang may be started, and what is said of every place that it may not."""
+"""Where a gang may be started, and what is said of every offering that it may not."""
 
 import pytest
 
-from landbridge.burst.model import Down, Drought, Launch, State
+from landbridge.burst.model import Down, InsufficientCapacity, Launch, State
 from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.offerings import choose
 from tests.unit.burst.situations import (
@@ -15,99 +15,99 @@ from tests.unit.burst.situations import (
     instance,
     job,
     of,
+    offering,
     only_launch,
-    place,
     site,
     slurm,
     success,
 )
 
-DRY = Drought(NOW + 100, 1, "InsufficientInstanceCapacity")
+DRY = InsufficientCapacity(NOW + 100, 1, "InsufficientInstanceCapacity")
 GANG = job(1, "g-1", "g-2", "g-3", "g-4")
 
 
 def rejected(decision):
     (record,) = [*events(decision, "launch"), *events(decision, "exhausted")]
-    return [(one["place"], one["code"]) for one in record.details["rejected"]]
+    return [(one["offering"], one["code"]) for one in record.details["rejected"]]
 
 
 def test_the_first_place_is_taken():
     decision = decide(slurm(GANG), ec2())
-    assert only_launch(decision).place.key == "p5/a/on-demand" and rejected(decision) == []
+    assert only_launch(decision).offering.key == "p5/a/on-demand" and rejected(decision) == []
 
 
 @pytest.mark.parametrize(
     ("first", "code"),
     [
-        (place("c", opens=NOW + 60), "WINDOW"),
-        (place("c", closes=NOW + 3600), "WINDOW"),  # the job alone takes that long
-        (place("c", size=3), "SIZE"),
-        (place("c", "p5", "spot", usd=9.0, max_price_usd=8.0), "PRICE"),
+        (offering("c", opens=NOW + 60), "WINDOW"),
+        (offering("c", closes=NOW + 3600), "WINDOW"),  # the job alone takes that long
+        (offering("c", size=3), "SIZE"),
+        (offering("c", "p5", "spot", usd=9.0, max_price_usd=8.0), "PRICE"),
     ],
 )
 def test_a_place_that_does_not_fit_is_passed_over_and_said(first, code):
-    decision = decide(slurm(GANG), ec2(), policy=site((first, place("a"))))
-    assert only_launch(decision).place.zone == "a"
+    decision = decide(slurm(GANG), ec2(), policy=site((first, offering("a"))))
+    assert only_launch(decision).offering.zone == "a"
     assert rejected(decision) == [(first.key, code)]
 
 
 def test_a_place_is_left_alone_during_its_drought_and_asked_afterwards():
-    state = State(droughts={"p5/a/on-demand": DRY})
-    assert only_launch(decide(slurm(GANG), ec2(), state)).place.zone == "b"
-    assert only_launch(decide(slurm(GANG), ec2(), state, now=NOW + 100)).place.zone == "a"
+    state = State(insufficient_capacity={"p5/a/on-demand": DRY})
+    assert only_launch(decide(slurm(GANG), ec2(), state)).offering.zone == "b"
+    assert only_launch(decide(slurm(GANG), ec2(), state, now=NOW + 100)).offering.zone == "a"
 
 
 def test_a_block_takes_what_ends_before_it_closes():
-    block = place("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
-    assert only_launch(decide(slurm(GANG), ec2(), policy=site((block, place("a"))))).place.zone == "c"
+    block = offering("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
+    assert only_launch(decide(slurm(GANG), ec2(), policy=site((block, offering("a"))))).offering.zone == "c"
     endless = job(1, "g-1", "g-2", minutes=None)
-    assert only_launch(decide(slurm(endless), ec2(), policy=site((block, place("a"))))).place.zone == "a"
+    assert only_launch(decide(slurm(endless), ec2(), policy=site((block, offering("a"))))).offering.zone == "a"
 
 
 def test_short_jobs_do_not_miss_a_block_because_of_long_ones():
-    block = place("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
-    decision = decide(slurm(job(1, "g-1"), job(2, "g-2", minutes=600)), ec2(), policy=site((block, place("a"))))
-    assert {launch.gang.jobs: launch.place.zone for launch in of(decision, Launch)} == {(1,): "c", (2,): "a"}
+    block = offering("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
+    decision = decide(slurm(job(1, "g-1"), job(2, "g-2", minutes=600)), ec2(), policy=site((block, offering("a"))))
+    assert {launch.gang.jobs: launch.offering.zone for launch in of(decision, Launch)} == {(1,): "c", (2,): "a"}
 
 
 def test_a_reservation_is_not_asked_for_more_than_it_has():
-    small = place("c", size=3)
-    policy = site((small, place("a")))
+    small = offering("c", size=3)
+    policy = site((small, offering("a")))
     first = decide(slurm(job(1, "g-1", "g-2")), ec2(), policy=policy)
     launch = only_launch(first)
-    assert launch.place.zone == "c"
+    assert launch.offering.zone == "c"
     state = end(first, launch, success(launch), policy)
     second = decide(slurm(job(1, "g-1", "g-2"), job(2, "g-3", "g-4")), ec2(), state, policy)
-    assert only_launch(second).place.zone == "a"
+    assert only_launch(second).offering.zone == "a"
 
 
 def test_a_batch_is_spread_over_places():
-    policy = site((place("c", size=3), place("a")))
+    policy = site((offering("c", size=3), offering("a")))
     decision = decide(slurm(*(job(n, f"g-{n}") for n in range(1, 6))), ec2(), policy=policy)
-    assert [(launch.place.zone, launch.gang.nodes) for launch in of(decision, Launch)] == [
+    assert [(launch.offering.zone, launch.gang.nodes) for launch in of(decision, Launch)] == [
         ("c", ("g-1", "g-2", "g-3")),
         ("a", ("g-4", "g-5")),
     ]
 
 
 def test_no_place_left_gives_the_gang_up_and_says_all_of_it():
-    droughts = {f"p5/{zone}/on-demand": DRY for zone in "ab"} | {
-        "p5e/b/on-demand": Drought(NOW + 50, 1, "VcpuLimitExceeded")
+    insufficient_capacity = {f"p5/{zone}/on-demand": DRY for zone in "ab"} | {
+        "p5e/b/on-demand": InsufficientCapacity(NOW + 50, 1, "VcpuLimitExceeded")
     }
-    decision = decide(slurm(GANG), ec2(), State(droughts=droughts))
+    decision = decide(slurm(GANG), ec2(), State(insufficient_capacity=insufficient_capacity))
     (down,) = of(decision, Down)
     assert (down.nodes, down.code) == (("g-1", "g-2", "g-3", "g-4"), "CAPACITY")
     assert [code for _, code in rejected(decision)] == ["CAPACITY", "CAPACITY", "QUOTA"]
-    assert decision.state.backoffs[1].code == "CAPACITY" and not decision.state.backoffs[1].told
+    assert decision.state.backoffs[1].code == "CAPACITY" and not decision.state.backoffs[1].reported
 
 
 @pytest.mark.parametrize(
     ("policy", "code"),
     [
-        (site((place("a", usd=1000.0),)), "BUDGET"),
-        (site((place("a", usd=None),)), "BUDGET"),
+        (site((offering("a", usd=1000.0),)), "BUDGET"),
+        (site((offering("a", usd=None),)), "BUDGET"),
         (site(()), "CAPACITY"),
-        (site((place("a", opens=NOW + 9),)), "CAPACITY"),
+        (site((offering("a", opens=NOW + 9),)), "CAPACITY"),
     ],
 )
 def test_the_code_is_the_reason_that_matters(policy, code):
@@ -116,18 +116,18 @@ def test_the_code_is_the_reason_that_matters(policy, code):
 
 
 def test_an_unknown_price_is_no_hindrance_without_a_hard_cap_or_where_that_is_allowed():
-    places = (place("a", usd=None),)
-    assert of(decide(slurm(job(1, "g-1", "g-2")), ec2(), policy=site(places)), Launch)
-    allowed = site(places, unpriced=True)
+    offerings = (offering("a", usd=None),)
+    assert of(decide(slurm(job(1, "g-1", "g-2")), ec2(), policy=site(offerings)), Launch)
+    allowed = site(offerings, unpriced=True)
     assert of(decide(slurm(job(1, "g-1", "g-2", account="poor")), ec2(), policy=allowed), Launch)
 
 
 def test_what_joins_a_launch_of_the_same_job_is_of_its_type():
     view = slurm(job(1, "g-1", "g-2"), states={"g-1": BUSY})
     up = instance("i-1", "g-1", subnet="subnet-b", type="p5e", jobs=(1,))
-    assert only_launch(decide(view, ec2(up))).place.key == "p5e/b/on-demand"
+    assert only_launch(decide(view, ec2(up))).offering.key == "p5e/b/on-demand"
     # One that was launched for somebody else may be of another type: Slurm chose it.
-    assert only_launch(decide(view, ec2(instance("i-1", "g-1", subnet="subnet-b")))).place.key == "p5/b/on-demand"
+    assert only_launch(decide(view, ec2(instance("i-1", "g-1", subnet="subnet-b")))).offering.key == "p5/b/on-demand"
 
 
 def test_a_choice_without_a_place_says_why():
@@ -135,4 +135,4 @@ def test_a_choice_without_a_place_says_why():
     pool = policy.pools["gpu"]
     gang = only_launch(decide(slurm(GANG), ec2())).gang
     choice = choose(gang, pool, State(), policy, Ledger.of(State(), policy, NOW), {}, NOW)
-    assert choice.place is None and choice.verdict() == ("CAPACITY", "the pool has no place to ask")
+    assert choice.offering is None and choice.verdict() == ("CAPACITY", "the pool has no offering")

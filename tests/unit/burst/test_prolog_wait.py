@@ -12,7 +12,7 @@ import pytest
 
 from landbridge.burst.config.config import load
 from landbridge.burst.hooks import prolog_wait
-from landbridge.burst.hooks.prolog_wait import denied, pause, verdict
+from landbridge.burst.hooks.prolog_wait import reject_nodes_if_restricted, seconds_until_next_check, verdict
 
 #: Nodes p5-1 to p5-16 are in AWS; the data of account patients may not be there.
 SAMPLE = Path(__file__).parent / "data" / "burst.json"
@@ -38,9 +38,9 @@ def test_verdict(states: list[set[str]], expected: str) -> None:
 
 
 def test_it_asks_soon_at_first_and_seldom_later() -> None:
-    assert pause(0) == 0.25
-    assert pause(1000) == 2.0
-    assert all(pause(second) <= pause(second + 1) for second in range(100))
+    assert seconds_until_next_check(0) == 0.25
+    assert seconds_until_next_check(1000) == 2.0
+    assert all(seconds_until_next_check(second) <= seconds_until_next_check(second + 1) for second in range(100))
 
 
 def answer(folder: Path, *states: list[str]) -> None:
@@ -105,7 +105,7 @@ def test_without_nodes_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
     ],
 )
 def test_who_is_denied_where(nodes: str, account: str, wckey: str, words: str | None) -> None:
-    said = denied(load(SAMPLE), nodes, account, wckey)
+    said = reject_nodes_if_restricted(load(SAMPLE), nodes, account, wckey)
     assert said is None if words is None else said is not None and words in said
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Backoff, Breaker, Promote, Promotion, State
-from tests.unit.burst.situations import NOW, decide, ec2, job, of, place, site, slurm
+from landbridge.burst.model import Backoff, CircuitBreaker, Promote, PromotionPolicy, State
+from tests.unit.burst.situations import NOW, decide, ec2, job, of, offering, site, slurm
 
-POLICY = site(promotions=(Promotion("gpu-home", ("gpu",), 600.0),))
+POLICY = site(promotions=(PromotionPolicy("gpu-home", ("gpu",), 600.0),))
 
 
 def waiting(id=1, **more):
@@ -49,7 +49,7 @@ def test_who_is_let_in(more, yes):
     "state",
     [
         State(drained={"gpu": "work"}),
-        State(breakers={"gpu": Breaker("x", "", NOW, 1, NOW + 60)}),
+        State(breakers={"gpu": CircuitBreaker("x", "", NOW, 1, NOW + 60)}),
         State(backoffs={1: Backoff(NOW + 60, 1, "CAPACITY", "x")}),
     ],
 )
@@ -63,7 +63,7 @@ def test_money_is_counted_over_all_who_are_let_in():
 
 
 def test_without_a_price_a_hard_cap_keeps_it_out():
-    policy = replace(site((place("a", usd=None),)), promotions=POLICY.promotions)
+    policy = replace(site((offering("a", usd=None),)), promotions=POLICY.promotions)
     assert promoted(waiting(submitted=NOW - 3600, account="poor"), policy=policy) == []
     assert promoted(waiting(submitted=NOW - 3600), policy=policy)
 

@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 
 from landbridge.burst.model import (
+    ActionOutcome,
     Attempt,
     Backoff,
-    Breaker,
+    BudgetHold,
+    CircuitBreaker,
     Down,
-    Drought,
-    Hold,
+    InsufficientCapacity,
     Launch,
-    Node,
-    Order,
-    Outcome,
     SetAddresses,
+    SlurmNode,
+    SlurmOrder,
     State,
     Terminate,
 )
@@ -31,16 +31,16 @@ from tests.unit.burst.situations import (
     job,
     launched,
     of,
+    offering,
     only_launch,
-    place,
     site,
     slurm,
     success,
 )
 
 GANG = slurm(job(1, "g-1", "g-2", "g-3"))
-ICE = Outcome("InsufficientInstanceCapacity", "none left")
-LOST = Outcome("ReadTimeoutError", "no answer")
+ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
+LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
 # Gangs that break.
@@ -71,7 +71,7 @@ def test_a_journal_that_was_lost_after_other_launches_asks_with_the_same_token()
     assert known.attempts[0].token == lost.attempts[0].token
 
 
-@pytest.mark.parametrize("state", [State(), State(orders=(Order(1, "suspend", ("g-1", "g-2"), NOW - 1),))])
+@pytest.mark.parametrize("state", [State(), State(orders=(SlurmOrder(1, "suspend", ("g-1", "g-2"), NOW - 1),))])
 @pytest.mark.parametrize("nodes", [("g-1",), ("g-1", "g-2")])
 def test_a_job_that_began_between_the_look_at_nodes_and_the_look_at_jobs_has_its_nodes(nodes, state):
     # The second command of the look shows it running; its start is another moment now, and with that its token would be.
@@ -86,18 +86,18 @@ def test_a_job_that_began_between_the_look_at_nodes_and_the_look_at_jobs_has_its
 def test_what_is_left_of_a_gang_whose_launch_failed_ends():
     first = decide(GANG, ec2())
     launch = only_launch(first)
-    state = end(first, launch, Outcome("InsufficientInstanceCapacity", "", {"g-1": "i-1"}))
-    left = launched(launch, Outcome(instances={"g-1": "i-1"}, addresses={"g-1": "10.1.0.1"}))
+    state = end(first, launch, ActionOutcome("InsufficientInstanceCapacity", "", {"g-1": "i-1"}))
+    left = launched(launch, ActionOutcome(instances={"g-1": "i-1"}, addresses={"g-1": "10.1.0.1"}))
     decision = decide(GANG, ec2(*left), state)
     assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
-    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")  # whole, at the next place
-    assert only_launch(decision).place.zone == "b"
+    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")  # whole, at the next offering
+    assert only_launch(decision).offering.zone == "b"
 
 
 def test_what_an_older_journal_launched_with_the_same_token_is_not_ended():
     first = decide(GANG, ec2())
     launch = only_launch(first)
-    state = end(first, launch, Outcome("IdempotentParameterMismatch", "other parameters"))
+    state = end(first, launch, ActionOutcome("IdempotentParameterMismatch", "other parameters"))
     for states in ({}, dict.fromkeys(("g-1", "g-2", "g-3"), BUSY)):
         view = slurm(job(1, "g-1", "g-2", "g-3"), states=states)
         assert not of(decide(view, ec2(*launched(launch, success(launch))), state), Terminate)
@@ -108,15 +108,15 @@ def test_a_token_of_an_older_journal_is_not_asked_for_for_ever(ahead):
     """Also where the clock that dated the job's start was ahead, and has been set right since."""
     gang = slurm(job(1, "g-1", "g-2", "g-3", started=NOW + ahead))
     first = decide(gang, ec2())
-    state = end(first, only_launch(first), Outcome("IdempotentParameterMismatch", "other parameters"))
+    state = end(first, only_launch(first), ActionOutcome("IdempotentParameterMismatch", "other parameters"))
     again = only_launch(decide(gang, ec2(), state))
-    assert again.place == only_launch(first).place
+    assert again.offering == only_launch(first).offering
     assert again.attempts[0].token != only_launch(first).attempts[0].token
 
 
 def test_a_call_for_a_block_that_a_clock_took_for_open_is_not_repeated():
-    block = place("b", market="capacity-block", key="block", opens=NOW + 600, closes=NOW + 9000)
-    policy = site(places=(block,))
+    block = offering("b", market="capacity-block", key="block", opens=NOW + 600, closes=NOW + 9000)
+    policy = site(offerings=(block,))
     ahead = NOW + 900
     first = decide(at(GANG, ahead), ec2(at=ahead), policy=policy, now=ahead)
     state = end(first, only_launch(first), LOST, policy=policy, now=ahead)
@@ -127,7 +127,9 @@ def test_a_call_for_a_block_that_a_clock_took_for_open_is_not_repeated():
 def test_components_in_two_pools_start_together_or_not_at_all():
     het = slurm(job(1, "g-1", "g-2", het_job=1), job(2, "b-1", het_job=1))
     assert len(of(decide(het, ec2()), Launch)) == 2
-    dry = State(droughts={"p4d/a/on-demand": Drought(NOW + 60, 1, "InsufficientInstanceCapacity")})
+    dry = State(
+        insufficient_capacity={"p4d/a/on-demand": InsufficientCapacity(NOW + 60, 1, "InsufficientInstanceCapacity")}
+    )
     decision = decide(het, ec2(), dry)
     assert not of(decision, Launch) and {node for down in of(decision, Down) for node in down.nodes} == {
         "g-1",
@@ -153,7 +155,7 @@ def test_a_single_node_whose_instance_vanishes_is_launched_again_but_not_for_eve
 
 
 def test_a_job_whose_nodes_keep_vanishing_waits():
-    state = State(backoffs={1: Backoff(NOW + 50, 1, "GONE", "it ended", told=True)})
+    state = State(backoffs={1: Backoff(NOW + 50, 1, "GONE", "it ended", reported=True)})
     (down,) = decide(GANG, ec2(), state).actions
     assert down.code == "GONE"
     assert of(decide(GANG, ec2(), state, now=NOW + 51), Launch)
@@ -171,7 +173,7 @@ def test_a_failure_seen_twice_is_one_failure_and_the_next_one_waits_longer():
 
 
 def test_a_second_resume_order_changes_nothing():
-    order = Order(1, "resume", ("g-1", "g-2", "g-3"), NOW - 5, {1: ("g-1", "g-2", "g-3")})
+    order = SlurmOrder(1, "resume", ("g-1", "g-2", "g-3"), NOW - 5, {1: ("g-1", "g-2", "g-3")})
     once = decide(GANG, ec2(), State(orders=(order,)))
     twice = decide(GANG, ec2(), State(orders=(order, replace(order, seq=2))))
     assert once.actions == twice.actions
@@ -191,19 +193,22 @@ def test_a_job_that_takes_over_a_booting_node_keeps_its_instance():
 def test_a_clock_that_went_back_makes_nobody_wait(back):
     state = State(
         attempts={"t": Attempt("t", "9.0/gpu", "gpu", "p", ("g-8",), (9,), "lab", True, NOW, NOW, 5, 1)},
-        holds={"t": Hold("lab", "gpu", "2027-01", 5, 1, NOW)},
-        droughts={"p5/a/on-demand": Drought(NOW + 100, 2, "x")},
-        breakers={"gpu": Breaker("x", "", NOW, 1, NOW + 600)},
+        holds={"t": BudgetHold("lab", "gpu", "2027-01", 5, 1, NOW)},
+        insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(NOW + 100, 2, "x")},
+        breakers={"gpu": CircuitBreaker("x", "", NOW, 1, NOW + 600)},
         backoffs={1: Backoff(NOW + 1800, 9, "GONE", "x")},
         suspects={"nameless:i-1": NOW},
-        orders=(Order(1, "suspend", ("g-1",), NOW),),
+        orders=(SlurmOrder(1, "suspend", ("g-1",), NOW),),
         throttled_until=NOW + 5,
     )
     now = NOW - back
     after = decide(at(slurm(), now), ec2(instance("i-1", "")), state, now=now).state
     assert after.throttled_until <= now + 5 and after.breakers["gpu"].until <= now + 600
-    assert after.droughts["p5/a/on-demand"].until <= now + 1800 * 1.2 and after.backoffs[1].until <= now + 1800
-    assert after.attempts["t"].made == now and not after.orders and after.suspects["nameless:i-1"] == now
+    assert (
+        after.insufficient_capacity["p5/a/on-demand"].until <= now + 1800 * 1.2
+        and after.backoffs[1].until <= now + 1800
+    )
+    assert after.attempts["t"].created_at == now and not after.orders and after.suspects["nameless:i-1"] == now
 
 
 def test_a_clock_that_jumps_ahead_ends_nothing_that_works():
@@ -219,7 +224,7 @@ def test_slurm_is_told_addresses_once_and_when_it_believes_otherwise():
     view = slurm(job(1, "g-1"))
     first = decide(view, ec2(booting))
     (action,) = of(first, SetAddresses)
-    state = end(first, action, Outcome())
+    state = end(first, action, ActionOutcome())
     assert not decide(view, ec2(booting), state).actions
-    wrong = slurm(job(1, "g-1"), nodes=[Node("g-1", frozenset(RISING), address="10.9.9.9")])
+    wrong = slurm(job(1, "g-1"), nodes=[SlurmNode("g-1", frozenset(RISING), address="10.9.9.9")])
     assert of(decide(wrong, ec2(booting), state), SetAddresses)

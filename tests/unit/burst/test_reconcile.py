@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from landbridge.burst.model import (
-    Breaker,
+    ActionOutcome,
+    CircuitBreaker,
     Down,
     Launch,
-    Outcome,
     SetAddresses,
     State,
     Terminate,
@@ -29,8 +29,8 @@ from tests.unit.burst.situations import (
 )
 
 GANG = slurm(job(1, "g-1", "g-2", "g-3"))
-ICE = Outcome("InsufficientInstanceCapacity", "none left")
-LOST = Outcome("ReadTimeoutError", "no answer")
+ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
+LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
 def test_a_gang_from_order_to_rest():
@@ -42,7 +42,7 @@ def test_a_gang_from_order_to_rest():
     second = decide(at(GANG, NOW + 15), ec2(*booting), state, now=NOW + 15)
     (told,) = second.actions
     assert isinstance(told, SetAddresses) and told.addresses["g-1"] == "10.1.0.1"
-    state = end(second, told, Outcome(), now=NOW + 15)
+    state = end(second, told, ActionOutcome(), now=NOW + 15)
     assert not decide(at(GANG, NOW + 30), ec2(*booting), state, now=NOW + 30).actions
     running = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING", started=NOW + 40))
     assert not decide(running, ec2(*booting), state, now=NOW + 45).actions
@@ -59,7 +59,7 @@ def test_no_room_fails_over_and_in_the_end_gives_the_gang_up_and_tells_the_job()
     for _ in range(3):
         decision = decide(GANG, ec2(), state)
         launch = only_launch(decision)
-        asked.append(launch.place.key)
+        asked.append(launch.offering.key)
         state = end(decision, launch, ICE)
     assert asked == ["p5/a/on-demand", "p5/b/on-demand", "p5e/b/on-demand"]
     decision = decide(GANG, ec2(), state)
@@ -69,14 +69,14 @@ def test_no_room_fails_over_and_in_the_end_gives_the_gang_up_and_tells_the_job()
     later = decide(pending, ec2(), decision.state, now=NOW + 5)
     (tell,) = later.actions
     assert tell.text.startswith("landbridge: CAPACITY") and tell.until == NOW + 60
-    state = end(later, tell, Outcome())
+    state = end(later, tell, ActionOutcome())
     assert not decide(pending, ec2(), state, now=NOW + 10).actions
 
 
 @pytest.mark.parametrize("code", ["InvalidLaunchTemplateId.NotFound", "UnauthorizedOperation"])
 def test_a_fault_of_ours_does_not_fail_over_and_stops_everybody_else(code):
     decision = decide(GANG, ec2())
-    state = end(decision, only_launch(decision), Outcome(code, "look here"))
+    state = end(decision, only_launch(decision), ActionOutcome(code, "look here"))
     other = job(2, "g-5", "g-6")
     after = decide(slurm(job(1, "g-1", "g-2", "g-3"), other), ec2(), state)
     assert {down.code: down.nodes for down in of(after, Down)} == {
@@ -87,7 +87,7 @@ def test_a_fault_of_ours_does_not_fail_over_and_stops_everybody_else(code):
 
 
 def test_one_probe_after_the_breaker_s_time():
-    state = State(breakers={"gpu": Breaker("Broken", "x", NOW - 700, 1, NOW - 1)})
+    state = State(breakers={"gpu": CircuitBreaker("Broken", "x", NOW - 700, 1, NOW - 1)})
     both = slurm(job(1, "g-1", "g-2"), job(2, "g-3", "g-4"))
     decision = decide(both, ec2(), state)
     assert only_launch(decision).gang.jobs == (1,) and not of(decision, Down)
@@ -117,7 +117,7 @@ def test_a_crash_between_the_calls_of_a_gang_is_made_good():
     first = decide(GANG, ec2(), policy=policy)
     launch = only_launch(first)
     assert [a.nodes for a in launch.attempts] == [("g-1", "g-2"), ("g-3",)]
-    half = Outcome(instances={"g-1": "i-1", "g-2": "i-2"}, addresses={"g-1": "10.1.0.1", "g-2": "10.1.0.2"})
+    half = ActionOutcome(instances={"g-1": "i-1", "g-2": "i-2"}, addresses={"g-1": "10.1.0.1", "g-2": "10.1.0.2"})
     seen = launched(launch, half)
     again = only_launch(decide(GANG, ec2(*seen), first.state, policy, NOW + 3))
     assert again.repeated and again.attempts == launch.attempts[1:]
@@ -206,11 +206,13 @@ def test_only_nodes_that_waited_too_long_are_given_up():
 
 def test_throttled_waits_for_the_same_place():
     first = decide(GANG, ec2())
-    state = end(first, only_launch(first), Outcome("RequestLimitExceeded", "slow down"))
+    state = end(first, only_launch(first), ActionOutcome("RequestLimitExceeded", "slow down"))
     other = slurm(job(1, "g-1", "g-2", "g-3"), job(2, "g-5"))
     assert not decide(other, ec2(), state, now=NOW + 2).actions
     found = of(decide(other, ec2(), state, now=NOW + 6), Launch)
-    assert {launch.repeated for launch in found} == {True, False} and {launch.place.zone for launch in found} == {"a"}
+    assert {launch.repeated for launch in found} == {True, False} and {launch.offering.zone for launch in found} == {
+        "a"
+    }
 
 
 def test_a_batch_without_an_answer_is_repeated_and_others_go_on():

@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.burst.model import Down, Launch, Terminate
-from landbridge.burst.reconcile.residency import refusal
+from landbridge.burst.reconcile.residency import reject_if_restricted
 from tests.unit.burst.situations import BUSY, decide, ec2, events, instance, job, of, site, slurm
 
 
@@ -24,7 +24,7 @@ from tests.unit.burst.situations import BUSY, decide, ec2, events, instance, job
     ],
 )
 def test_the_account_decides_and_a_key_can_only_deny(account, wckey, allowed):
-    assert (refusal(site(), account, wckey) is None) is allowed
+    assert (reject_if_restricted(site(), account, wckey) is None) is allowed
 
 
 @pytest.mark.parametrize("account", ["ward", "nobody", ""])

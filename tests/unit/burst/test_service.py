@@ -19,7 +19,7 @@ from sandbox.aws_emulator.process import Cloud
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
 from tests.unit.aws_emulator.conftest import client_of
-from tests.unit.burst.service import emulator, instances, log, place, start, submit  # noqa: F401
+from tests.unit.burst.service import emulator, instances, log, offering, start, submit  # noqa: F401
 
 
 def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -143,7 +143,7 @@ def test_it_stays_small_and_tells_prometheus(
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         kind, text = answer.headers["Content-Type"], answer.read().decode()
     assert kind.startswith("application/openmetrics-text") and text.endswith("# EOF\n")
-    assert 'landbridge_burst_launched_instances_total{place="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2' in text
+    assert 'landbridge_burst_launched_instances_total{offering="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2' in text
     assert "landbridge_burst_active 1" in text
     assert memory(daemon.pid) < 60
 

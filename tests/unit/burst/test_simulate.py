@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from landbridge.burst.model.timestamps import month_of
-from landbridge.simulation.gpu_allocator import Shelf, earliest
+from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 from landbridge.simulation.replay import replay
-from landbridge.simulation.result import Played, Task
-from landbridge.simulation.scenario import Setting
-from tests.unit.burst.queues import START, setting
+from landbridge.simulation.result import SimulatedJob, SimulationResult
+from landbridge.simulation.scenario import Scenario
+from tests.unit.burst.queues import START, scenario
 
 HOUR = 3600.0
 
 
 @some.composite
-def queues(draw: some.DrawFn, gpus: some.SearchStrategy[int] | None = None, exact: bool = False) -> list[Task]:
+def queues(draw: some.DrawFn, gpus: some.SearchStrategy[int] | None = None, exact: bool = False) -> list[SimulatedJob]:
     """Jobs in the order of submission, over up to two weeks at the turn of a month."""
     size = gpus if gpus is not None else some.sampled_from((1, 1, 1, 2, 3, 4, 6, 8, 12, 20))
     length = some.sampled_from((60.0, 600.0, HOUR, 5 * HOUR, 30 * HOUR))
@@ -31,12 +31,12 @@ def queues(draw: some.DrawFn, gpus: some.SearchStrategy[int] | None = None, exac
     for gap, seconds, count, account, factor in draw(some.lists(row, min_size=1, max_size=40)):
         now += gap * 600.0
         limit = seconds if exact else factor * seconds
-        tasks.append(Task(now, seconds, count, account, limit))
+        tasks.append(SimulatedJob(now, seconds, count, account, limit))
     return tasks
 
 
 SETTINGS = some.builds(
-    setting,
+    scenario,
     nodes=some.integers(0, 3),
     pools=some.sampled_from((((3, 0),), ((2, 1), (3, 0)), ((1, 1),))),
     boot=some.sampled_from((0.0, 600.0)),
@@ -58,7 +58,7 @@ def most(spans: Iterable[tuple[float, float, int]]) -> int:
     return found
 
 
-def spans(played: Played, pool: str) -> list[tuple[float, float, int]]:
+def spans(played: SimulationResult, pool: str) -> list[tuple[float, float, int]]:
     return [
         (began, began + task.seconds, task.gpus)
         for task, began, where in zip(played.tasks, played.began, played.pool, strict=True)
@@ -66,7 +66,7 @@ def spans(played: Played, pool: str) -> list[tuple[float, float, int]]:
     ]
 
 
-def by_account(played: Played) -> Counter[tuple[str, str]]:
+def by_account(played: SimulationResult) -> Counter[tuple[str, str]]:
     found: Counter[tuple[str, str]] = Counter()
     for (month, account, _), usd in played.spent.items():
         found[month, account] += usd  # type: ignore[assignment]
@@ -75,7 +75,7 @@ def by_account(played: Played) -> Counter[tuple[str, str]]:
 
 @settings(max_examples=100, deadline=None)
 @given(queues(), SETTINGS)
-def test_whatever_the_queue(tasks: list[Task], site: Setting) -> None:
+def test_whatever_the_queue(tasks: list[SimulatedJob], site: Scenario) -> None:
     played = replay(site, tasks)
     assert most(spans(played, "")) <= site.onprem_gpus
     for pool in site.pools:
@@ -99,13 +99,13 @@ def test_whatever_the_queue(tasks: list[Task], site: Setting) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(queues(), SETTINGS)
-def test_the_same_again(tasks: list[Task], site: Setting) -> None:
+def test_the_same_again(tasks: list[SimulatedJob], site: Scenario) -> None:
     assert replay(site, tasks) == replay(site, tasks)
 
 
 @settings(max_examples=60, deadline=None)
 @given(queues(), SETTINGS)
-def test_who_can_start_does(tasks: list[Task], site: Setting) -> None:
+def test_who_can_start_does(tasks: list[SimulatedJob], site: Scenario) -> None:
     """Only a job that fits nowhere it may be, or whose money is refused, never starts."""
     played = replay(site, tasks)
     for number, (task, began) in enumerate(zip(tasks, played.began, strict=True)):
@@ -117,9 +117,11 @@ def test_who_can_start_does(tasks: list[Task], site: Setting) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(queues(some.just(1)), some.booleans(), some.sampled_from((None, 0.0, 1800.0)))
-def test_with_bursting_nobody_waits_longer_than_the_boot(tasks: list[Task], capped: bool, wait: float | None) -> None:
+def test_with_bursting_nobody_waits_longer_than_the_boot(
+    tasks: list[SimulatedJob], capped: bool, wait: float | None
+) -> None:
     """For jobs of one GPU: first come first served, a job that leaves for AWS makes nobody behind it wait longer."""
-    site = setting(cap=200.0 if capped else None, wait=wait)
+    site = scenario(cap=200.0 if capped else None, wait=wait)
     alone, both = replay(site, tasks, bursting=False), replay(site, tasks)
     for before, after in zip(alone.began, both.began, strict=True):
         assert before is not None and after is not None
@@ -128,16 +130,16 @@ def test_with_bursting_nobody_waits_longer_than_the_boot(tasks: list[Task], capp
 
 @settings(max_examples=60, deadline=None)
 @given(queues(some.just(1)))
-def test_equal_jobs_start_in_their_order(tasks: list[Task]) -> None:
-    began = [began for began in replay(setting(), tasks, bursting=False).began if began is not None]
+def test_equal_jobs_start_in_their_order(tasks: list[SimulatedJob]) -> None:
+    began = [began for began in replay(scenario(), tasks, bursting=False).began if began is not None]
     assert began == sorted(began) and len(began) == len(tasks)
 
 
 @settings(max_examples=50, deadline=None)
 @given(queues(some.sampled_from((1, 2, 4, 8)), exact=True))
-def test_backfill_delays_nobody_at_the_head(tasks: list[Task]) -> None:
+def test_backfill_delays_nobody_at_the_head(tasks: list[SimulatedJob]) -> None:
     """Where limits are exact, the job that waits longest starts when it was promised to, or sooner."""
-    site = setting(pools=())
+    site = scenario(pools=())
     played = replay(site, tasks, bursting=False)
     for number, (task, began) in enumerate(zip(tasks, played.began, strict=True)):
         assert began is not None
@@ -147,25 +149,27 @@ def test_backfill_delays_nobody_at_the_head(tasks: list[Task]) -> None:
 
 
 def test_a_gap_is_filled_by_who_ends_in_time() -> None:
-    site = setting(nodes=1, gpus=8, pools=())
+    site = scenario(nodes=1, gpus=8, pools=())
     rows = [(0, 4, 100.0), (1, 8, 50.0), (2, 4, 300.0), (3, 4, 90.0)]
-    tasks = [Task(START + at, seconds, gpus, "open", seconds) for at, gpus, seconds in rows]
+    tasks = [SimulatedJob(START + at, seconds, gpus, "open", seconds) for at, gpus, seconds in rows]
     began = [began - START for began in replay(site, tasks, bursting=False).began if began is not None]
     # The second waits for all GPUs; the third would keep it waiting; the fourth ends before its time comes.
     assert began == [0, 100, 150, 3]
 
 
 def test_a_gang_is_in_one_place() -> None:
-    site = setting(nodes=0, pools=((4, 0),), size=2, boot=0.0)
-    tasks = [Task(START, 600.0, gpus, "open", 600.0) for gpus in (12, 8, 8)]
+    site = scenario(nodes=0, pools=((4, 0),), size=2, boot=0.0)
+    tasks = [SimulatedJob(START, 600.0, gpus, "open", 600.0) for gpus in (12, 8, 8)]
     played = replay(site, tasks)
     assert played.began == [None, START, START], "three nodes are in no zone together"
     assert played.refused == {"SIZE": {0}}
 
 
 def test_kept_nodes_are_paid_by_nobody_and_by_the_month() -> None:
-    site = setting(nodes=1, pools=((1, 1),), usd=10.0)
-    played = replay(site, [Task(START, 72 * HOUR, 4, "open", 72 * HOUR), Task(START, HOUR, 4, "open", HOUR)])
+    site = scenario(nodes=1, pools=((1, 1),), usd=10.0)
+    played = replay(
+        site, [SimulatedJob(START, 72 * HOUR, 4, "open", 72 * HOUR), SimulatedJob(START, HOUR, 4, "open", HOUR)]
+    )
     assert played.began == [START, START], "a kept node needs no boot"
     assert played.pool == ["", "p1"]
     assert {key: round(usd) for key, usd in played.spent.items()} == {
@@ -175,10 +179,10 @@ def test_kept_nodes_are_paid_by_nobody_and_by_the_month() -> None:
 
 
 def test_a_refused_job_comes_back_with_the_new_month() -> None:
-    site = setting(
+    site = scenario(
         nodes=0, cap=100.0, boot=0.0, suspend=60.0
     )  # an hour is 40 USD, and a quarter of one is kept for its end
-    tasks = [Task(START + n, 0.2 * HOUR, 4, "open", 2 * HOUR) for n in range(3)]
+    tasks = [SimulatedJob(START + n, 0.2 * HOUR, 4, "open", 2 * HOUR) for n in range(3)]
     played = replay(site, tasks)
     months = [month_of(began) for began in played.began if began is not None]
     assert months == ["2017-10", "2017-10", "2017-11"], "what the first did not use is enough for one more, later"
@@ -187,19 +191,19 @@ def test_a_refused_job_comes_back_with_the_new_month() -> None:
 
 
 def test_a_job_that_no_month_can_pay_is_not_waited_for() -> None:
-    played = replay(setting(nodes=0, cap=10.0), [Task(START, HOUR, 4, "open", HOUR)])
+    played = replay(scenario(nodes=0, cap=10.0), [SimulatedJob(START, HOUR, 4, "open", HOUR)])
     assert played.began == [None] and played.refused == {"BUDGET": {0}} and played.spent == {}
 
 
 def test_a_short_wait_at_home_does_not_burst() -> None:
-    tasks = [Task(START, 900.0, 8, "open", 900.0), Task(START + 60, 900.0, 8, "open", 900.0)]
-    assert replay(setting(wait=1800.0), tasks).pool == ["", ""]
-    assert replay(setting(wait=600.0), tasks).pool == ["", "p1"]
+    tasks = [SimulatedJob(START, 900.0, 8, "open", 900.0), SimulatedJob(START + 60, 900.0, 8, "open", 900.0)]
+    assert replay(scenario(wait=1800.0), tasks).pool == ["", ""]
+    assert replay(scenario(wait=600.0), tasks).pool == ["", "p1"]
 
 
 def test_an_instance_is_shared_and_then_given_back() -> None:
-    site = setting(nodes=0, boot=600.0, suspend=300.0)
-    played = replay(site, [Task(START, HOUR, 1, "open", HOUR), Task(START + 60, HOUR, 3, "open", HOUR)])
+    site = scenario(nodes=0, boot=600.0, suspend=300.0)
+    played = replay(site, [SimulatedJob(START, HOUR, 1, "open", HOUR), SimulatedJob(START + 60, HOUR, 3, "open", HOUR)])
     assert played.began == [START + 600, START + 600]
     (stay,) = played.stays
     assert (stay.launched, stay.ended) == (START, START + 600 + HOUR + 300)
@@ -207,45 +211,45 @@ def test_an_instance_is_shared_and_then_given_back() -> None:
 
 @given(some.lists(some.tuples(some.booleans(), some.integers(1, 14), some.integers(0, 99)), max_size=60))
 def test_a_shelf_neither_loses_nor_lends_a_gpu(steps: list[tuple[bool, int, int]]) -> None:
-    shelf, jobs = Shelf(4), list[tuple[int, int]]()
+    allocator, jobs = GpuAllocator(4), list[tuple[int, int]]()
     for node in range(4):
-        shelf.add(node)
+        allocator.add(node)
     for number, (come, gpus, which) in enumerate(steps):
         if come:
-            parts = shelf.fit(gpus)
+            parts = allocator.fit(gpus)
             if parts is not None:
                 assert sum(count for _, count in parts) == gpus
                 assert len({node for node, _ in parts}) == len(parts) == math.ceil(gpus / 4)
-                shelf.take(number, parts, 1.0)
+                allocator.take(number, parts, 1.0)
                 jobs.append((number, gpus))
         elif jobs:
-            shelf.give(jobs.pop(which % len(jobs))[0])
+            allocator.give(jobs.pop(which % len(jobs))[0])
         taken = sum(gpus for _, gpus in jobs)
-        assert shelf.idle == sum(shelf.free.values()) == 16 - taken
-        assert all(0 <= free <= 4 and node in shelf.by_free[free] for node, free in shelf.free.items())
-        assert sum(map(len, shelf.by_free)) == 4
+        assert allocator.idle == sum(allocator.free.values()) == 16 - taken
+        assert all(0 <= free <= 4 and node in allocator.by_free[free] for node, free in allocator.free.items())
+        assert sum(map(len, allocator.by_free)) == 4
 
 
 @given(some.lists(some.tuples(some.integers(1, 10), some.integers(1, 50)), max_size=12), some.integers(1, 16))
 def test_a_promise_can_be_kept(jobs: list[tuple[int, int]], wanted: int) -> None:
     """At the promised moment, with nothing else begun, the job fits; a moment before, it does not."""
-    shelf = Shelf(4)
+    allocator = GpuAllocator(4)
     for node in range(4):
-        shelf.add(node)
+        allocator.add(node)
     for number, (gpus, until) in enumerate(jobs):
-        parts = shelf.fit(gpus)
+        parts = allocator.fit(gpus)
         if parts is not None:
-            shelf.take(number, parts, float(until))
-    if shelf.fit(wanted) is not None:
+            allocator.take(number, parts, float(until))
+    if allocator.fit(wanted) is not None:
         return
-    moment, spare = earliest(wanted, 4, [shelf.free[node] for node in range(4)], shelf.running.values())
-    ends = sorted((until, number) for number, (until, _) in shelf.running.items())
+    moment, spare = earliest(wanted, 4, [allocator.free[node] for node in range(4)], allocator.running.values())
+    ends = sorted((until, number) for number, (until, _) in allocator.running.items())
     cut = bisect_right([until for until, _ in ends], moment)
     last = [number for until, number in ends if until == moment]
     for _, number in ends[:cut]:
         if number not in last:
-            shelf.give(number)
-    assert shelf.fit(wanted) is None
+            allocator.give(number)
+    assert allocator.fit(wanted) is None
     for number in last:
-        shelf.give(number)
-    assert shelf.fit(wanted) is not None and shelf.idle - wanted >= spare >= 0
+        allocator.give(number)
+    assert allocator.fit(wanted) is not None and allocator.idle - wanted >= spare >= 0

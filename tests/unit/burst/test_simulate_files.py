@@ -9,13 +9,13 @@ from typer.testing import CliRunner
 
 from landbridge.cli.main import build
 from landbridge.simulation.chart import picture
-from landbridge.simulation.mapping import Dealing, tasks_of
+from landbridge.simulation.mapping import AccountMapping, simulated_jobs
 from landbridge.simulation.replay import replay
 from landbridge.simulation.report import report
-from landbridge.simulation.result import Task
-from landbridge.simulation.scenario import setting_of
-from landbridge.simulation.trace import Asked, TraceError, read
-from tests.unit.burst.queues import JOBS, START, TRACE, made, setting
+from landbridge.simulation.result import SimulatedJob
+from landbridge.simulation.scenario import scenario_of
+from landbridge.simulation.trace import TraceError, TraceJob, read
+from tests.unit.burst.queues import JOBS, START, TRACE, made, scenario
 from tests.unit.core.samples import ROOT, shipped
 
 PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
@@ -41,7 +41,7 @@ def test_the_sample_is_what_its_program_makes() -> None:
 )  # fmt: skip
 def test_a_queue_has_many_forms(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    assert read(tmp_path / name) == [Asked(START, 60.0, 8, "vc")]
+    assert read(tmp_path / name) == [TraceJob(START, 60.0, 8, "vc")]
 
 
 def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
     jobs = [{**job, "tres_req_str": "cpu=8,mem=1G,node=1,gres/gpu:h100=16"}, {**job, "tres_req_str": "cpu=8,node=1"}]
     path = tmp_path / "queue.json"
     path.write_text(json.dumps({"jobs": jobs}))
-    assert read(path) == [Asked(START, 5400.0, 16, account="vision", minutes=90.0)]
+    assert read(path) == [TraceJob(START, 5400.0, 16, account="vision", minutes=90.0)]
 
 
 @pytest.mark.parametrize(
@@ -74,29 +74,29 @@ def test_a_file_that_is_no_queue_is_refused_with_the_place(text: str, said: str,
 
 
 def test_jobs_are_dealt_the_same_way_every_time_and_by_share() -> None:
-    policy = setting().policy
-    asked = [Asked(START + n, 60.0, 1, f"vc{n % 7}") for n in range(4000)]
-    tasks = tasks_of(asked, policy, Dealing(restricted=0.25))
-    assert tasks == tasks_of(asked, policy, Dealing(restricted=0.25))
+    policy = scenario().policy
+    asked = [TraceJob(START + n, 60.0, 1, f"vc{n % 7}") for n in range(4000)]
+    tasks = simulated_jobs(asked, policy, AccountMapping(restricted=0.25))
+    assert tasks == simulated_jobs(asked, policy, AccountMapping(restricted=0.25))
     assert sum(task.account == "shut" for task in tasks) / len(tasks) == pytest.approx(0.25, abs=0.03)
-    few = tasks_of(asked, policy, Dealing(restricted=0.25, sample=0.1))
+    few = simulated_jobs(asked, policy, AccountMapping(restricted=0.25, sample=0.1))
     assert len(few) == pytest.approx(400, abs=60)
     # The sample is no choice among accounts.
     assert sum(task.account == "shut" for task in few) / len(few) == pytest.approx(0.25, abs=0.08)
-    assert {task.account for task in tasks_of(asked, policy, Dealing(restricted=0.0))} == {"open"}
-    assert {task.account for task in tasks_of(asked, policy, Dealing(restricted=1.0))} == {"shut"}
+    assert {task.account for task in simulated_jobs(asked, policy, AccountMapping(restricted=0.0))} == {"open"}
+    assert {task.account for task in simulated_jobs(asked, policy, AccountMapping(restricted=1.0))} == {"shut"}
 
 
 def test_an_account_and_a_limit_that_a_queue_names_stay() -> None:
-    asked = [Asked(START, 600.0, 1, account="shut", minutes=5.0), Asked(START, 600.0, 1, account="nobody's")]
-    first, second = tasks_of(asked, setting().policy, Dealing(restricted=0.0, limit_factor=3.0))
-    assert first == Task(START, 300.0, 1, "shut", 300.0), "a job ends at its limit"
-    assert second == Task(START, 600.0, 1, "open", 1800.0)
+    asked = [TraceJob(START, 600.0, 1, account="shut", minutes=5.0), TraceJob(START, 600.0, 1, account="nobody's")]
+    first, second = simulated_jobs(asked, scenario().policy, AccountMapping(restricted=0.0, limit_factor=3.0))
+    assert first == SimulatedJob(START, 300.0, 1, "shut", 300.0), "a job ends at its limit"
+    assert second == SimulatedJob(START, 600.0, 1, "open", 1800.0)
 
 
 def test_the_report_adds_up() -> None:
-    site = setting(pools=((3, 0), (2, 1)), cap=2000.0)
-    tasks = tasks_of(read(TRACE), site.policy, Dealing())
+    site = scenario(pools=((3, 0), (2, 1)), cap=2000.0)
+    tasks = simulated_jobs(read(TRACE), site.policy, AccountMapping())
     both, alone = replay(site, tasks), replay(site, tasks, bursting=False)
     found = report(site, both, alone)
     ran = sum(t.seconds * t.gpus for t, began in zip(tasks, both.began, strict=True) if began is not None) / 3600
@@ -110,8 +110,8 @@ def test_the_report_adds_up() -> None:
 
 
 def test_the_picture_is_svg_with_a_panel_for_each_question() -> None:
-    site = setting()
-    tasks = tasks_of(read(TRACE), site.policy, Dealing())
+    site = scenario()
+    tasks = simulated_jobs(read(TRACE), site.policy, AccountMapping())
     text = picture(site, replay(site, tasks), replay(site, tasks, bursting=False))
     root = ET.fromstring(text)
     words = [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
@@ -137,9 +137,9 @@ def test_the_command_prints_and_draws(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["example", "frontier", "hybrid", "regulated", "sandbox", "startup"])
 def test_every_environment_can_be_replayed(name: str) -> None:
-    site = setting_of(shipped(name))
-    assert site.pools and all(site.policy.pools[pool.name].places for pool in site.pools)
-    tasks = tasks_of(read(TRACE)[:50], site.policy, Dealing())
+    site = scenario_of(shipped(name))
+    assert site.pools and all(site.policy.pools[pool.name].offerings for pool in site.pools)
+    tasks = simulated_jobs(read(TRACE)[:50], site.policy, AccountMapping())
     played = replay(site, tasks)
     assert sum(began is not None for began in played.began) > 0
 
@@ -148,8 +148,8 @@ def test_every_environment_can_be_replayed(name: str) -> None:
 def test_the_whole_of_phillys_queue() -> None:
     if not PHILLY.is_file():
         pytest.skip(f"{PHILLY} is not there: it is no part of the checkout")
-    site = setting_of(shipped("hybrid"))
-    tasks = tasks_of(read(PHILLY), site.policy, Dealing())
+    site = scenario_of(shipped("hybrid"))
+    tasks = simulated_jobs(read(PHILLY), site.policy, AccountMapping())
     assert len(tasks) == 82_247
     played = replay(site, tasks)
     assert not any(where and task.account == "clinic" for task, where in zip(tasks, played.pool, strict=True))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.model import Policy, Pool
+from landbridge.burst.model import BurstPolicy, PoolPolicy
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.slurm_json import (
@@ -21,16 +21,16 @@ from landbridge.burst.slurm.slurm_json import (
     active_host,
     hosts,
     job_of,
+    keeping,
     node_states_of,
     nodes_of,
     number,
-    only,
 )
 from landbridge.hostlist import expand
 
 DATA = Path(__file__).parent / "data"
 VERSIONS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
-POLICY = Policy("probe", "us-east-1", {"p5": Pool("p5", "p5-", 6, ())}, {})
+POLICY = BurstPolicy("probe", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 6, ())}, {})
 NEW = "26.05"
 
 
@@ -40,7 +40,7 @@ def said(name: str, version: str = NEW) -> dict[str, Any]:
 
 def slim(name: str, version: str = NEW) -> dict[str, Any]:
     text = (DATA / version / f"{name}.json").read_text()
-    return dict(json.loads(text, object_hook=only(JOB_KEYS)))
+    return dict(json.loads(text, object_hook=keeping(JOB_KEYS)))
 
 
 Told = Callable[[], list[list[str]]]
@@ -105,7 +105,7 @@ def test_a_requeued_job_that_still_ends_holds_its_nodes() -> None:
 @pytest.mark.parametrize("kind", ["sinfo", "squeue"])
 def test_every_record_can_be_read(version: str, kind: str) -> None:
     for path in (DATA / version).glob(f"*.{kind}.json"):
-        raw = json.loads(path.read_text(), object_hook=only(JOB_KEYS) if kind == "squeue" else None)
+        raw = json.loads(path.read_text(), object_hook=keeping(JOB_KEYS) if kind == "squeue" else None)
         if kind == "squeue":
             found = [job_of(one) for one in raw["jobs"]]
             assert all(job.state in {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"} for job in found), path
@@ -223,7 +223,7 @@ def test_who_controls_by_a_record() -> None:
 
 
 def test_telling_slurm(commands: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slurm, "NAMES", 2)
+    monkeypatch.setattr(slurm, "MAX_NAMES_PER_COMMAND", 2)
     told = commands(scontrol="")
     slurm.down(["p5-1", "p5-2", "p5-4"], "landbridge: CAPACITY no room")
     slurm.set_addresses({"p5-2": "10.0.0.2", "p5-10": "10.0.0.10"})

@@ -140,14 +140,14 @@ class Bursting(RuleBasedStateMachine):
         what=st.sampled_from(["drought", "drought", "rain", "quota", "template", "link", "slow"]),
         left=st.integers(0, 3),
         pool=POOLS,
-        places=st.sets(st.integers(0, 7), min_size=1),
+        offerings=st.sets(st.integers(0, 7), min_size=1),
     )
-    def aws(self, what, left, pool, places):
+    def aws(self, what, left, pool, offerings):
         ec2 = self.world.ec2
         match what:
             case "drought":
-                keys = [place.key for one in self.world.policy.pools.values() for place in one.places]
-                ec2.room.update({keys[number % len(keys)]: left for number in places})
+                keys = [offering.key for one in self.world.policy.pools.values() for offering in one.offerings]
+                ec2.room.update({keys[number % len(keys)]: left for number in offerings})
             case "rain":
                 ec2.room.clear()
                 ec2.quota = None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from landbridge.burst.journal.journal import connect, write_order
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Backoff, Breaker, Drought, Hold, Record, State
+from landbridge.burst.model import Backoff, BudgetHold, CircuitBreaker, DecisionRecord, InsufficientCapacity, State
 from tests.unit.burst.journals import FULL, NODES, attempt
 
 
@@ -33,9 +33,13 @@ names = st.sampled_from(["a", "b", 'c"\n', "ünï|,"])
 states = st.builds(
     State,
     attempts=st.dictionaries(names, st.builds(attempt, names, ended=st.none() | numbers, code=names), max_size=3),
-    droughts=st.dictionaries(names, st.builds(Drought, numbers, st.integers(0, 9), names), max_size=3),
-    breakers=st.dictionaries(names, st.builds(Breaker, names, names, numbers, st.integers(0, 9), numbers), max_size=3),
-    holds=st.dictionaries(names, st.builds(Hold, names, names, names, numbers, numbers, numbers), max_size=3),
+    insufficient_capacity=st.dictionaries(
+        names, st.builds(InsufficientCapacity, numbers, st.integers(0, 9), names), max_size=3
+    ),
+    breakers=st.dictionaries(
+        names, st.builds(CircuitBreaker, names, names, numbers, st.integers(0, 9), numbers), max_size=3
+    ),
+    holds=st.dictionaries(names, st.builds(BudgetHold, names, names, names, numbers, numbers, numbers), max_size=3),
     spent=st.dictionaries(st.tuples(names, names, names), numbers, max_size=3),
     backoffs=st.dictionaries(
         st.integers(1, 9), st.builds(Backoff, numbers, st.integers(0, 9), names, names, st.booleans()), max_size=3
@@ -138,7 +142,7 @@ def test_a_lease_from_the_future_is_a_clock_that_went_back(store: Store) -> None
 
 def test_records_by_job(store: Store) -> None:
     records = [
-        Record(float(n), "launch", (n % 3, 100), NODES, "p5", "OK", "x", 1.5, {"rejected": {"a": "b"}})
+        DecisionRecord(float(n), "launch", (n % 3, 100), NODES, "p5", "OK", "x", 1.5, {"rejected": {"a": "b"}})
         for n in range(9)
     ]
     store.record(records[:5])

@@ -20,7 +20,7 @@ WRITER = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from landbridge.burst.model import Hold, State
+from landbridge.burst.model import BudgetHold, State
 from landbridge.burst.journal.store import Store
 from tests.unit.burst.journals import attempt
 
@@ -30,7 +30,7 @@ print("ready", flush=True)
 for number in range(int(sys.argv[2]), 10**9):
     token = f"lb-{number}"
     keep = dict(list(state.attempts.items())[-20:]) | {token: attempt(token)}
-    after = replace(state, attempts=keep, holds={key: Hold("a", "p5", "2026-11", 1.0, 1.0, 1.0) for key in keep})
+    after = replace(state, attempts=keep, holds={key: BudgetHold("a", "p5", "2026-11", 1.0, 1.0, 1.0) for key in keep})
     store.save(state, after)
     state = after
     print(token, flush=True)

@@ -8,23 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.burst.model import (
-    Breaker,
-    Drought,
+    BurstPolicy,
+    CircuitBreaker,
     Ec2View,
-    Node,
-    Place,
-    Policy,
-    Pool,
+    InsufficientCapacity,
+    Offering,
+    PoolPolicy,
     PowerUp,
+    SlurmNode,
     SlurmView,
     State,
 )
 from landbridge.burst.reconcile.core import reconcile
-from landbridge.burst.reconcile.min_nodes import AGAIN
+from landbridge.burst.reconcile.min_nodes import MIN_NODES_RETRY_SECONDS
 
 NOW = 1_800_000_000.0
 OFF, UP, RISING = {"IDLE", "CLOUD", "POWERED_DOWN"}, {"IDLE", "CLOUD"}, {"IDLE", "CLOUD", "POWERING_UP"}
-PLACE = Place(
+OFFERING = Offering(
     key="p5/z/on-demand",
     kind="on_demand",
     instance_type="p5.48xlarge",
@@ -37,16 +37,16 @@ PLACE = Place(
 )
 
 
-def policy(kept: int, *places: Place, **more: Any) -> Policy:
-    pool = Pool("p5", "p5-", 12, places or (PLACE,), min_nodes=kept)
-    return Policy(cluster="test", region="us-east-1", pools={"p5": pool}, accounts={}, **more)
+def policy(kept: int, *offerings: Offering, **more: Any) -> BurstPolicy:
+    pool = PoolPolicy("p5", "p5-", 12, offerings or (OFFERING,), min_nodes=kept)
+    return BurstPolicy(cluster="test", region="us-east-1", pools={"p5": pool}, accounts={}, **more)
 
 
 def started(
-    states: Iterable[set[str]], rules: Policy, state: State | None = None, now: float = NOW, blind: bool = False
+    states: Iterable[set[str]], rules: BurstPolicy, state: State | None = None, now: float = NOW, blind: bool = False
 ) -> tuple[tuple[str, ...], State, float | None]:
     """The nodes that are powered up, the journal after it, and when the next pass is due."""
-    nodes = {f"p5-{n}": Node(f"p5-{n}", frozenset(own)) for n, own in enumerate(states, 1)}
+    nodes = {f"p5-{n}": SlurmNode(f"p5-{n}", frozenset(own)) for n, own in enumerate(states, 1)}
     view = None if blind else Ec2View(now, ())
     decision = reconcile(SlurmView(now, {}, nodes), view, state or State(), rules, now)
     names = tuple(name for action in decision.actions if isinstance(action, PowerUp) for name in action.nodes)
@@ -79,22 +79,24 @@ def test_they_are_asked_for_once_in_a_while() -> None:
     names, after, _ = started([OFF] * 3, policy(2))
     assert len(names) == 2
     again, kept, due = started([OFF] * 3, policy(2), after, NOW + 30)
-    assert again == () and due == NOW + AGAIN
-    assert len(started([OFF] * 3, policy(2), kept, NOW + AGAIN + 1)[0]) == 2
+    assert again == () and due == NOW + MIN_NODES_RETRY_SECONDS
+    assert len(started([OFF] * 3, policy(2), kept, NOW + MIN_NODES_RETRY_SECONDS + 1)[0]) == 2
 
 
 def test_nobody_is_asked_for_what_cannot_be_had() -> None:
     assert started([OFF] * 3, policy(2), blind=True)[0] == ()
-    dry = State(droughts={PLACE.key: Drought(NOW + 60, 1, "InsufficientInstanceCapacity")})
+    dry = State(insufficient_capacity={OFFERING.key: InsufficientCapacity(NOW + 60, 1, "InsufficientInstanceCapacity")})
     assert started([OFF] * 3, policy(2), dry)[0] == ()
     assert started([OFF] * 3, policy(2), State(drained={"p5": "because"}))[0] == ()
-    broken = State(breakers={"p5": Breaker("UnauthorizedOperation", "", NOW, 1, NOW + 60)})
+    broken = State(breakers={"p5": CircuitBreaker("UnauthorizedOperation", "", NOW, 1, NOW + 60)})
     assert started([OFF] * 3, policy(2), broken)[0] == ()
     assert started([OFF] * 3, policy(2, monthly_usd=1.0, hard=True))[0] == ()
 
 
 def test_a_block_is_filled_when_it_opens_and_as_far_as_it_goes() -> None:
-    block = replace(PLACE, kind="capacity_block", market="capacity-block", opens=NOW + 600, closes=NOW + 86_400, size=3)
+    block = replace(
+        OFFERING, kind="capacity_block", market="capacity-block", opens=NOW + 600, closes=NOW + 86_400, size=3
+    )
     names, _, due = started([OFF] * 6, policy(6, block))
     assert names == () and due == NOW + 600
     assert len(started([OFF] * 6, policy(6, block), now=NOW + 600)[0]) == 3

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.simulation.trace import Asked, read
+from landbridge.simulation.trace import TraceJob, read
 from tests.unit.burst.queues import START
 from tests.unit.how_to.pages import ROOT, run, steps
 
@@ -43,7 +43,7 @@ def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     assert found is not None
     path = {"PATH": f"{tmp_path}:/usr/local/bin:/usr/bin:/bin"}
     subprocess.run(["bash", "-c", found[1]], cwd=tmp_path, check=True, timeout=30, env=path)
-    assert read(tmp_path / "queue.csv") == [Asked(START, 600.0, 8, account="vision", minutes=60.0)]
+    assert read(tmp_path / "queue.csv") == [TraceJob(START, 600.0, 8, account="vision", minutes=60.0)]
 
 
 def test_it_is_found_from_the_index() -> None:

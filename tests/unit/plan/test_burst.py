@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from landbridge.burst.config.config import Config, parse
-from landbridge.burst.model import Place
+from landbridge.burst.config.config import BurstConfig, parse
+from landbridge.burst.model import Offering
 from landbridge.environment import Environment
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.aws.pool import pool_args
@@ -57,16 +57,16 @@ def built(site: Environment) -> StackOutputs:
     return StackOutputs.model_validate(raw)
 
 
-def read(changes: dict[Any, Any] | None = None) -> Config:
+def read(changes: dict[Any, Any] | None = None) -> BurstConfig:
     site = environment(changes or {})
     raw = burst_config(site, built(site))
     assert "not-for-the-controller" not in str(raw)
     return parse(raw)
 
 
-def places(*capacity: dict[str, Any], **more: Any) -> tuple[Place, ...]:
+def offerings(*capacity: dict[str, Any], **more: Any) -> tuple[Offering, ...]:
     changes: dict[Any, Any] = {(*POOL, "capacity"): list(capacity)}
-    return read(changes | {(*POOL, key): value for key, value in more.items()}).policy.pools["p5"].places
+    return read(changes | {(*POOL, key): value for key, value in more.items()}).policy.pools["p5"].offerings
 
 
 def test_the_plain_file_becomes_the_policy() -> None:
@@ -79,21 +79,21 @@ def test_the_plain_file_becomes_the_policy() -> None:
     assert (pool.node_prefix, pool.max_nodes, pool.min_nodes, pool.resume_timeout) == ("p5-", 4, 0, 1200)
     assert pool.boot_seconds == 600
     assert [node for node in ("p5-0", "p5-1", "p5-4", "p5-5", "p5-x", "dgx01") if pool.owns(node)] == ["p5-1", "p5-4"]
-    (place,) = pool.places
-    assert (place.key, place.subnet) == ("p5.48xlarge/use1-az4/on-demand", "subnet-use1-az4")
-    assert place.placement_group == "test-p5" and place.usd_hour is not None
-    assert len(place.interfaces) == 33 and place.interfaces[0].kind == "interface"
-    assert place.security_groups == ("sg-1",) and not place.public_ip
+    (offering,) = pool.offerings
+    assert (offering.key, offering.subnet) == ("p5.48xlarge/use1-az4/on-demand", "subnet-use1-az4")
+    assert offering.placement_group == "test-p5" and offering.usd_hour is not None
+    assert len(offering.interfaces) == 33 and offering.interfaces[0].kind == "interface"
+    assert offering.security_groups == ("sg-1",) and not offering.public_ip
 
 
 def test_places_are_the_capacities_in_the_files_order_and_their_zones_in_theirs() -> None:
-    found = places(
+    found = offerings(
         {**BLOCK, **WINDOW},
         {"kind": "on_demand", "zones": ["use1-az6", "use1-az4"]},
         {"kind": "on_demand", "zones": ["use1-az6"], "instance": "p5en.48xlarge"},
         {"kind": "spot", "zones": ["use1-az6"], "max_price_usd": 30.0},
     )
-    assert [place.key for place in found] == [
+    assert [offering.key for offering in found] == [
         f"p5.48xlarge/use1-az4/capacity-block/{CR}",
         "p5.48xlarge/use1-az6/on-demand",
         "p5.48xlarge/use1-az4/on-demand",
@@ -110,7 +110,7 @@ def test_places_are_the_capacities_in_the_files_order_and_their_zones_in_theirs(
 
 
 def test_spot_is_held_at_what_it_can_cost_at_most() -> None:
-    on_demand, spot, dear = places(
+    on_demand, spot, dear = offerings(
         {"kind": "on_demand", "zones": ["use1-az4"]},
         {"kind": "spot", "zones": ["use1-az4"]},
         {"kind": "spot", "zones": ["use1-az4"], "max_price_usd": 10_000.0},
@@ -121,7 +121,7 @@ def test_spot_is_held_at_what_it_can_cost_at_most() -> None:
 
 def test_each_kind_of_reservation_is_asked_in_its_own_way() -> None:
     arn = "arn:aws:resource-groups:us-east-1:123456789012:group/gpus"
-    targeted, opened, grouped, group = places(
+    targeted, opened, grouped, group = offerings(
         {"kind": "reservation", "reservation": CR, "zone": "use1-az4"},
         {"kind": "reservation", "reservation": "cr-0123456789abcdef1", "zone": "use1-az4", "match": "open"},
         {"kind": "reservation", "reservation": "cr-0123456789abcdef2", "zone": "use1-az4", "placement_group": "own"},
@@ -131,7 +131,7 @@ def test_each_kind_of_reservation_is_asked_in_its_own_way() -> None:
     assert opened.reservation is None and opened.reservation_group is None and opened.placement_group is None
     assert (grouped.reservation, grouped.placement_group) == ("cr-0123456789abcdef2", "own")
     assert (group.reservation, group.reservation_group) == (None, arn)
-    assert len({place.key for place in (targeted, opened, grouped, group)}) == 4
+    assert len({offering.key for offering in (targeted, opened, grouped, group)}) == 4
 
 
 def test_accounts_say_whether_their_data_may_be_in_aws_and_what_they_may_cost() -> None:
@@ -170,7 +170,7 @@ def test_a_pool_that_is_not_built_yet_is_not_written_and_a_zone_neither() -> Non
     outputs = built(site)
     pool = outputs.pools["p5"]
     half = outputs.model_copy(update={"pools": {"p5": pool.model_copy(update={"subnets": pool.subnets[:1]})}})
-    assert [place["zone"] for place in burst_config(site, half)["pools"]["p5"]["places"]] == ["use1-az4"]
+    assert [offering["zone"] for offering in burst_config(site, half)["pools"]["p5"]["offerings"]] == ["use1-az4"]
     gone = outputs.model_copy(update={"pools": {"other": pool}})
     assert burst_config(site, gone)["pools"] == {}
 
@@ -193,5 +193,5 @@ def test_whatever_a_pool_is_the_programs_can_read_it(data: dict[str, Any]) -> No
     if pool is None:
         assert not outputs.pools[data["name"]].subnets, "only what is offered nowhere is left out"
         return
-    assert len({place.key for place in pool.places}) == len(pool.places)
-    assert all(place.usd_hour is None or place.usd_hour > 0 for place in pool.places)
+    assert len({offering.key for offering in pool.offerings}) == len(pool.offerings)
+    assert all(offering.usd_hour is None or offering.usd_hour > 0 for offering in pool.offerings)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.burst.model import Attempt, Ec2View, Instance, Outcome, Place, Policy
+from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudInstance, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
@@ -21,7 +21,7 @@ class Machine:
     id: str
     node: str
     token: str
-    place: Place
+    offering: Offering
     pool: str
     jobs: tuple[int, ...]
     account: str
@@ -53,7 +53,7 @@ class Known:
     """What EC2 remembers of a ClientToken."""
 
     attempt: Attempt
-    place: str
+    offering: str
     whole: bool
     ids: list[str]
     at: float
@@ -61,11 +61,11 @@ class Known:
 
 @dataclass
 class Ec2World:
-    """The account. Room is instances that a place can still give; absent: plenty."""
+    """The account. Room is instances that an offering can still give; absent: plenty."""
 
     clock: Clock
     faults: Faults
-    policy: Policy
+    policy: BurstPolicy
     lag: float = 0.0
     boot: float = 60.0
     reachable: bool = True
@@ -88,11 +88,11 @@ class Ec2World:
             seen = [self._instance(m) for m in self.machines.values() if self._shows(m)]
         return Ec2View(self.clock.now, tuple(seen))
 
-    def run(self, attempt: Attempt, place: Place, tags: Mapping[str, str], whole: bool) -> Outcome:
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
         with self.faults.call("ec2.run", "ec2", _refuse):
             self._reach()
-            made = self._launch(attempt, place, whole)
-        return Outcome(
+            made = self._launch(attempt, offering, whole)
+        return ActionOutcome(
             instances={m.node: m.id for m in made},
             addresses={m.node: m.address for m in made},
         )
@@ -124,7 +124,7 @@ class Ec2World:
             return
         self.swept = self.clock.true
         for machine in self.alive():
-            if machine.place.closes is not None and machine.place.closes < self.clock.true:
+            if machine.offering.closes is not None and machine.offering.closes < self.clock.true:
                 self.end(machine, "block closed")
             if machine.lease < self.clock.true:
                 self.end(machine, "reaper")
@@ -137,12 +137,12 @@ class Ec2World:
             self.faults.met += 1
             raise AwsError("EndpointConnectionError", "no route")
 
-    def _launch(self, attempt: Attempt, place: Place, whole: bool) -> list[Machine]:
+    def _launch(self, attempt: Attempt, offering: Offering, whole: bool) -> list[Machine]:
         known = self.tokens.get(attempt.token)
         if known is not None and self.clock.true - known.at < TOKEN_MEMORY:
             same = _parameters(known.attempt) == _parameters(attempt)
             machines = [self.machines[id] for id in known.ids]
-            if not (same and known.place == place.key and known.whole == whole):
+            if not (same and known.offering == offering.key and known.whole == whole):
                 self.mismatches.append(attempt.token)
                 # The shell asks for what the token has started; a description may not show it yet.
                 machines = [m for m in machines if self._shows(m)]
@@ -153,29 +153,29 @@ class Ec2World:
             self.faults.met += 1
             raise AwsError("InvalidLaunchTemplateId.NotFound", "no such template")
         wanted = len(attempt.nodes)
-        room = self.room.get(place.key, wanted)
-        if place.size is not None:
-            room = min(room, place.size - sum(m.place.key == place.key for m in self.alive()))
+        room = self.room.get(offering.key, wanted)
+        if offering.size is not None:
+            room = min(room, offering.size - sum(m.offering.key == offering.key for m in self.alive()))
         free = wanted if self.quota is None else max(0, self.quota - len(self.alive()))
         for limit, code in ((free, "VcpuLimitExceeded"), (room, "InsufficientInstanceCapacity")):
             if limit < (wanted if whole else 1):
                 self.faults.met += 1
                 raise AwsError(code, f"{limit} left")
         count = min(wanted, room, free)
-        if place.key in self.room:
-            self.room[place.key] -= count
-        made = [self._start(attempt, place, node) for node in attempt.nodes[:count]]
-        self.tokens[attempt.token] = Known(attempt, place.key, whole, [m.id for m in made], self.clock.true)
+        if offering.key in self.room:
+            self.room[offering.key] -= count
+        made = [self._start(attempt, offering, node) for node in attempt.nodes[:count]]
+        self.tokens[attempt.token] = Known(attempt, offering.key, whole, [m.id for m in made], self.clock.true)
         self.launches[attempt.token] = self.launches.get(attempt.token, 0) + 1
         return made
 
-    def _start(self, attempt: Attempt, place: Place, node: str) -> Machine:
+    def _start(self, attempt: Attempt, offering: Offering, node: str) -> Machine:
         number = len(self.machines) + 1
         machine = Machine(
             id=f"i-{number:04d}",
             node=node,
             token=attempt.token,
-            place=place,
+            offering=offering,
             pool=attempt.pool,
             jobs=attempt.jobs,
             account=attempt.account,
@@ -183,7 +183,7 @@ class Ec2World:
             address=f"10.80.{number // 250}.{number % 250 + 1}",
             launched=self.clock.true,
             boots=self.clock.true + self.boot,
-            usd_hour=place.usd_hour or 0.0,
+            usd_hour=offering.usd_hour or 0.0,
         )
         self.machines[machine.id] = machine
         self.started(machine)
@@ -194,30 +194,30 @@ class Ec2World:
             return False
         return machine.ended is None or machine.ended + max(self.lag, GONE_AFTER) > self.clock.true
 
-    def _instance(self, machine: Machine) -> Instance:
+    def _instance(self, machine: Machine) -> CloudInstance:
         over = machine.ended is not None and machine.ended + self.lag <= self.clock.true
         young = machine.launched + self.lag + 5 > self.clock.true
-        return Instance(
+        return CloudInstance(
             id=machine.id,
             node=machine.node,
             state="shutting-down" if over else "pending" if young else "running",
             address=machine.address,
-            subnet=machine.place.subnet,
-            type=machine.place.instance_type,
-            market=machine.place.market,
+            subnet=machine.offering.subnet,
+            type=machine.offering.instance_type,
+            market=machine.offering.market,
             launched=machine.launched,
             pool=machine.pool,
             token=machine.token,
             jobs=machine.jobs,
             account=machine.account,
             lease=machine.lease,
-            region=machine.place.region,
+            region=machine.offering.region,
         )
 
 
 def _parameters(attempt: Attempt) -> Attempt:
     """What of an attempt goes into the call: not what the journal adds afterwards."""
-    return replace(attempt, made=0.0, hold_usd=0.0, usd_hour=0.0, ended=None, code="", instances={}, gang="")
+    return replace(attempt, created_at=0.0, hold_usd=0.0, usd_hour=0.0, ended=None, code="", instances={}, gang="")
 
 
 def _refuse(word: str) -> AwsError:

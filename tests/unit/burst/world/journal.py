@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Order, OrderKind, Record, State
+from landbridge.burst.model import DecisionRecord, OrderKind, SlurmOrder, State
 from tests.unit.burst.world.faults import Faults
 
 
@@ -18,7 +18,7 @@ class Keeper(Protocol):
     ) -> object: ...
     def load(self) -> State: ...
     def save(self, before: State, after: State) -> None: ...
-    def record(self, records: Iterable[Record]) -> None: ...
+    def record(self, records: Iterable[DecisionRecord]) -> None: ...
     def close(self) -> None: ...
 
 
@@ -31,7 +31,9 @@ class Memory:
 
     def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
         self.seq += 1
-        self.state = replace(self.state, orders=(*self.state.orders, Order(self.seq, kind, tuple(nodes), at, jobs)))
+        self.state = replace(
+            self.state, orders=(*self.state.orders, SlurmOrder(self.seq, kind, tuple(nodes), at, jobs))
+        )
 
     def load(self) -> State:
         return self.state
@@ -41,7 +43,7 @@ class Memory:
         new = tuple(o for o in self.state.orders if o.seq in kept or o not in before.orders)
         self.state = replace(after, orders=new)
 
-    def record(self, records: Iterable[Record]) -> None:
+    def record(self, records: Iterable[DecisionRecord]) -> None:
         list(records)
 
     def close(self) -> None:
@@ -49,7 +51,7 @@ class Memory:
 
 
 class Journal:
-    """The keeper, each call a place to crash at; `saving` sees what is about to be written."""
+    """The keeper, each call an offering to crash at; `saving` sees what is about to be written."""
 
     def __init__(self, folder: Path | None, faults: Faults, saving: Callable[[State, State], None]) -> None:
         self.folder, self.faults, self.saving = folder, faults, saving
@@ -83,7 +85,7 @@ class Journal:
         with self.faults.call("store.save", "store"):
             self.keeper.save(before, after)
 
-    def record(self, records: Iterable[Record]) -> None:
+    def record(self, records: Iterable[DecisionRecord]) -> None:
         with self.faults.call("store.record", "store"):
             self.keeper.record(records)
 

@@ -1,18 +1,18 @@
-"""Policies for the world: two pools of a few nodes, several places each, times short enough to live through."""
+"""Policies for the world: two pools of a few nodes, several offerings each, times short enough to live through."""
 
 from typing import Any
 
 from hypothesis import strategies as st
 
-from landbridge.burst.model import Account, Market, Place, Policy, Pool, Promotion
+from landbridge.burst.model import AccountPolicy, BurstPolicy, Market, Offering, PoolPolicy, PromotionPolicy
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.slurmctld import LOCAL
 
 
-def place(
+def offering(
     kind: str, zone: str, market: Market = "on-demand", type: str = "p5.48xlarge", usd: float = 12.0, **more: Any
-) -> Place:
-    return Place(
+) -> Offering:
+    return Offering(
         key=f"{type}/{zone}/{market}/{kind}",
         kind=kind,
         instance_type=type,
@@ -27,17 +27,20 @@ def place(
     )
 
 
-BLOCK = place("capacity_block", "b", "capacity-block", usd=7.0, opens=START + 600, closes=START + 4200, size=2)
+BLOCK = offering("capacity_block", "b", "capacity-block", usd=7.0, opens=START + 600, closes=START + 4200, size=2)
 #: In another region, which poor's data may not be in.
-FAR = place("on_demand", "far-a", usd=13.0, region="eu-north-1")
+FAR = offering("on_demand", "far-a", usd=13.0, region="eu-north-1")
 GPU = (
-    place("reservation", "a", usd=9.0),
-    place("on_demand", "a"),
-    place("on_demand", "b"),
-    place("on_demand", "b", type="p5e.48xlarge", usd=14.0),
-    place("spot", "b", "spot", usd=5.0),
+    offering("reservation", "a", usd=9.0),
+    offering("on_demand", "a"),
+    offering("on_demand", "b"),
+    offering("on_demand", "b", type="p5e.48xlarge", usd=14.0),
+    offering("spot", "b", "spot", usd=5.0),
 )
-BIG = (place("on_demand", "a", type="p4d.24xlarge", usd=20.0), place("on_demand", "c", type="p4d.24xlarge", usd=20.0))
+BIG = (
+    offering("on_demand", "a", type="p4d.24xlarge", usd=20.0),
+    offering("on_demand", "c", type="p4d.24xlarge", usd=20.0),
+)
 
 
 def policy(
@@ -47,20 +50,20 @@ def policy(
     block: bool = False,
     far: bool = False,
     **more: Any,
-) -> Policy:
+) -> BurstPolicy:
     """A policy with a rich account, a poor one with a hard cap, and one whose data must stay."""
-    places = (*((BLOCK,) if block else ()), *GPU, *((FAR,) if far else ()))
-    return Policy(
+    offerings = (*((BLOCK,) if block else ()), *GPU, *((FAR,) if far else ()))
+    return BurstPolicy(
         cluster="site",
         region="eu-central-1",
         pools={
-            "gpu": Pool("gpu", "g-", 8, places, resume_timeout=300.0, boot_seconds=60.0),
-            "big": Pool("big", "b-", 4, BIG, resume_timeout=300.0, boot_seconds=60.0),
+            "gpu": PoolPolicy("gpu", "g-", 8, offerings, resume_timeout=300.0, boot_seconds=60.0),
+            "big": PoolPolicy("big", "b-", 4, BIG, resume_timeout=300.0, boot_seconds=60.0),
         },
         accounts={
-            "lab": Account("lab", "internal", True, regions=(FAR.region,)),
-            "poor": Account("poor", "private", True, monthly_usd=poor_usd, hard=True),
-            "secret": Account("secret", "restricted", False),
+            "lab": AccountPolicy("lab", "internal", True, regions=(FAR.region,)),
+            "poor": AccountPolicy("poor", "private", True, monthly_usd=poor_usd, hard=True),
+            "secret": AccountPolicy("secret", "restricted", False),
         },
         monthly_usd=cluster_usd,
         hard=cluster_usd is not None,
@@ -68,15 +71,15 @@ def policy(
         grace_minutes=10.0,
         orphan_seconds=120.0,
         settle_seconds=90.0,
-        drought_seconds=(60.0, 240.0),
+        insufficient_capacity_seconds=(60.0, 240.0),
         breaker_seconds=120.0,
         launch_batch=batch,
-        promotions=(Promotion(LOCAL, ("gpu",), 600.0),),
+        promotions=(PromotionPolicy(LOCAL, ("gpu",), 600.0),),
         **more,
     )
 
 
-def policies() -> st.SearchStrategy[Policy]:
+def policies() -> st.SearchStrategy[BurstPolicy]:
     return st.builds(
         policy,
         batch=st.sampled_from([500, 500, 2, 1]),

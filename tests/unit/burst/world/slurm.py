@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from landbridge.burst.model import Job, Node, Policy, SlurmView
-from landbridge.burst.slurm.slurm import LOST, SlurmError
+from landbridge.burst.model import BurstPolicy, SlurmJob, SlurmNode, SlurmView
+from landbridge.burst.slurm.slurm import REASON_STATES, SlurmError
 from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
 
@@ -16,7 +16,7 @@ class SlurmWorld(Slurmctld):
     def active(self) -> bool:
         return True
 
-    def view(self, policy: Policy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+    def view(self, policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
         with self.faults.call("slurm.view", "slurm", _refuse):
             self._reach()
             at, closer = self.clock.now, set(suspects)
@@ -106,19 +106,19 @@ class SlurmWorld(Slurmctld):
             self.faults.met += 1
             raise SlurmError("slurmctld does not answer")
 
-    def _node(self, node: SimNode, closer: set[str]) -> Node:
+    def _node(self, node: SimNode, closer: set[str]) -> SlurmNode:
         states = node.states(self._completing(node))
-        if states & LOST or node.name in closer:
-            return Node(node.name, states, node.reason, node.address)
-        return Node(node.name, states)
+        if states & REASON_STATES or node.name in closer:
+            return SlurmNode(node.name, states, node.reason, node.address)
+        return SlurmNode(node.name, states)
 
     def _tells(self, job: SimJob, pending: bool, up: set[str]) -> bool:
         if job.state == "PENDING":
             return pending
         return job.state in ("CONFIGURING", "RUNNING", "COMPLETING") and not up.isdisjoint(job.nodes)
 
-    def _job(self, job: SimJob) -> Job:
-        return Job(
+    def _job(self, job: SimJob) -> SlurmJob:
+        return SlurmJob(
             id=job.id,
             state=job.state,
             nodes=job.nodes,

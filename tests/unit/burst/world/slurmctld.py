@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from landbridge.burst.model import OrderKind, Policy
+from landbridge.burst.model import BurstPolicy, OrderKind
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World, Machine
 from tests.unit.burst.world.faults import Faults
@@ -26,7 +26,7 @@ class Slurmctld:
 
     clock: Clock
     faults: Faults
-    policy: Policy
+    policy: BurstPolicy
     ec2: Ec2World
     shim: Shim = lambda kind, nodes, jobs: None
     nodes: dict[str, SimNode] = field(default_factory=dict)

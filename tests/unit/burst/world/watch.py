@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from landbridge.burst.model import Policy, State
+from landbridge.burst.model import BurstPolicy, State
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.ec2 import Ec2World, Machine
 from tests.unit.burst.world.sims import SimJob, SimNode
@@ -28,7 +28,7 @@ class Breach(AssertionError):
 class Watch:
     """Counts, in time without troubles, how long anything has been as it must not stay."""
 
-    policy: Policy
+    policy: BurstPolicy
     slurm: SlurmWorld
     ec2: Ec2World
     clean_for: float = 0.0
@@ -55,7 +55,7 @@ class Watch:
         if node is not None and node.job and not self.slurm.faults.latency:
             jobs.add(node.job)
         for id in jobs:
-            if id in self.slurm.jobs and not self.allowed(self.slurm.jobs[id], machine.place.region):
+            if id in self.slurm.jobs and not self.allowed(self.slurm.jobs[id], machine.offering.region):
                 raise Breach(f"{machine.id} launched for restricted job {id}")
         if self.ec2.launches.get(machine.token, 0) > 0:
             raise Breach(f"{machine.token} launched twice")
@@ -67,7 +67,7 @@ class Watch:
 
     def _block(self, machine: Machine, jobs: Sequence[SimJob]) -> None:
         """A capacity block ends on time: nothing is started in it that would still run then."""
-        opens, closes, now = machine.place.opens, machine.place.closes, self.slurm.clock.now
+        opens, closes, now = machine.offering.opens, machine.offering.closes, self.slurm.clock.now
         if opens is not None and now < opens:
             raise Breach(f"{machine.id} launched before its block opens")
         minutes = [job.minutes for job in jobs if job.state != "PENDING" and not job.over]
@@ -84,10 +84,10 @@ class Watch:
             machines = [self.ec2.machines[self.slurm.nodes[name].machine] for name in job.nodes]
             if not all(m.answers for m in machines):
                 raise Breach(f"half of job {job.id} runs")
-            own = {(m.place.zone, m.place.instance_type) for m in machines if job.id in m.jobs}
+            own = {(m.offering.zone, m.offering.instance_type) for m in machines if job.id in m.jobs}
             # What was up before may be of an earlier start; where Slurm takes it from two zones, nothing joins both.
-            new = {(m.place.zone, m.place.instance_type) for m in machines if m.launched >= job.allocated}
-            before = {m.place.zone for m in machines if m.launched < job.allocated}
+            new = {(m.offering.zone, m.offering.instance_type) for m in machines if m.launched >= job.allocated}
+            before = {m.offering.zone for m in machines if m.launched < job.allocated}
             if len(own & new) > 1 or (len(own) > 1 and len(before) < 2):
                 raise Breach(f"job {job.id} runs in {sorted(own)}")
 
@@ -187,7 +187,7 @@ class Watch:
     def regions(self, job: SimJob) -> set[str]:
         """Where its machines are."""
         machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
-        return {machine.place.region for machine in machines if machine is not None}
+        return {machine.offering.region for machine in machines if machine is not None}
 
     def _in_its_right(self, job: SimJob) -> bool:
         """It runs, and nothing speaks against that: all components of its het job may, and Slurm has not started it while a slow pass

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from landbridge.burst.model import Policy, State
+from landbridge.burst.model import BurstPolicy, State
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.faults import Crash, Faults
@@ -16,13 +16,13 @@ from tests.unit.burst.world.watch import PASS, Watch
 TICK = 5.0
 #: Codes that a person has to do something about; a job that is told one of them has ended truthfully.
 FINAL = ("RESIDENCY", "BUDGET")
-OnePass = Callable[[Journal, Ec2World, SlurmWorld, Policy, float], float | None]
+OnePass = Callable[[Journal, Ec2World, SlurmWorld, BurstPolicy, float], float | None]
 
 
 class World:
     """One cluster under `policy`; `one_pass` is the controller's."""
 
-    def __init__(self, policy: Policy, one_pass: OnePass, folder: Path | None = None) -> None:
+    def __init__(self, policy: BurstPolicy, one_pass: OnePass, folder: Path | None = None) -> None:
         self.policy, self.one_pass = policy, one_pass
         self.clock, self.faults = Clock(), Faults()
         self.ec2 = Ec2World(self.clock, self.faults, policy)
