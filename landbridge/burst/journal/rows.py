@@ -1,4 +1,4 @@
-"""A State as rows of text, by kind and key, and back; what a row cannot tell any more is left out. Pure."""
+"""State as rows of text, by kind and key, and back; a row that cannot be read is left out. Pure."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,6 +12,9 @@ from landbridge.burst.model import (
     CircuitBreaker,
     DecisionRecord,
     InsufficientCapacity,
+    Observation,
+    ObservationKind,
+    RegistrationFailure,
     SlurmOrder,
     State,
 )
@@ -24,16 +27,40 @@ _TABLES: Mapping[str, type] = {
     "breakers": CircuitBreaker,
     "holds": BudgetHold,
     "backoffs": Backoff,
+    "registration_failures": RegistrationFailure,
 }
-_PLAIN = ("spent", "drained", "suspects")
-_READ_KEY: Mapping[str, Callable[[str], Any]] = {"backoffs": int, "spent": lambda key: tuple(json.loads(key))}
+_SCALARS: Mapping[str, Callable[[Any], Any]] = {
+    "spent": float,
+    "drained": str,
+    "terminated_at": float,
+    "node_addresses": str,
+    "first_seen": float,
+    "min_nodes_requested_at": float,
+}
+#: Fields of the state that are one row each, with an empty key.
+_SINGLE: Mapping[str, Callable[[Any], Any]] = {
+    "throttled_until": float,
+    "last_observation_at": lambda value: None if value is None else float(value),
+}
+
+
+def _read_observation(key: str) -> Observation:
+    kind, subject = json.loads(key)
+    return Observation(ObservationKind(kind), str(subject))
+
+
+_READ_KEY: Mapping[str, Callable[[str], Any]] = {
+    "backoffs": int,
+    "spent": lambda key: tuple(json.loads(key)),
+    "first_seen": _read_observation,
+}
 
 
 def differences(before: State, after: State) -> tuple[RowTexts, list[tuple[str, str]]]:
-    """Rows to write and rows to delete, so that a journal with `before` in it has `after`. Nothing else is touched."""
+    """Return the rows to write and to delete, so that a journal with `before` has `after`. Other rows are not touched."""
     write: RowTexts = {}
     delete: list[tuple[str, str]] = []
-    for kind in (*_TABLES, *_PLAIN):
+    for kind in (*_TABLES, *_SCALARS):
         old, new = getattr(before, kind), getattr(after, kind)
         if old is new:
             continue
@@ -41,34 +68,35 @@ def differences(before: State, after: State) -> tuple[RowTexts, list[tuple[str, 
         for key, value in new.items():
             if key not in old or old[key] != value:
                 write[kind, _key(key)] = _text(value)
-    if before.throttled_until != after.throttled_until:
-        write["throttled_until", ""] = _text(after.throttled_until)
+    for kind in _SINGLE:
+        if getattr(before, kind) != getattr(after, kind):
+            write[kind, ""] = _text(getattr(after, kind))
     return write, delete
 
 
 class RowReader:
-    """Reads rows, and remembers them: from one pass to the next most are the same."""
+    """Reader of rows. It caches them: most are the same from one pass to the next."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def state(self, rows: RowTexts, orders: tuple[SlurmOrder, ...]) -> State:
-        tables: dict[str, dict[Any, Any]] = {kind: {} for kind in (*_TABLES, *_PLAIN)}
-        throttled = 0.0
+        tables: dict[str, Any] = {kind: {} for kind in (*_TABLES, *_SCALARS)}
+        single: dict[str, Any] = {}
         known: dict[tuple[str, str], tuple[str, Any]] = {}
         for (kind, key), text in rows.items():
             last = self._known.get((kind, key))
             try:
                 value = last[1] if last and last[0] == text else _value(kind, text)
-                if kind == "throttled_until":
-                    throttled = float(value)
+                if kind in _SINGLE:
+                    single[kind] = value
                 elif kind in tables:
                     tables[kind][_READ_KEY.get(kind, str)(key)] = value
             except (TypeError, ValueError):
-                continue  # written by another version: the next pass finds the same out from Slurm and EC2
+                continue  # of another version, or damaged: the next pass derives the same from Slurm and EC2
             known[kind, key] = (text, value)
         self._known = known
-        return State(orders=orders, throttled_until=throttled, **tables)
+        return State(orders=orders, **single, **tables)
 
 
 def record_fields(record: DecisionRecord) -> dict[str, Any]:
@@ -89,6 +117,8 @@ def read_record(text: str) -> DecisionRecord | None:
 
 
 def _key(key: object) -> str:
+    if isinstance(key, Observation):
+        return json.dumps([key.kind, key.subject])
     return json.dumps(key) if isinstance(key, tuple) else str(key)
 
 
@@ -110,7 +140,9 @@ def _plain(value: Any) -> Any:
 
 def _value(kind: str, text: str) -> Any:
     raw = json.loads(text)
-    return _read(_TABLES[kind], raw) if kind in _TABLES else raw
+    if kind in _TABLES:
+        return _read(_TABLES[kind], raw)
+    return {**_SCALARS, **_SINGLE}[kind](raw) if kind in _SCALARS or kind in _SINGLE else raw
 
 
 def _read(kind: type[T], raw: Any) -> T:

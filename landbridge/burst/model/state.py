@@ -1,7 +1,8 @@
-"""What the journal holds: what was asked for, launched, held and promised, and which offerings and pools to leave alone."""
+"""Journal state: orders, launch attempts, budget holds, back-offs, and offerings and pools that are not tried for a time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
@@ -9,7 +10,7 @@ OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
 @dataclass(frozen=True, slots=True)
 class SlurmOrder:
-    """What a shim wrote down: one call of ResumeProgram, SuspendProgram or ResumeFailProgram."""
+    """Order: one call of ResumeProgram, SuspendProgram or ResumeFailProgram that is written in the journal."""
 
     seq: int
     kind: OrderKind
@@ -20,7 +21,7 @@ class SlurmOrder:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One launch call, written down before it is made. A repeated call has the same token and the same parameters."""
+    """Launch call, written before it is made. A repeated call has the same token and the same parameters."""
 
     token: str
     gang: str  # Gang.key
@@ -35,16 +36,16 @@ class Attempt:
     hold_usd: float
     usd_hour: float
     data_class: str = ""
-    ended: float | None = None  # None: nobody knows yet how the call ended
+    ended: float | None = None  # None: the result of the call is not known yet
     code: str = ""  # empty: launched
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> instance id
 
 
 @dataclass(frozen=True, slots=True)
 class InsufficientCapacity:
-    """An offering that had no capacity: not to be asked for `nodes` or more before `until`. `tries` in a row make it longer.
+    """Insufficient capacity of an offering: it is not tried for `nodes` or more before `until`, longer after each of `tries`.
 
-    EC2 refuses a gang that it could give a part of, so fewer nodes may be asked for meanwhile.
+    EC2 refuses a gang of which it has a part, so a launch of fewer nodes is still tried.
     """
 
     until: float
@@ -55,7 +56,7 @@ class InsufficientCapacity:
 
 @dataclass(frozen=True, slots=True)
 class CircuitBreaker:
-    """A pool that a person has to look at: nothing is launched in it until it is reset, or until `until` for one probe."""
+    """Open circuit breaker of a pool: nothing is launched before an operator resets it, or one probe is made at `until`."""
 
     code: str
     message: str
@@ -66,7 +67,7 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """Money that a launch may cost at worst, held until its instances have ended. By token."""
+    """Budget hold: the worst-case cost of a launch, held until its instances have ended. By token."""
 
     account: str
     pool: str
@@ -78,7 +79,7 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """A job that could not be served: what it is told, and when it may be tried again. `reported`: Slurm has been told."""
+    """Back-off of a job: the reason, and when it may be tried again. `reported`: the job's comment has the reason."""
 
     until: float
     tries: int
@@ -87,17 +88,49 @@ class Backoff:
     reported: bool = False
 
 
+class ObservationKind(StrEnum):
+    """Condition of a node or an instance that has to last for some time before the controller acts on it."""
+
+    NODE_WAITS_FOR_AWS = "node-waits-for-aws"  # AWS does not answer a node's launch
+    NODE_WITHOUT_JOB = "node-without-job"  # a node powers up for a job that is gone
+    NODE_WITHOUT_INSTANCE = "node-without-instance"  # a node is up, and EC2 shows no instance
+    NODE_DOWN = "node-down"
+    INSTANCE_WITHOUT_NODE = "instance-without-node"
+    INSTANCE_OLDER_THAN_JOBS = "instance-older-than-jobs"  # perhaps of an earlier power-up of its node
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Observed condition of one node (its name) or one instance (its id)."""
+
+    kind: ObservationKind
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationFailure:
+    """Launch of a pool of which a node did not register with slurmctld in time. By token."""
+
+    pool: str
+    launched_at: float
+
+
 @dataclass(frozen=True, slots=True)
 class State:
-    """The journal, read. An empty one is right too: the next pass converges from Slurm and EC2 alone."""
+    """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone."""
 
-    orders: tuple[SlurmOrder, ...] = ()  # not yet dealt with
+    orders: tuple[SlurmOrder, ...] = ()  # not carried out yet
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by token
     insufficient_capacity: Mapping[str, InsufficientCapacity] = field(default_factory=dict)  # by Place.key
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)  # by pool
     holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by token
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
-    drained: Mapping[str, str] = field(default_factory=dict)  # pool -> why, by `landbridge burst drain`
-    suspects: Mapping[str, float] = field(default_factory=dict)  # "what:id" -> first seen so, for graces
+    drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
+    terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> when EC2 was asked to terminate it
+    node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> address that Slurm was given
+    first_seen: Mapping[Observation, float] = field(default_factory=dict)
+    min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
+    registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token
+    last_observation_at: float | None = None  # of the last pass that had anything in `first_seen`
     throttled_until: float = 0.0

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import BurstPolicy, DecisionRecord, State
-from landbridge.burst.reconcile import registration
 
 StateChange = Callable[[State], State]
 
@@ -47,8 +46,10 @@ def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
         insufficient_capacity = {
             key: shortage for key, shortage in state.insufficient_capacity.items() if key not in own
         }
-        suspects = {key: at for key, at in state.suspects.items() if not key.startswith(registration.prefix(pool))}
-        return replace(state, breakers=breakers, insufficient_capacity=insufficient_capacity, suspects=suspects)
+        failures = {token: one for token, one in state.registration_failures.items() if one.pool != pool}
+        return replace(
+            state, breakers=breakers, insufficient_capacity=insufficient_capacity, registration_failures=failures
+        )
 
     return change
 

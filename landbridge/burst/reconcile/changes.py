@@ -1,4 +1,4 @@
-"""What a pass has decided so far: actions being gathered, the journal as it will be. The only mutable thing in the core."""
+"""Changes of one pass: the actions and the next journal state, collected step by step. The only mutable value here."""
 
 from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,8 +13,11 @@ from landbridge.burst.model import (
     DecisionRecord,
     Down,
     Launch,
+    Observation,
+    ObservationKind,
     PowerUp,
     Promote,
+    RegistrationFailure,
     Renew,
     SetAddresses,
     SlurmJob,
@@ -26,70 +29,73 @@ from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
 from landbridge.burst.reconcile.observed import Observed, token_of
 
-#: Longer than this between two looks nobody has looked, or a clock has jumped: what is suspected was not seen meanwhile.
+#: After a longer pause between two passes the controller was stopped or a clock jumped: observations did not last meanwhile.
 MAX_SECONDS_BETWEEN_PASSES = 30.0
-#: When there last was something to suspect, among the suspicions themselves.
-LOOKED = "looked"
+#: Seconds until the jobs of a node that was set down are pending again, so that their comment can be written.
+REQUEUE_SECONDS = 2.0
 
 
 @dataclass(slots=True)
 class Changes:
-    """Grows during a pass; `actions()` is its end."""
+    """Actions and state changes of a pass; `actions()` returns them in the order in which they are made."""
 
     observed: Observed
     state: State
     ledger: Ledger
-    why: dict[str, tuple[str, str]] = field(default_factory=dict)  # of nodes that are given up
-    ended: set[str] = field(default_factory=set)
+    down_reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # node -> code and text
+    terminated: set[str] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
-    tells: list[CommentJob] = field(default_factory=list)
+    job_comments: list[CommentJob] = field(default_factory=list)
     promotes: list[Promote] = field(default_factory=list)
     power_ups: list[PowerUp] = field(default_factory=list)
     records: list[DecisionRecord] = field(default_factory=list)
     attempts: dict[str, Attempt] = field(default_factory=dict)
     holds: dict[str, BudgetHold] = field(default_factory=dict)
     backoffs: dict[int, Backoff] = field(default_factory=dict)
-    suspects: dict[str, float] = field(default_factory=dict)
+    terminated_at: dict[str, float] = field(default_factory=dict)
+    node_addresses: dict[str, str] = field(default_factory=dict)
+    first_seen: dict[Observation, float] = field(default_factory=dict)
+    min_nodes_requested_at: dict[str, float] = field(default_factory=dict)
+    registration_failures: dict[str, RegistrationFailure] = field(default_factory=dict)
     next_pass: float | None = None
-    _unwatched: float = 0.0
+    _seconds_without_pass: float = 0.0
     _downs: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    _ends: dict[str, list[str]] = field(default_factory=dict)
+    _terminations: dict[str, list[str]] = field(default_factory=dict)
     _renews: dict[float, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts, self.holds = dict(self.state.attempts), dict(self.state.holds)
         self.backoffs = dict(self.state.backoffs)
-        looked = self.state.suspects.get(LOOKED, self.observed.now)
-        self._unwatched = max(0.0, self.observed.now - looked - MAX_SECONDS_BETWEEN_PASSES)
+        last = self.state.last_observation_at
+        pause = 0.0 if last is None else self.observed.now - last
+        self._seconds_without_pass = max(0.0, pause - MAX_SECONDS_BETWEEN_PASSES)
 
     @property
     def downed(self) -> KeysView[str]:
-        return self.why.keys()
+        """Nodes that this pass sets down."""
+        return self.down_reasons.keys()
 
-    def due(self, at: float | None) -> None:
-        """A pass is needed at `at`."""
+    @property
+    def last_observation_at(self) -> float | None:
+        """The time of this pass, if it observed any condition that has to last."""
+        return self.observed.now if self.first_seen else None
+
+    def schedule_pass(self, at: float | None) -> None:
+        """Request a pass at `at`, if that is in the future and before the next one."""
         if at is not None and at > self.observed.now and (self.next_pass is None or at < self.next_pass):
             self.next_pass = at
 
-    def seen_for(self, what: str, bound: float | None = None) -> float:
-        """How long `what` has been so, look after look; with a `bound`, a pass is due when that is reached.
+    def seconds_seen(self, kind: ObservationKind, subject: str, bound: float) -> float:
+        """Return for how long the condition has lasted, pass after pass; request a pass when `bound` is reached.
 
-        Time in which nobody looked does not count: after an hour's absence, or a clock's jump, one look proves nothing.
+        Time without passes does not count: after an hour's pause, or a clock's jump, one observation proves nothing.
         """
-        first = min(self.observed.now, self.state.suspects.get(what, self.observed.now) + self._unwatched)
-        self.suspects[what] = first
-        self.suspects[LOOKED] = self.observed.now
-        if bound is not None:
-            self.due(first + bound)
-        return self.observed.now - first
-
-    def keep(self, what: str) -> bool:
-        """Whether `what` was noted; it stays noted."""
-        at = self.state.suspects.get(what)
-        if at is not None:
-            self.suspects[what] = at
-        return at is not None
+        now, observation = self.observed.now, Observation(kind, subject)
+        first = min(now, self.state.first_seen.get(observation, now) + self._seconds_without_pass)
+        self.first_seen[observation] = first
+        self.schedule_pass(first + bound)
+        return now - first
 
     def record(
         self,
@@ -106,14 +112,14 @@ class Changes:
             DecisionRecord(self.observed.now, event, tuple(jobs), tuple(nodes), pool, code, text, usd, details=details)
         )
 
-    def end(self, instances: Iterable[str], why: str, text: str = "", nodes: Iterable[str] = ()) -> None:
-        """Terminate, once."""
-        fresh = [instance for instance in instances if instance not in self.ended]
+    def terminate(self, instances: Iterable[str], code: str, text: str = "", nodes: Iterable[str] = ()) -> None:
+        """Terminate instances that this pass does not terminate already."""
+        fresh = [instance for instance in instances if instance not in self.terminated]
         if not fresh or self.observed.ec2 is None:
             return
-        self.ended.update(fresh)
-        self._ends.setdefault(why, []).extend(fresh)
-        self.record("terminate", why, text, nodes, instances=fresh)
+        self.terminated.update(fresh)
+        self._terminations.setdefault(code, []).extend(fresh)
+        self.record("terminate", code, text, nodes, instances=fresh)
 
     def down(
         self,
@@ -122,22 +128,24 @@ class Changes:
         text: str,
         jobs: Iterable[SlurmJob] = (),
     ) -> None:
-        """Give nodes up, with the instances they have, and tell the jobs why."""
-        fresh = [node for node in dict.fromkeys(nodes) if node not in self.why]
+        """Set nodes down, terminate their instances, and back off their jobs with the reason."""
+        fresh = [node for node in dict.fromkeys(nodes) if node not in self.down_reasons]
         if not fresh:
             return
-        self.why.update(dict.fromkeys(fresh, (code, text)))
+        self.down_reasons.update(dict.fromkeys(fresh, (code, text)))
         self._downs.setdefault((code, text), []).extend(fresh)
         pool = self.observed.pools[fresh[0]].name if fresh[0] in self.observed.pools else ""
-        told = sorted({job.id for job in jobs})
-        self.record("down", code, text, fresh, told, pool)
-        for job in told:
+        job_ids = sorted({job.id for job in jobs})
+        self.record("down", code, text, fresh, job_ids, pool)
+        for job in job_ids:
             self.back_off(job, code, text)
-        self.end((one.id for node in fresh for one in self.observed.living.get(node, ())), code, text, fresh)
-        self.due(self.observed.now + 2)  # the jobs are pending then, and can be told
+        self.terminate(
+            (instance.id for node in fresh for instance in self.observed.living.get(node, ())), code, text, fresh
+        )
+        self.schedule_pass(self.observed.now + REQUEUE_SECONDS)
 
     def back_off(self, job: int, code: str, text: str) -> None:
-        """The job is not to be tried again for a while, longer each time, and is told so."""
+        """Do not try the job again for a time, longer after each failure, and report the reason."""
         before = self.backoffs.get(job)
         tries = before.tries if before else 0
         if before is not None and self.observed.now < before.until:
@@ -148,7 +156,7 @@ class Changes:
         self.backoffs[job] = Backoff(until, tries, code, text)
 
     def launch(self, launch: Launch, holds: Mapping[str, BudgetHold]) -> None:
-        """Launch, and have it in the journal before: the attempts and the money that they may cost."""
+        """Launch, with the attempts and their budget holds in the journal first."""
         self.launches.append(launch)
         self.attempts.update({attempt.token: attempt for attempt in launch.attempts})
         for token, hold in holds.items():
@@ -156,7 +164,7 @@ class Changes:
             self.ledger.add(hold.account, hold.pool, hold.usd)
 
     def extend(self, instance: CloudInstance, until: float) -> str | None:
-        """Hold what an instance costs until `until` beyond its lease; or why a cap refuses that."""
+        """Hold the cost of an instance from its lease's end to `until`; return the reason if a hard cap refuses it."""
         token = token_of(instance)
         hold = self.holds.get(token)
         if hold is None:
@@ -172,21 +180,22 @@ class Changes:
         self._renews.setdefault(until, []).append(instance)
 
     def power_up(self, nodes: Iterable[str], pool: str, offering: str) -> None:
-        wanted = tuple(nodes)
-        self.power_ups.append(PowerUp(wanted))
-        self.record("power-up", text=f"the pool keeps nodes running; {offering} takes them", nodes=wanted, pool=pool)
+        """Power up nodes that no job asks for."""
+        names = tuple(nodes)
+        self.power_ups.append(PowerUp(names))
+        self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
     def actions(self) -> tuple[Action, ...]:
-        """First what stops cost and frees jobs, then launches, then the rest."""
-        found: list[Action] = [Down(tuple(nodes), *why) for why, nodes in self._downs.items()]
-        found += [Terminate(tuple(ids), why) for why, ids in self._ends.items()]
-        found += [SetAddresses(dict(self.addresses))] if self.addresses else []
-        found += self.launches
-        found += self.tells
+        """Return the actions: first those that end cost and requeue jobs, then launches, then the others."""
+        actions: list[Action] = [Down(tuple(nodes), *reason) for reason, nodes in self._downs.items()]
+        actions += [Terminate(tuple(ids), code) for code, ids in self._terminations.items()]
+        actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
+        actions += self.launches
+        actions += self.job_comments
         for until, renewed in sorted(self._renews.items()):
-            if ids := sorted(set(renewed) - self.ended):
-                found.append(Renew(tuple(ids), until))
+            if ids := sorted(set(renewed) - self.terminated):
+                actions.append(Renew(tuple(ids), until))
                 self.record("renew", text=iso(until), instances=ids)
-        found += self.promotes
-        found += self.power_ups
-        return tuple(found)
+        actions += self.promotes
+        actions += self.power_ups
+        return tuple(actions)

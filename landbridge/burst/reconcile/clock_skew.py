@@ -1,4 +1,4 @@
-"""A journal written by a clock that was ahead: nothing in it may lie further in the future than it could have been put."""
+"""Timestamps of a journal that a clock ahead of time has written: none may lie further in the future than it can."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ JITTER_SHARE = 0.2
 
 
 def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
-    """`state` with what lies in the future brought back, so that nobody waits for a moment that never comes."""
+    """Return `state` with timestamps of the future moved to the latest possible one, so that no wait is too long."""
     latest = now + CLOCK_SKEW_SECONDS
     return replace(
         state,
@@ -45,6 +45,13 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             job: replace(backoff, until=min(backoff.until, now + BACKOFF_SECONDS[1]))
             for job, backoff in state.backoffs.items()
         },
-        suspects={key: min(at, now) for key, at in state.suspects.items()},
+        terminated_at={instance: min(at, now) for instance, at in state.terminated_at.items()},
+        first_seen={observation: min(at, now) for observation, at in state.first_seen.items()},
+        min_nodes_requested_at={pool: min(at, now) for pool, at in state.min_nodes_requested_at.items()},
+        registration_failures={
+            token: replace(failure, launched_at=min(failure.launched_at, now))
+            for token, failure in state.registration_failures.items()
+        },
+        last_observation_at=None if state.last_observation_at is None else min(state.last_observation_at, now),
         throttled_until=min(state.throttled_until, now + THROTTLE_SECONDS),
     )

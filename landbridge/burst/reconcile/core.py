@@ -7,6 +7,7 @@ from landbridge.burst.model import (
     BurstPolicy,
     CommentJob,
     Ec2View,
+    ObservationKind,
     ReconcileDecision,
     SlurmJob,
     SlurmOrder,
@@ -66,7 +67,12 @@ def reconcile(
         attempts=changes.attempts,
         holds=changes.holds,
         backoffs=_backoffs(changes, now),
-        suspects=changes.suspects,
+        terminated_at=changes.terminated_at,
+        node_addresses=changes.node_addresses,
+        first_seen=changes.first_seen,
+        min_nodes_requested_at=changes.min_nodes_requested_at,
+        registration_failures=changes.registration_failures,
+        last_observation_at=changes.last_observation_at,
         insufficient_capacity={
             key: d
             for key, d in known_state.insufficient_capacity.items()
@@ -110,20 +116,29 @@ def _barred(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] |
 
 
 def _give_up_deserted(observed: Observed, changes: Changes) -> None:
+    bound = JOBLESS_NODE_SECONDS
     for node in nodes_without_job(observed):
-        if changes.seen_for(f"deserted:{node}", JOBLESS_NODE_SECONDS) >= JOBLESS_NODE_SECONDS:
+        if changes.seconds_seen(ObservationKind.NODE_WITHOUT_JOB, node, bound) >= bound:
             changes.down([node], "GONE", f"job {observed.resumed_for[node]}, for which it was started, is gone")
 
 
 def _addresses(observed: Observed, changes: Changes) -> None:
     """Slurm has to know where a node will be before it comes up; it is told once, and where it is seen to believe otherwise."""
     for name, instances in observed.living.items():
-        kept = garbage_collection.instance_to_keep(observed, name, instances)
-        if not observed.is_powering_up(name) or name in changes.downed or kept.id in changes.ended or not kept.address:
+        instance = garbage_collection.instance_to_keep(observed, name, instances)
+        if (
+            not observed.is_powering_up(name)
+            or name in changes.downed
+            or instance.id in changes.terminated
+            or not instance.address
+        ):
             continue
         address = observed.slurm.nodes[name].address
-        if (address and address != kept.address) or not changes.keep(f"address:{name}={kept.address}"):
-            changes.addresses[name] = kept.address
+        is_set = observed.state.node_addresses.get(name) == instance.address
+        if is_set:
+            changes.node_addresses[name] = instance.address
+        if not is_set or (address and address != instance.address):
+            changes.addresses[name] = instance.address
 
 
 def _tell(observed: Observed, changes: Changes) -> None:
@@ -131,7 +146,7 @@ def _tell(observed: Observed, changes: Changes) -> None:
         job = observed.slurm.jobs.get(number)
         if backoff.reported or job is None or job.state != "PENDING":
             continue
-        changes.tells.append(
+        changes.job_comments.append(
             CommentJob(number, comment_of(backoff), backoff.until if backoff.until > observed.now else None)
         )
 

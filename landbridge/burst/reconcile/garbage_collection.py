@@ -1,12 +1,12 @@
-"""Instances without a node, nodes without their instance, two instances for a node: what is to be ended, and when.
+"""Garbage collection: orphans, nodes without their instance and second instances of a node are ended.
 
-Bound: `orphan_seconds` and one pass from the first time that all three truths were seen. What Slurm itself has given up goes
-at once. A node that a person has taken out of service is theirs.
+Bound: `orphan_seconds` and one pass after Slurm, EC2 and the journal have shown the condition for the first time.
+Instances of nodes that Slurm has powered down go at once. A node that an operator has drained or set down is not touched.
 """
 
 from collections.abc import Iterable
 
-from landbridge.burst.model import CloudInstance, SlurmNode
+from landbridge.burst.model import CloudInstance, ObservationKind, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.node_states import (
     OUR_REASON,
@@ -16,105 +16,111 @@ from landbridge.burst.reconcile.node_states import (
     is_set_by_operator,
     is_up,
 )
-from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed, terminated_at
+from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed
 
-#: After this, a Down that was cut off in its middle is done again.
+#: A Down of which only the first command was run is repeated after this time.
 DOWN_RETRY_SECONDS = 15.0
-#: EC2 says itself that the instance has ended: a second look is enough.
+#: Time after which a node is given up whose instance EC2 shows as ending: two passes.
 TERMINATED_RECHECK_SECONDS = 15.0
 
 
 def collect_garbage(observed: Observed, changes: Changes) -> None:
-    """Everything that no longer fits together."""
+    """Terminate instances and set down nodes that do not belong together."""
     if observed.ec2 is not None:
         for instance in observed.ec2.instances:
-            _instance(observed, changes, instance)
-        changes.end((one.id for one in observed.stale), "SUSPENDED", "of an earlier power-up of its node")
-        for one in observed.doubtful:
-            # Clocks may differ: if it is the node's after all, Slurm will know its address by then.
+            _check_instance(observed, changes, instance)
+        stale = (instance.id for instance in observed.stale)
+        changes.terminate(stale, "SUSPENDED", "of an earlier power-up of its node")
+        for instance in observed.doubtful:
+            # Clocks may differ: if the instance is the node's after all, Slurm knows its address by then.
             bound = observed.policy.orphan_seconds / 2
-            if changes.seen_for(f"doubtful:{one.id}", bound) >= bound:
-                changes.end([one.id], "SUSPENDED", "older than the jobs that its node starts for", [one.node])
+            if changes.seconds_seen(ObservationKind.INSTANCE_OLDER_THAN_JOBS, instance.id, bound) >= bound:
+                text = "older than the jobs that its node starts for"
+                changes.terminate([instance.id], "SUSPENDED", text, [instance.node])
         for name, instances in observed.living.items():
             if len(instances) > 1 and name not in changes.downed:
-                _twins(observed, changes, name, instances)
-    gone = _ending(observed)
+                _end_duplicates(observed, changes, name, instances)
+    without_instance = _nodes_of_ending_instances(observed)
     for name in observed.pools:
-        _node(observed, changes, observed.slurm.nodes[name], name in gone)
+        _check_node(observed, changes, observed.slurm.nodes[name], name in without_instance)
 
 
-def _instance(observed: Observed, changes: Changes, instance: CloudInstance) -> None:
-    asked = terminated_at(observed.state, instance.id)
+def _check_instance(observed: Observed, changes: Changes, instance: CloudInstance) -> None:
+    requested_at = observed.state.terminated_at.get(instance.id)
     if instance.state == "shutting-down":
         return
-    if asked is not None:
-        changes.keep(f"ended:{instance.id}")
-        if observed.now - asked > observed.policy.settle_seconds:
-            changes.end([instance.id], "ORPHANED", "EC2 was asked to end it, and has not", [instance.node])
+    if requested_at is not None:
+        changes.terminated_at[instance.id] = requested_at
+        if observed.now - requested_at > observed.policy.settle_seconds:
+            text = "EC2 was asked to terminate it, and it still runs"
+            changes.terminate([instance.id], "ORPHANED", text, [instance.node])
         else:
-            changes.due(asked + observed.policy.settle_seconds + 1)
+            changes.schedule_pass(requested_at + observed.policy.settle_seconds + 1)
         return
     if instance.state not in ALIVE:
-        changes.end([instance.id], "ORPHANED", "a stopped instance has no use, and its volumes cost", [instance.node])
+        changes.terminate([instance.id], "ORPHANED", "it is stopped, and its volumes cost money", [instance.node])
         return
     node = observed.slurm.nodes.get(instance.node)
     if instance.node not in observed.pools or node is None:
         bound = observed.policy.orphan_seconds
-        if changes.seen_for(f"nameless:{instance.id}", bound) >= bound:
-            changes.end([instance.id], "ORPHANED", "no node of Slurm has this name", [instance.node])
+        if changes.seconds_seen(ObservationKind.INSTANCE_WITHOUT_NODE, instance.id, bound) >= bound:
+            changes.terminate([instance.id], "ORPHANED", "no node of Slurm has this name", [instance.node])
     elif is_powered_down(node):
-        changes.end([instance.id], "SUSPENDED", "Slurm has powered its node down", [instance.node])
+        changes.terminate([instance.id], "SUSPENDED", "Slurm has powered its node down", [instance.node])
 
 
-def _twins(observed: Observed, changes: Changes, name: str, instances: tuple[CloudInstance, ...]) -> None:
-    kept = instance_to_keep(observed, name, instances)
-    changes.end((one.id for one in instances if one is not kept), "DUPLICATE", f"{kept.id} is the node's", [name])
+def _end_duplicates(observed: Observed, changes: Changes, name: str, instances: tuple[CloudInstance, ...]) -> None:
+    keep = instance_to_keep(observed, name, instances)
+    duplicates = (instance.id for instance in instances if instance is not keep)
+    changes.terminate(duplicates, "DUPLICATE", f"{keep.id} is the node's", [name])
 
 
 def instance_to_keep(observed: Observed, name: str, instances: Iterable[CloudInstance]) -> CloudInstance:
-    """The one that Slurm talks to; else the one of the latest launch that succeeded; else the oldest."""
+    """Return the instance at the node's address in Slurm; else of the latest launch that succeeded; else the oldest."""
     address = observed.slurm.nodes[name].address
 
-    def rank(one: CloudInstance) -> tuple[bool, float, float, str]:
-        attempt = observed.state.attempts.get(one.token)
-        good = attempt is not None and attempt.ended is not None and not attempt.code and attempt.gang != REBUILT_GANG
+    def rank(instance: CloudInstance) -> tuple[bool, float, float, str]:
+        attempt = observed.state.attempts.get(instance.token)
+        succeeded = (
+            attempt is not None and attempt.ended is not None and not attempt.code and attempt.gang != REBUILT_GANG
+        )
         return (
-            not (address and one.address == address),
-            -attempt.created_at if attempt is not None and good else 0.0,
-            one.launched,
-            one.id,
+            not (address and instance.address == address),
+            -attempt.created_at if attempt is not None and succeeded else 0.0,
+            instance.launched,
+            instance.id,
         )
 
     return min(instances, key=rank)
 
 
-def _ending(observed: Observed) -> set[str]:
-    """Nodes whose instance EC2 shows as ending, and that have no other."""
-    shown = {one.node for one in observed.ec2.instances if one.state not in ALIVE} if observed.ec2 else set()
-    return {node for node in shown if not observed.has(node)}
+def _nodes_of_ending_instances(observed: Observed) -> set[str]:
+    """Return the nodes whose instance EC2 shows as ending, and that have no other."""
+    instances = observed.ec2.instances if observed.ec2 else ()
+    nodes = {instance.node for instance in instances if instance.state not in ALIVE}
+    return {node for node in nodes if not observed.has(node)}
 
 
-def _node(observed: Observed, changes: Changes, node: SlurmNode, ending: bool) -> None:
+def _check_node(observed: Observed, changes: Changes, node: SlurmNode, is_instance_ending: bool) -> None:
     if is_powered_down(node) and not is_down(node):
         return
     if is_set_by_operator(node):
         return
     jobs = observed.jobs.get(node.name, ())
     if is_down(node):
-        _failed(observed, changes, node)
+        _end_down_node(observed, changes, node)
     elif is_up(node) and observed.ec2 is not None and not observed.has(node.name):
-        bound = TERMINATED_RECHECK_SECONDS if ending else observed.policy.orphan_seconds / 2
-        if changes.seen_for(f"bare:{node.name}", bound) >= bound:
+        bound = TERMINATED_RECHECK_SECONDS if is_instance_ending else observed.policy.orphan_seconds / 2
+        if changes.seconds_seen(ObservationKind.NODE_WITHOUT_INSTANCE, node.name, bound) >= bound:
             changes.down([node.name], "GONE", "its instance is not there any more", jobs)
 
 
-def _failed(observed: Observed, changes: Changes, node: SlurmNode) -> None:
-    """A node that is down, and not by a person: ended for good, so that it can be started again."""
+def _end_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> None:
+    """Power down a node that is down, and not by an operator, so that it can be started again."""
     if "POWERING_DOWN" in node.states or node.name in observed.held:
         return
-    ours = node.reason.lower().startswith(OUR_REASON)
-    soon = (ours or is_powered_down(node) or not observed.has(node.name)) and not is_asked_to_power_down(node)
-    bound = DOWN_RETRY_SECONDS if soon else observed.policy.orphan_seconds
-    if changes.seen_for(f"down:{node.name}", bound) >= bound:
-        why = node.reason.removeprefix(OUR_REASON).strip() or "it is down"
-        changes.down([node.name], "ORPHANED", why)
+    is_ours = node.reason.lower().startswith(OUR_REASON)
+    is_unused = is_ours or is_powered_down(node) or not observed.has(node.name)
+    bound = DOWN_RETRY_SECONDS if is_unused and not is_asked_to_power_down(node) else observed.policy.orphan_seconds
+    if changes.seconds_seen(ObservationKind.NODE_DOWN, node.name, bound) >= bound:
+        changes.down([node.name], "ORPHANED", node.reason.removeprefix(OUR_REASON).strip() or "it is down")

@@ -53,7 +53,7 @@ def renew_leases(observed: Observed, changes: Changes) -> None:
         jobs = observed.jobs.get(name, ())
         until, moving = needed_until(node, jobs, observed.policy, observed.now)
         for instance in instances:
-            if instance.id not in changes.ended:
+            if instance.id not in changes.terminated:
                 _one(observed, changes, instance, jobs, until, moving)
 
 
@@ -73,7 +73,7 @@ def _one(
         return
     slack = RENEWAL_SHARE * observed.policy.lease_minutes * 60 if moving else 0.0
     if lease >= until - slack:
-        changes.due(lease - slack if moving else None)
+        changes.schedule_pass(lease - slack if moving else None)
         return
     target = minute_up(until)
     refusal = changes.extend(instance, target)
@@ -91,4 +91,4 @@ def _expire(observed: Observed, changes: Changes, instance: CloudInstance, lease
     if lease <= observed.now - (observed.policy.orphan_seconds if code == "ORPHANED" else 0.0):
         changes.down([instance.node], code, text, jobs)
     else:
-        changes.due(lease)
+        changes.schedule_pass(lease)

@@ -1,4 +1,4 @@
-"""Nodes that are kept running without a job: Slurm keeps those that run (SuspendExcNodes), this starts those that are missing."""
+"""Nodes that run without a job: Slurm keeps those that run (SuspendExcNodes), this powers up those that are missing."""
 
 from collections.abc import Mapping
 
@@ -9,26 +9,25 @@ from landbridge.burst.reconcile.node_states import is_asked_to_power_down, is_po
 from landbridge.burst.reconcile.observed import Observed
 from landbridge.burst.reconcile.offerings import choose
 
-#: A pool's kept nodes are asked for once in that time: what was refused for money or a person's reasons is not asked at once again.
+#: A pool's missing nodes are requested once in this time: a refusal (budget, breaker) is not repeated at once.
 MIN_NODES_RETRY_SECONDS = 300.0
-_NOT_OURS = frozenset({"DOWN", "DRAIN", "FAIL", "POWERING_DOWN", "POWER_UP", "MAINTENANCE"})
+_UNUSABLE_STATES = frozenset({"DOWN", "DRAIN", "FAIL", "POWERING_DOWN", "POWER_UP", "MAINTENANCE"})
 
 
 def start_min_nodes(observed: Observed, changes: Changes, used: Mapping[str, int]) -> None:
-    """Power up what is missing of each pool, as far as it can be had now; `used` are living instances by offering."""
+    """Power up the missing nodes of each pool, as far as an offering has them; `used` are living instances by offering."""
     if observed.ec2 is None:
         return
     for pool in observed.policy.pools.values():
         if pool.min_nodes:
-            _keep(observed, changes, pool, used)
+            _start_pool(observed, changes, pool, used)
 
 
-def _keep(observed: Observed, changes: Changes, pool: PoolPolicy, used: Mapping[str, int]) -> None:
-    asked = f"warm:{pool.name}"
-    before = changes.state.suspects.get(asked)
-    if before is not None and observed.now < before + MIN_NODES_RETRY_SECONDS:
-        changes.keep(asked)
-        changes.due(before + MIN_NODES_RETRY_SECONDS)
+def _start_pool(observed: Observed, changes: Changes, pool: PoolPolicy, used: Mapping[str, int]) -> None:
+    last_request = changes.state.min_nodes_requested_at.get(pool.name)
+    if last_request is not None and observed.now < last_request + MIN_NODES_RETRY_SECONDS:
+        changes.min_nodes_requested_at[pool.name] = last_request
+        changes.schedule_pass(last_request + MIN_NODES_RETRY_SECONDS)
         return
     breaker = changes.state.breakers.get(pool.name)
     if pool.name in changes.state.drained or (breaker is not None and observed.now < breaker.until):
@@ -36,28 +35,29 @@ def _keep(observed: Observed, changes: Changes, pool: PoolPolicy, used: Mapping[
     nodes = sorted(
         (node for name, node in observed.slurm.nodes.items() if observed.pools.get(name) is pool), key=_number
     )
-    missing = pool.min_nodes - sum(_kept(node) for node in nodes)
-    wanted = tuple(node.name for node in nodes if _off(node) and node.name not in changes.downed)[: max(0, missing)]
-    if not wanted:
+    missing = pool.min_nodes - sum(_runs_or_starts(node) for node in nodes)
+    available = [node.name for node in nodes if _is_available(node) and node.name not in changes.downed]
+    names = tuple(available[: max(0, missing)])
+    if not names:
         return
-    gang = batch_gang(asked, pool.name, "", wanted, ())
+    gang = batch_gang(f"min-nodes/{pool.name}", pool.name, "", names, ())
     choice = choose(gang, pool, changes.state, observed.policy, changes.ledger, used, observed.now)
     if choice.offering is None:
         for offering in pool.offerings:
-            changes.due(offering.opens)
+            changes.schedule_pass(offering.opens)
         return
-    changes.suspects[asked] = observed.now
-    changes.power_up(wanted[: choice.room], pool.name, choice.offering.key)
+    changes.min_nodes_requested_at[pool.name] = observed.now
+    changes.power_up(names[: choice.room], pool.name, choice.offering.key)
 
 
 def _number(node: SlurmNode) -> tuple[int, str]:
     return len(node.name), node.name
 
 
-def _kept(node: SlurmNode) -> bool:
-    """It runs, or is about to; one that is to leave will not be here."""
+def _runs_or_starts(node: SlurmNode) -> bool:
+    """Return whether the node is up or powers up, and will stay."""
     return (is_up(node) or is_powering_up(node) or "POWER_UP" in node.states) and not is_asked_to_power_down(node)
 
 
-def _off(node: SlurmNode) -> bool:
-    return "POWERED_DOWN" in node.states and node.states.isdisjoint(_NOT_OURS)
+def _is_available(node: SlurmNode) -> bool:
+    return "POWERED_DOWN" in node.states and node.states.isdisjoint(_UNUSABLE_STATES)

@@ -1,11 +1,14 @@
-"""What Slurm's words for a node's state mean for its power. Slurm 21.08 and later."""
+"""Meaning of Slurm's node states for a node's power. Slurm 21.08 and later."""
 
 from landbridge.burst.model import SlurmNode
 
-_LEAVING = frozenset({"POWERING_DOWN", "POWERED_DOWN"})
-#: Beginnings of reasons that a program gave, not a person: ours, and slurmctld's own.
-_MACHINES_REASONS = (
-    "landbridge:",
+_POWERED_DOWN_STATES = frozenset({"POWERING_DOWN", "POWERED_DOWN"})
+_NOT_UP_STATES = _POWERED_DOWN_STATES | {"POWERING_UP", "DOWN", "UNKNOWN", "FUTURE"}
+#: Beginning of the reason of every Down of the controller.
+OUR_REASON = "landbridge:"
+#: Beginnings of reasons that a program gave, not an operator: the controller's, and slurmctld's own.
+_PROGRAM_REASONS = (
+    OUR_REASON,
     "not responding",
     "resumetimeout",
     "resume timeout",
@@ -13,43 +16,40 @@ _MACHINES_REASONS = (
     "low ",  # RealMemory, TmpDisk, socket*core*thread count
     "gres/",
 )
-#: The reason of a Down that was cut off after its first command.
-OUR_REASON = "landbridge:"
 
 
 def is_powered_down(node: SlurmNode) -> bool:
-    """Slurm has given the node's machine up."""
-    return not _LEAVING.isdisjoint(node.states)
+    """Return whether Slurm has given up the node's instance."""
+    return not _POWERED_DOWN_STATES.isdisjoint(node.states)
 
 
 def is_down(node: SlurmNode) -> bool:
+    """Return whether the node is DOWN."""
     return "DOWN" in node.states
 
 
 def is_powering_up(node: SlurmNode) -> bool:
-    """ResumeProgram was called for the node, and it has not registered yet."""
+    """Return whether ResumeProgram was called for the node, and it has not registered yet."""
     return "POWERING_UP" in node.states and not is_powered_down(node) and not is_down(node)
 
 
 def is_up(node: SlurmNode) -> bool:
-    """Slurm takes the node for running. UNKNOWN is slurmctld after its own restart."""
-    return _RUNNING_UP.isdisjoint(node.states)
-
-
-_RUNNING_UP = _LEAVING | {"POWERING_UP", "DOWN", "UNKNOWN", "FUTURE"}
+    """Return whether Slurm takes the node for running. UNKNOWN is the state after a restart of slurmctld."""
+    return _NOT_UP_STATES.isdisjoint(node.states)
 
 
 def is_asked_to_power_down(node: SlurmNode) -> bool:
-    """It is to be powered down as soon as no job is on it."""
+    """Return whether the node is powered down as soon as no job is on it."""
     return "POWER_DOWN" in node.states
 
 
 def is_not_responding(node: SlurmNode) -> bool:
+    """Return whether slurmd on the node does not answer slurmctld."""
     return "NOT_RESPONDING" in node.states
 
 
 def is_set_by_operator(node: SlurmNode) -> bool:
-    """Somebody has taken the node out of service: it is theirs."""
+    """Return whether an operator has drained the node or set it down."""
     if not node.states & {"DOWN", "DRAIN", "FAIL"}:
         return False
-    return not node.reason.lower().startswith(_MACHINES_REASONS)
+    return not node.reason.lower().startswith(_PROGRAM_REASONS)

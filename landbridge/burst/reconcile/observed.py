@@ -214,8 +214,8 @@ def failed_gang(attempt: Attempt) -> bool:
 
 
 def terminated_at(state: State, instance: str) -> float | None:
-    """When this controller had the instance terminated: EC2 may show it running for a while yet."""
-    return state.suspects.get(f"ended:{instance}")
+    """Return when EC2 was asked to terminate the instance: it may show it running for a time."""
+    return state.terminated_at.get(instance)
 
 
 def token_of(instance: CloudInstance) -> str:

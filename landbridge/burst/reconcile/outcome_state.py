@@ -1,7 +1,6 @@
 """What the end of an action means for the journal."""
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
 
 from landbridge.burst.model import (
@@ -32,19 +31,16 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
     if isinstance(action, Launch):
         return _launch(state, action, outcome, policy, now)
     if isinstance(action, Terminate) and not outcome.code:
-        return _noted(state, (f"ended:{instance}" for instance in action.instances), now)
+        requested = dict.fromkeys(action.instances, now)
+        return replace(state, terminated_at={**state.terminated_at, **requested})
     if isinstance(action, SetAddresses) and not outcome.code:
-        return _noted(state, (f"address:{node}={ip}" for node, ip in action.addresses.items()), now)
+        return replace(state, node_addresses={**state.node_addresses, **action.addresses})
     if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
         told = replace(state.backoffs[action.job], reported=True)
         return replace(state, backoffs={**state.backoffs, action.job: told})
     if isinstance(action, Renew):
         return state  # EC2 shows what the lease is; what is held for it is held either way
     return state
-
-
-def _noted(state: State, keys: Iterable[str], now: float) -> State:
-    return replace(state, suspects={**state.suspects, **dict.fromkeys(keys, now)})
 
 
 def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:

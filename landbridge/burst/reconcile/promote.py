@@ -23,7 +23,7 @@ def promote(observed: Observed, changes: Changes) -> None:
             continue
         wait = reason_to_promote(job, promotion, observed.now)
         if wait is None:
-            changes.due(promotion.wait_seconds + job.submitted if job.submitted is not None else None)
+            changes.schedule_pass(promotion.wait_seconds + job.submitted if job.submitted is not None else None)
             continue
         best = _cheapest(observed, changes, promotion, job)
         if best is None:

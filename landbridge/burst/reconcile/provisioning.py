@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from landbridge.burst.model import Attempt, CircuitBreaker, Gang, Launch, SlurmJob
+from landbridge.burst.model import Attempt, CircuitBreaker, Gang, Launch, ObservationKind, SlurmJob
 from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import registration, residency
 from landbridge.burst.reconcile.attempts import is_forgettable
@@ -45,7 +45,9 @@ class Provisioning:
     def serve(self, start: GangStart) -> None:
         """Launch, wait for, or give up everything that starts together."""
         if not self.changes.downed.isdisjoint(start.nodes):
-            self._give_up(start, *next(self.changes.why[node] for node in start.nodes if node in self.changes.downed))
+            self._give_up(
+                start, *next(self.changes.down_reasons[node] for node in start.nodes if node in self.changes.downed)
+            )
             return
         refusal = self._refusal(start) or self._vanished(start)
         late = self._late(start)
@@ -87,7 +89,7 @@ class Provisioning:
     def _probed(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
         """Another start is to show whether machines of the pool join again."""
         mine = [attempt for gang in start.gangs for attempt in self._tried(gang)] if start.whole else []
-        return registration.waits_for_a_probe(self.observed, breaker, pool) and all(
+        return registration.is_probe_running(self.observed, breaker, pool) and all(
             one.created_at < breaker.until for one in mine
         )
 
@@ -131,12 +133,12 @@ class Provisioning:
     def _waited_too_long(self, node: str) -> bool:
         bound = RESUME_TIMEOUT_SHARE * self.observed.pools[node].resume_timeout
         began = [job.started for job in self.observed.jobs.get(node, ()) if job.started is not None]
-        waited = self.changes.seen_for(f"waits:{node}", bound)
+        waited = self.changes.seconds_seen(ObservationKind.NODE_WAITS_FOR_AWS, node, bound)
         return max([waited, *(self.observed.now - start for start in began)]) > bound
 
     def _throttled(self) -> bool:
         until = self.changes.state.throttled_until
-        self.changes.due(until)
+        self.changes.schedule_pass(until)
         return self.observed.now < until
 
     def _give_up(self, start: GangStart, code: str, text: str) -> None:
@@ -149,7 +151,7 @@ class Provisioning:
         calls: list[tuple[Gang, OfferingChoice, tuple[Attempt, ...]]] = []
         opened: list[tuple[Gang, list[Attempt]]] = []
         if self._unlocated(start):
-            self.changes.due(self.observed.now + RETRY_SECONDS)
+            self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
             return
         ledger, used = self.changes.ledger.copy(), Counter(self.used)
         for gang in start.gangs:
@@ -266,7 +268,7 @@ class Provisioning:
         if pool not in self.changes.state.breakers:
             return True
         if pool in self.probing:
-            self.changes.due(self.observed.now + RETRY_SECONDS)
+            self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
             return False
         self.probing.add(pool)
         return True
@@ -321,7 +323,7 @@ class Provisioning:
                     "forget", FORGOTTEN, iso(attempt.created_at), attempt.nodes, attempt.jobs, attempt.pool
                 )
             else:
-                self.changes.due(attempt.created_at + self.observed.policy.settle_seconds + 1)
+                self.changes.schedule_pass(attempt.created_at + self.observed.policy.settle_seconds + 1)
 
 
 def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[SlurmJob]]) -> Gang:

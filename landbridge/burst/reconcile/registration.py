@@ -1,42 +1,46 @@
-"""Machines that EC2 starts and that never join: each costs until ResumeTimeout, and Slurm tries its job again at once.
+"""Registration: launches of which a node does not register with slurmctld, and the circuit breaker that they open.
 
-The job is told, and held back for longer each time. After a few in a row the pool's breaker opens, as it does for settings
-that EC2 refuses: a person has to look at the image, the user data or the link. Where a node of a later launch joins, all is
-forgotten; when the breaker's time is over, one start is let through and the others wait for how it ends.
+Each such instance costs until ResumeTimeout, and Slurm tries its job again at once. So the job is told and backed off,
+longer after each failure. After a few such launches in a row the pool's breaker opens, as it does for parameters that EC2
+refuses: an operator has to check the image, the user data or the link. When a node of a later launch registers, the
+failures are forgotten. When the breaker's time is over, one start is let through as a probe and the others wait for its end.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from landbridge.burst.model import Attempt, CircuitBreaker, SlurmNode
-from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.model import Attempt, CircuitBreaker, RegistrationFailure, SlurmNode
+from landbridge.burst.reconcile.changes import REQUEUE_SECONDS, Changes
 from landbridge.burst.reconcile.node_states import is_down, is_up
 from landbridge.burst.reconcile.observed import REBUILT_GANG, Observed
 
-#: The breaker's code, and the reason that slurmctld itself gives such a node.
-BOOT_CODE, SLURMS_REASON = "BOOT", ("resumetimeout", "resume timeout")
-#: Launches in a row of which a node did not join, until the breaker opens.
-LATE_LAUNCHES_TO_OPEN_BREAKER = 3
+#: Code of a breaker that registration failures have opened.
+BOOT_CODE = "BOOT"
+#: Beginnings of the reason that slurmctld gives a node that did not register in time.
+SLURMCTLD_REASONS = ("resumetimeout", "resume timeout")
+#: Launches in a row with a node that did not register, until the breaker opens.
+FAILURES_TO_OPEN_BREAKER = 3
 
 
 def update_boot_breakers(observed: Observed, changes: Changes) -> None:
-    """Note launches that did not come up, and open or close the breakers of their pools."""
-    late: dict[str, list[tuple[Attempt, str]]] = {}
-    joined: dict[str, float] = {}
+    """Record registration failures, and open or close the breakers of their pools."""
+    failed: dict[str, list[tuple[Attempt, str]]] = {}
+    last_success: dict[str, float] = {}
     for attempt in observed.state.attempts.values():
-        if attempt.gang == REBUILT_GANG or attempt.pool not in observed.policy.pools:
+        pool = attempt.pool
+        if attempt.gang == REBUILT_GANG or pool not in observed.policy.pools:
             continue
         for node in _nodes(observed, attempt):
-            if is_down(node) and node.reason.lower().startswith(SLURMS_REASON):
-                late.setdefault(attempt.pool, []).append((attempt, node.name))
+            if is_down(node) and node.reason.lower().startswith(SLURMCTLD_REASONS):
+                failed.setdefault(pool, []).append((attempt, node.name))
             elif is_up(node):
-                joined[attempt.pool] = max(attempt.created_at, joined.get(attempt.pool, attempt.created_at))
+                last_success[pool] = max(attempt.created_at, last_success.get(pool, attempt.created_at))
     for pool in observed.policy.pools:
-        _pool(observed, changes, pool, late.get(pool, []), joined.get(pool))
+        _update_pool(observed, changes, pool, failed.get(pool, []), last_success.get(pool))
 
 
-def waits_for_a_probe(observed: Observed, breaker: CircuitBreaker, pool: str) -> bool:
-    """Whether a start that the open breaker let through is still booting."""
+def is_probe_running(observed: Observed, breaker: CircuitBreaker, pool: str) -> bool:
+    """Return whether a start that the open breaker let through has not ended yet."""
     return breaker.code == BOOT_CODE and any(
         attempt.pool == pool
         and attempt.created_at >= breaker.until
@@ -45,60 +49,66 @@ def waits_for_a_probe(observed: Observed, breaker: CircuitBreaker, pool: str) ->
     )
 
 
-def prefix(pool: str) -> str:
-    """What the journal notes begin with."""
-    return f"unbooted:{pool}:"
-
-
 def _nodes(observed: Observed, attempt: Attempt) -> Iterator[SlurmNode]:
-    """The nodes that have, or just had, an instance of the attempt."""
-    for name, instance in attempt.instances.items():
+    """Yield the nodes that have, or just had, an instance of the attempt."""
+    for name, instance_id in attempt.instances.items():
         node = observed.slurm.nodes.get(name)
-        if node is not None and all(one.id == instance for one in observed.living.get(name, ())):
+        if node is not None and all(instance.id == instance_id for instance in observed.living.get(name, ())):
             yield node
 
 
-def _pool(
-    observed: Observed, changes: Changes, pool: str, late: list[tuple[Attempt, str]], joined: float | None
+def _update_pool(
+    observed: Observed,
+    changes: Changes,
+    pool: str,
+    failed: list[tuple[Attempt, str]],
+    last_success: float | None,
 ) -> None:
-    start = prefix(pool)
-    noted = {key: made for key, made in observed.state.suspects.items() if key.startswith(start)}
-    fresh = {start + attempt.token: attempt for attempt, _ in late if start + attempt.token not in noted}
-    for attempt, node in late:
-        if start + attempt.token in fresh:
-            _hold_back(observed, changes, attempt, node)
-    noted |= {key: attempt.created_at for key, attempt in fresh.items()}
-    last = sorted((made, key) for key, made in noted.items() if joined is None or made > joined)[
-        -LATE_LAUNCHES_TO_OPEN_BREAKER:
-    ]
-    changes.suspects.update((key, made) for made, key in last)
+    known = {token: one for token, one in observed.state.registration_failures.items() if one.pool == pool}
+    new = {attempt.token: attempt for attempt, _ in failed if attempt.token not in known}
+    for attempt, node in failed:
+        if attempt.token in new:
+            _back_off_jobs(observed, changes, attempt, node)
+    known |= {token: RegistrationFailure(pool, attempt.created_at) for token, attempt in new.items()}
+    since_success = sorted(
+        (failure.launched_at, token)
+        for token, failure in known.items()
+        if last_success is None or failure.launched_at > last_success
+    )
+    latest = [token for _, token in since_success[-FAILURES_TO_OPEN_BREAKER:]]
+    changes.registration_failures.update({token: known[token] for token in latest})
     breaker = changes.state.breakers.get(pool)
-    if len(last) >= LATE_LAUNCHES_TO_OPEN_BREAKER and any(key in fresh for _, key in last):
-        nodes = sorted({node for attempt, _ in late for node in attempt.nodes})
-        text = f"the last {LATE_LAUNCHES_TO_OPEN_BREAKER} launches did not join Slurm in time, such as {nodes[0]}: look at its console output"
-        own = breaker if breaker is not None and breaker.code == BOOT_CODE else None
+    if len(latest) >= FAILURES_TO_OPEN_BREAKER and any(token in new for token in latest):
+        nodes = sorted({node for attempt, _ in failed for node in attempt.nodes})
+        text = (
+            f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not register with slurmctld in time, such as"
+            f" {nodes[0]}: check its console output"
+        )
+        before = breaker if breaker is not None and breaker.code == BOOT_CODE else None
         opened = CircuitBreaker(
             code=BOOT_CODE,
             message=text,
-            since=own.since if own else observed.now,
-            count=own.count + 1 if own else 1,
+            since=before.since if before else observed.now,
+            count=before.count + 1 if before else 1,
             until=observed.now + observed.policy.breaker_seconds,
         )
-        _set(changes, pool, opened)
+        _set_breaker(changes, pool, opened)
         changes.record("breaker", BOOT_CODE, text, nodes, pool=pool)
-    elif breaker is not None and breaker.code == BOOT_CODE and not last:
-        _set(changes, pool, None)
+    elif breaker is not None and breaker.code == BOOT_CODE and not latest:
+        _set_breaker(changes, pool, None)
 
 
-def _hold_back(observed: Observed, changes: Changes, attempt: Attempt, node: str) -> None:
-    """Tell the jobs that the node was started for: all of a gang, of a batch the node's own."""
-    own = observed.resumed_for.get(node)
-    for number in attempt.jobs:
-        if attempt.whole or number == own:
-            changes.back_off(number, BOOT_CODE, f"the machine of {node} did not join Slurm in time")
-    changes.due(observed.now + 2)  # the jobs are seen and told then
+def _back_off_jobs(observed: Observed, changes: Changes, attempt: Attempt, node: str) -> None:
+    """Back off the jobs that the node was started for: all of a gang, of a batch the node's own."""
+    node_job = observed.resumed_for.get(node)
+    for job in attempt.jobs:
+        if attempt.whole or job == node_job:
+            changes.back_off(job, BOOT_CODE, f"node {node} did not register with slurmctld in time")
+    changes.schedule_pass(observed.now + REQUEUE_SECONDS)
 
 
-def _set(changes: Changes, pool: str, breaker: CircuitBreaker | None) -> None:
-    others = {name: one for name, one in changes.state.breakers.items() if name != pool}
-    changes.state = replace(changes.state, breakers=others if breaker is None else {**others, pool: breaker})
+def _set_breaker(changes: Changes, pool: str, breaker: CircuitBreaker | None) -> None:
+    breakers = {name: other for name, other in changes.state.breakers.items() if name != pool}
+    if breaker is not None:
+        breakers[pool] = breaker
+    changes.state = replace(changes.state, breakers=breakers)

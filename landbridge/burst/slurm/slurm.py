@@ -55,10 +55,10 @@ def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] |
         raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
-def view(policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
-    """The pools' nodes and the jobs on them. `suspects`: nodes whose address is needed, such as one with two instances."""
+def view(policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[str] = ()) -> SlurmView:
+    """The pools' nodes and the jobs on them. `need_address`: nodes whose address is needed, such as one with two instances."""
     at = time.time()
-    nodes = _nodes(policy, frozenset(suspects))
+    nodes = _nodes(policy, frozenset(need_address))
     up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
     raw = _jobs(f"--states={STATES_WITH_NODES}", f"--nodelist={compress(up)}") if up else []
     if need_pending:
@@ -66,13 +66,13 @@ def view(policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str]
     return SlurmView(at, {job.id: job for job in map(job_of, raw)}, nodes)
 
 
-def _nodes(policy: BurstPolicy, suspects: frozenset[str]) -> dict[str, SlurmNode]:
+def _nodes(policy: BurstPolicy, need_address: frozenset[str]) -> dict[str, SlurmNode]:
     named = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
     if not named:
         return {}
     raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
     states = {name: found for name, found in node_states_of(raw).items() if policy.pool_of(name)}
-    closer = [name for name, found in states.items() if found & REASON_STATES or name in suspects]
+    closer = [name for name, found in states.items() if found & REASON_STATES or name in need_address]
     known: dict[str, SlurmNode] = {}
     for part in _parts(sorted(closer)):
         known |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))

@@ -1,6 +1,16 @@
-"""A journal that has something in every offering."""
+"""Journal state with a value in every field."""
 
-from landbridge.burst.model import Attempt, Backoff, BudgetHold, CircuitBreaker, InsufficientCapacity, State
+from landbridge.burst.model import (
+    Attempt,
+    Backoff,
+    BudgetHold,
+    CircuitBreaker,
+    InsufficientCapacity,
+    Observation,
+    ObservationKind,
+    RegistrationFailure,
+    State,
+)
 
 NODES = ("p5-1", "p5-2", "p5-10")
 
@@ -21,6 +31,11 @@ FULL = State(
     spent={("2026-11", "vision", "p5"): 3.25},
     backoffs={7: Backoff(1100.0, 1, "CAPACITY", "no room", reported=True)},
     drained={"p5": "maintenance"},
-    suspects={"instance:i-9": 990.0},
+    first_seen={Observation(ObservationKind.INSTANCE_WITHOUT_NODE, "i-9"): 990.0},
+    terminated_at={"i-8": 980.0},
+    node_addresses={"p5-1": "10.0.0.1"},
+    min_nodes_requested_at={"p5": 970.0},
+    registration_failures={"lb-9": RegistrationFailure("p5", 960.0)},
+    last_observation_at=990.0,
     throttled_until=1003.5,
 )

@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.burst.model import CloudInstance, CommentJob, Down, Launch, SlurmNode, SlurmOrder, State
 from landbridge.burst.operator.edits import EditError, reset_breaker
-from landbridge.burst.reconcile.registration import BOOT_CODE, LATE_LAUNCHES_TO_OPEN_BREAKER
+from landbridge.burst.reconcile.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
 from tests.unit.burst.situations import (
     BUSY,
     NOW,
@@ -51,7 +51,7 @@ def failed(count: int, state: State | None = None, since: float = NOW) -> tuple[
 
 
 def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
-    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1)
+    state, now = failed(FAILURES_TO_OPEN_BREAKER - 1)
     assert not state.breakers
     state, now = failed(1, state, now)
     breaker = state.breakers["gpu"]
@@ -61,7 +61,7 @@ def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
     refused = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), state, now=now)
     assert not of(refused, Launch)
     (down,) = of(refused, Down)
-    assert down.code == "BREAKER" and "did not join" in down.text
+    assert down.code == "BREAKER" and "did not register" in down.text
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -79,7 +79,7 @@ def test_a_job_whose_machine_did_not_join_is_told_and_held_back_longer_each_time
         instances = launched(launch, outcome, at=now - 600)
         decision = decide(pending, ec2(*instances, at=now), state, now=now)
         (tell,) = of(decision, CommentJob)
-        assert tell.job == 1 and "BOOT the machine of g-1 did not join Slurm in time" in tell.text
+        assert tell.job == 1 and "BOOT node g-1 did not register with slurmctld in time" in tell.text
         assert tell.until is not None
         waits.append(tell.until - now)
         again = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
@@ -97,16 +97,16 @@ def test_the_same_node_is_counted_once_however_often_it_is_seen() -> None:
 
 
 def test_a_node_that_joins_forgets_what_was_before() -> None:
-    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1)
+    state, now = failed(FAILURES_TO_OPEN_BREAKER - 1)
     state, instances = start(state, 6, now)
     up = slurm(job(6, "g-6", state="RUNNING", started=now), states={"g-6": BUSY}, at=now + 60)
     state = decide(up, ec2(*instances, at=now + 60), state, now=now + 60).state
-    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER - 1, state, now + 100)
+    state, _ = failed(FAILURES_TO_OPEN_BREAKER - 1, state, now + 100)
     assert not state.breakers
 
 
 def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() -> None:
-    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
+    state, now = failed(FAILURES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     gang = job(5, "g-4", "g-5", started=now)
     single = job(6, "g-6", started=now)
@@ -131,14 +131,14 @@ def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() ->
 
 
 def test_of_nodes_of_their_own_one_is_the_probe() -> None:
-    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
+    state, _ = failed(FAILURES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     jobs = [job(number, f"g-{number}", started=now) for number in (4, 5, 6)]
     assert len(only_launch(decide(slurm(*jobs, at=now), ec2(at=now), state, now=now)).gang.nodes) == 1
 
 
 def test_a_probe_that_does_not_join_opens_it_again() -> None:
-    state, _ = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
+    state, _ = failed(FAILURES_TO_OPEN_BREAKER)
     before = state.breakers["gpu"]
     again, _ = failed(1, state, before.until + 1)
     after = again.breakers["gpu"]
@@ -147,7 +147,7 @@ def test_a_probe_that_does_not_join_opens_it_again() -> None:
 
 
 def test_a_person_closes_it_for_good() -> None:
-    state, now = failed(LATE_LAUNCHES_TO_OPEN_BREAKER)
+    state, now = failed(FAILURES_TO_OPEN_BREAKER)
     reset = reset_breaker(POLICY, "gpu")(state)
     found = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), reset, now=now)
     assert only_launch(found) and not events(found, "breaker")

@@ -224,7 +224,7 @@ def success_of_nothing():
 
 
 def test_an_instance_that_was_ended_does_not_serve_its_node_any_more():
-    state = State(suspects={"ended:i-1": NOW - 3})
+    state = State(terminated_at={"i-1": NOW - 3})
     assert only_launch(decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1")), state)).gang.nodes == ("g-1",)
 
 

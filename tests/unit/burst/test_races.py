@@ -13,6 +13,8 @@ from landbridge.burst.model import (
     Down,
     InsufficientCapacity,
     Launch,
+    Observation,
+    ObservationKind,
     SetAddresses,
     SlurmNode,
     SlurmOrder,
@@ -44,6 +46,8 @@ LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
 # Gangs that break.
+
+ORPHAN = Observation(ObservationKind.INSTANCE_WITHOUT_NODE, "i-1")
 
 
 @pytest.mark.parametrize("shown", ["shutting-down", None])
@@ -197,7 +201,7 @@ def test_a_clock_that_went_back_makes_nobody_wait(back):
         insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(NOW + 100, 2, "x")},
         breakers={"gpu": CircuitBreaker("x", "", NOW, 1, NOW + 600)},
         backoffs={1: Backoff(NOW + 1800, 9, "GONE", "x")},
-        suspects={"nameless:i-1": NOW},
+        first_seen={ORPHAN: NOW},
         orders=(SlurmOrder(1, "suspend", ("g-1",), NOW),),
         throttled_until=NOW + 5,
     )
@@ -208,7 +212,7 @@ def test_a_clock_that_went_back_makes_nobody_wait(back):
         after.insufficient_capacity["p5/a/on-demand"].until <= now + 1800 * 1.2
         and after.backoffs[1].until <= now + 1800
     )
-    assert after.attempts["t"].created_at == now and not after.orders and after.suspects["nameless:i-1"] == now
+    assert after.attempts["t"].created_at == now and not after.orders and after.first_seen[ORPHAN] == now
 
 
 def test_a_clock_that_jumps_ahead_ends_nothing_that_works():

@@ -164,7 +164,7 @@ def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(comm
         scontrol=DATA / NEW / "gang-partly-up.node.json",
     )
     before = time.time()
-    view = slurm.view(POLICY, need_pending=False, suspects=["p5-1"])
+    view = slurm.view(POLICY, need_pending=False, need_address=["p5-1"])
     assert set(view.nodes) == {f"p5-{number}" for number in range(1, 7)} and set(view.jobs) == {1}
     assert view.nodes["p5-1"].address == "10.53.1.21" and before <= view.at <= time.time()
     info, node, queue = told()

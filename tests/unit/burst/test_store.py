@@ -6,12 +6,24 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.burst.journal.journal import connect, write_order
+from landbridge.burst.journal.rows import RowReader
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Backoff, BudgetHold, CircuitBreaker, DecisionRecord, InsufficientCapacity, State
+from landbridge.burst.model import (
+    Backoff,
+    BudgetHold,
+    CircuitBreaker,
+    DecisionRecord,
+    InsufficientCapacity,
+    Observation,
+    ObservationKind,
+    RegistrationFailure,
+    State,
+)
 from tests.unit.burst.journals import FULL, NODES, attempt
 
 
@@ -45,7 +57,12 @@ states = st.builds(
         st.integers(1, 9), st.builds(Backoff, numbers, st.integers(0, 9), names, names, st.booleans()), max_size=3
     ),
     drained=st.dictionaries(names, names, max_size=2),
-    suspects=st.dictionaries(names, numbers, max_size=3),
+    terminated_at=st.dictionaries(names, numbers, max_size=3),
+    node_addresses=st.dictionaries(names, names, max_size=3),
+    first_seen=st.dictionaries(st.builds(Observation, st.sampled_from(ObservationKind), names), numbers, max_size=3),
+    min_nodes_requested_at=st.dictionaries(names, numbers, max_size=3),
+    registration_failures=st.dictionaries(names, st.builds(RegistrationFailure, names, numbers), max_size=3),
+    last_observation_at=st.none() | numbers,
     throttled_until=numbers,
 )
 
@@ -96,6 +113,24 @@ def test_a_resume_file_that_says_nothing_leaves_the_nodes(store: Store) -> None:
     orders = store.load().orders
     assert [order.nodes for order in orders] == [("p5-1", "p5-2")] * 5 + [(), ("p5-1",)]
     assert [dict(order.jobs) for order in orders] == [{}] * 6 + [{18: ("p5-1",)}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("first_seen", '["node-on-the-moon", "g-1"]', "1.0"),
+        ("first_seen", '"g-1"', "1.0"),
+        ("first_seen", "not JSON", "1.0"),
+        ("first_seen", '["node-down", "g-1"]', '{"at": 1}'),
+        ("terminated_at", "i-1", '"yesterday"'),
+        ("terminated_at", "i-1", "null"),
+        ("registration_failures", "lb-1", '{"pool": "p5"}'),
+        ("last_observation_at", "", "[]"),
+        ("suspects", "down:g-1", "1.0"),
+    ],
+)
+def test_rows_that_cannot_be_read_are_left_out(kind: str, key: str, value: str) -> None:
+    assert RowReader().state({(kind, key): value}, ()) == State()
 
 
 def test_two_writers_keep_each_others_rows(store: Store) -> None:

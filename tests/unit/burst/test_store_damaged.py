@@ -74,7 +74,7 @@ def test_a_damaged_journal_starts_empty_and_is_kept(tmp_path: Path, content: byt
 def test_a_page_that_went_bad_is_found_and_the_journal_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "burst.db"
     store = Store(path)
-    store.save(State(), replace(FULL, suspects={f"instance:i-{n:017x}": float(n) for n in range(3000)}))
+    store.save(State(), replace(FULL, terminated_at={f"i-{n:017x}": float(n) for n in range(3000)}))
     store.close()
     with path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)

@@ -16,10 +16,10 @@ class SlurmWorld(Slurmctld):
     def active(self) -> bool:
         return True
 
-    def view(self, policy: BurstPolicy, need_pending: bool = True, suspects: Iterable[str] = ()) -> SlurmView:
+    def view(self, policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[str] = ()) -> SlurmView:
         with self.faults.call("slurm.view", "slurm", _refuse):
             self._reach()
-            at, closer = self.clock.now, set(suspects)
+            at, closer = self.clock.now, set(need_address)
             nodes = {n.name: self._node(n, closer) for n in self.nodes.values()}
             up = {name for name, node in nodes.items() if "POWERED_DOWN" not in node.states}
             if self.faults.latency:
