@@ -9,8 +9,8 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.plan.args import named
 from landbridge.plan.aws import identity as plan
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
-from landbridge.plan.aws.policies import Place
 
 
 class Identity(pulumi.ComponentResource):
@@ -72,7 +72,7 @@ class Identity(pulumi.ComponentResource):
             secret.arn,
         ).apply(
             lambda f: plan.documents(
-                args, Place(args.cluster, f[0], region, f[1], args.other_regions), *f[2:]
+                args, ArnContext(args.cluster, f[0], region, f[1], args.other_regions), *f[2:]
             ).model_dump()
         )
         for name_of, role in roles.items():

@@ -8,7 +8,7 @@ from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named
 from landbridge.plan.aws.hub import tls_only
-from landbridge.plan.aws.node_image import NodeImageArgs
+from landbridge.plan.node_image.args import NodeImageArgs
 
 
 class ImageArchive:

@@ -7,9 +7,9 @@ import pulumi_aws as aws
 
 from components.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.aws.node_image import NodeImageArgs
-from landbridge.plan.aws.node_image_roles import Parts, builder_policy, builder_trust
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.node_image.args import NodeImageArgs
+from landbridge.plan.node_image.iam_roles import ImageBuildResources, builder_policy, builder_trust
 
 
 class ImageBuilder:
@@ -71,7 +71,9 @@ class ImageBuilder:
             name="landbridge",
             role=role.id,
             policy=pulumi.Output.all(pulumi.Output.all(**where), pulumi.Output.all(**parts)).apply(
-                lambda known: builder_policy(Place(args.cluster, region=args.region, **known[0]), Parts(**known[1]))
+                lambda known: builder_policy(
+                    ArnContext(args.cluster, region=args.region, **known[0]), ImageBuildResources(**known[1])
+                )
             ),
             opts=self._own,
         )

@@ -8,8 +8,8 @@ import pulumi_aws as aws
 
 from components import machine
 from components.account import Account
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.login import LoginArgs, login_documents
-from landbridge.plan.aws.policies import Place
 
 
 class Login(pulumi.ComponentResource):
@@ -48,7 +48,7 @@ class Login(pulumi.ComponentResource):
             name, args.name, path=args.path, boundary=args.permissions_boundary, tags=args.tags, own=own
         )
         written = pulumi.Output.all(account.partition, account.id).apply(
-            lambda known: login_documents(Place(args.cluster, known[0], args.region, known[1]))
+            lambda known: login_documents(ArnContext(args.cluster, known[0], args.region, known[1]))
         )
         session = aws.iam.RolePolicy(
             f"{name}-session", name="session", role=role.id, policy=written["session"], opts=own

@@ -10,10 +10,10 @@ from components.image_archive import ImageArchive
 from components.image_builder import ImageBuilder
 from landbridge.node_image import Bundle, ingredients, steps
 from landbridge.plan.args import named
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.images import SOURCE
-from landbridge.plan.aws.node_image import NodeImageArgs
-from landbridge.plan.aws.node_image_roles import prune_policy, prune_trust
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.node_image.args import NodeImageArgs
+from landbridge.plan.node_image.iam_roles import prune_policy, prune_trust
 
 
 class NodeImage(pulumi.ComponentResource):
@@ -150,7 +150,7 @@ class NodeImage(pulumi.ComponentResource):
             name="landbridge",
             role=role.id,
             policy=where.apply(
-                lambda known: prune_policy(Place(args.cluster, known[0], args.region, known[1]), args.name)
+                lambda known: prune_policy(ArnContext(args.cluster, known[0], args.region, known[1]), args.name)
             ),
             opts=self._own,
         )

@@ -9,7 +9,7 @@ from components.account import Account
 from landbridge.guard.package import HANDLER, files
 from landbridge.plan.args import named
 from landbridge.plan.aws.guardrails import ReaperPlan, reaper_policy, reaper_trust
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class Reaper(pulumi.ComponentResource):
@@ -53,7 +53,7 @@ class Reaper(pulumi.ComponentResource):
             role=role.id,
             policy=where.apply(
                 lambda known: reaper_policy(
-                    Place(cluster, known[0], region, known[1], args.other_regions), known[2].removesuffix(":*")
+                    ArnContext(cluster, known[0], region, known[1], args.other_regions), known[2].removesuffix(":*")
                 )
             ),
             opts=own,

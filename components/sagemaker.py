@@ -9,7 +9,7 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.plan.args import named
 from landbridge.plan.aws import sagemaker as plan
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 
 
@@ -134,9 +134,9 @@ class SageMaker(pulumi.ComponentResource):
         return group
 
 
-def _facts(args: SageMakerArgs, region: str, known: Mapping[str, Any]) -> tuple[Place, Inside]:
+def _facts(args: SageMakerArgs, region: str, known: Mapping[str, Any]) -> tuple[ArnContext, Inside]:
     partition, account = known["place"]
-    place = Place(args.cluster, partition, region, account)
+    place = ArnContext(args.cluster, partition, region, account)
     inside = Inside(
         vpc=known["vpc"],
         subnets=tuple(known["subnets"]),

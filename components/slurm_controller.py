@@ -10,9 +10,9 @@ from components import machine
 from components.account import Account
 from components.accounting_database import AccountingDatabase
 from landbridge.plan.args import named
-from landbridge.plan.aws.controller import ControllerArgs, Reach, controller_documents
+from landbridge.plan.aws.controller import ControllerArgs, ControllerResources, controller_documents
 from landbridge.plan.aws.hub import key_policy
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class SlurmController(pulumi.ComponentResource):
@@ -151,8 +151,8 @@ class SlurmController(pulumi.ComponentResource):
 
         def write(known: list[Any]) -> dict[str, str]:
             partition, number, (node, slurm_key), bucket_arns, bucket_keys, secret, key = known
-            place = Place(args.cluster, partition, args.region, number)
-            reach = Reach(
+            place = ArnContext(args.cluster, partition, args.region, number)
+            reach = ControllerResources(
                 buckets=tuple(bucket_arns),
                 bucket_keys=tuple(bucket_keys),
                 node_role=node,

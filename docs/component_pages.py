@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _HEAD = """# Components
 
 What `pulumi up` is made of. Each is a Pulumi component in [components/](../../components) that takes one frozen plan and makes
-resources; it decides nothing. `landbridge.plan.alone` makes a plan out of a few values, with the same functions and defaults as for a
+resources; it decides nothing. `landbridge.plan.standalone` makes a plan out of a few values, with the same functions and defaults as for a
 whole environment, so that each can be used in a Pulumi program of your own: the examples below are run by the tests.
 
 For programs in other languages, `pulumi package add` of this repository makes SDKs for {hosted}: the same components, planned from

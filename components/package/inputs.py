@@ -9,7 +9,7 @@ import pulumi_aws as aws
 from components.account import Account
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError, path_text
-from landbridge.plan.alone import alone
+from landbridge.plan.standalone import standalone_environment
 
 T = TypeVar("T")
 
@@ -46,8 +46,8 @@ def planned(what: str, plan: Callable[[], T]) -> T:
 
 
 def site_of(args: OwnedInputs, **more: Any) -> Environment:
-    """An environment of nothing but what the component was given; `more` is as landbridge.plan.alone has it."""
-    return alone(
+    """An environment of nothing but what the component was given; `more` is as landbridge.plan.standalone has it."""
+    return standalone_environment(
         args["cluster"],
         args["region"],
         owner=args["owner"],

@@ -6,8 +6,8 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned, whole
-from landbridge.plan.alone import alone
 from landbridge.plan.network.link import LinkArgs, link_args
+from landbridge.plan.standalone import standalone_environment
 
 
 class SiteLinkInputs(OwnedInputs):
@@ -51,7 +51,7 @@ class SiteLink(pulumi.ComponentResource):
             }
             if "aws_asn" in args:
                 link["aws_asn"] = int(args["aws_asn"])
-            site = alone(
+            site = standalone_environment(
                 args["cluster"],
                 args["region"],
                 owner=args["owner"],

@@ -6,8 +6,8 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned
-from landbridge.plan.alone import alone
 from landbridge.plan.network.network import NetworkArgs, network_args
+from landbridge.plan.standalone import standalone_environment
 
 
 class NetworkInputs(OwnedInputs):
@@ -33,7 +33,7 @@ class Network(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NetworkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         def plan() -> NetworkArgs:
-            site = alone(
+            site = standalone_environment(
                 args["cluster"],
                 args["region"],
                 owner=args["owner"],

@@ -8,7 +8,7 @@ import pulumi
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, whole
 from landbridge.node_image import bundle
-from landbridge.plan.aws.node_image import NodeImageArgs, node_image_args
+from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
 
 
 class NodeImageInputs(OwnedInputs):

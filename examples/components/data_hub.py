@@ -2,10 +2,12 @@ import pulumi
 import pulumi_aws as aws
 
 from components import Account, DataHub
-from landbridge.plan.alone import alone
 from landbridge.plan.aws.hub import hub_args
+from landbridge.plan.standalone import standalone_environment
 
-site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", classes=["internal", "public"])
+site = standalone_environment(
+    "lab", "us-east-1", owner="me@example.org", cost_center="1", classes=["internal", "public"]
+)
 provider = aws.Provider("aws", region="us-east-1")
 hub = DataHub("lab", hub_args(site), account=Account.of(provider), opts=pulumi.ResourceOptions(providers=[provider]))
 pulumi.export("buckets", {name: bucket.bucket for name, bucket in hub.buckets.items()})

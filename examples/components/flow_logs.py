@@ -2,10 +2,10 @@ import pulumi
 import pulumi_aws as aws
 
 from components import FlowLogs
-from landbridge.plan.alone import alone
 from landbridge.plan.network.flow_logs import flow_log_args
+from landbridge.plan.standalone import standalone_environment
 
-site = alone(
+site = standalone_environment(
     "lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws={"logs": {"flow_logs": True}}
 )
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])

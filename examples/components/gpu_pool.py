@@ -2,11 +2,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components import GpuPool
-from landbridge.plan.alone import alone
 from landbridge.plan.aws.pool import pool_args
+from landbridge.plan.standalone import standalone_environment
 
 p5 = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 8, "image": "ami-0a1b2c3d4e5f60718"}
-site = alone(
+site = standalone_environment(
     "lab", "us-east-1", owner="me@example.org", cost_center="1", pools=[{**p5, "capacity": [{"kind": "spot"}]}]
 )
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])

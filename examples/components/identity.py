@@ -2,10 +2,10 @@ import pulumi
 import pulumi_aws as aws
 
 from components import Account, Identity
-from landbridge.plan.alone import alone
 from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.standalone import standalone_environment
 
-site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1")
+site = standalone_environment("lab", "us-east-1", owner="me@example.org", cost_center="1")
 provider = aws.Provider("aws", region="us-east-1")
 data = {
     "bucket_arns": {"internal": "arn:aws:s3:::lab"},

@@ -5,11 +5,13 @@ import pulumi_aws as aws
 
 from components import Account, NodeImage
 from landbridge.node_image import bundle
-from landbridge.plan.alone import alone
-from landbridge.plan.aws.node_image import node_image_args
+from landbridge.plan.node_image.args import node_image_args
+from landbridge.plan.standalone import standalone_environment
 
 built = {"images": {"node": {"build": {}}}}
-site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws=built)
+site = standalone_environment(
+    "lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], aws=built
+)
 (args,) = node_image_args(site, {})
 roles = bundle(Path(__file__).parents[2], args.variables, args.settings)
 provider = aws.Provider("aws", region="us-east-1")

@@ -2,11 +2,13 @@ import pulumi
 import pulumi_aws as aws
 
 from components import Account, SharedFilesystem
-from landbridge.plan.alone import alone
 from landbridge.plan.aws.filesystem import filesystem_args
+from landbridge.plan.standalone import standalone_environment
 
 share = {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800, "zone": "use1-az4"}}
-site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], storage=share)
+site = standalone_environment(
+    "lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], storage=share
+)
 provider = aws.Provider("aws", region="us-east-1")
 place = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1"}, "clients": {"unused": "sg-1"}}
 options = pulumi.ResourceOptions(providers=[provider])

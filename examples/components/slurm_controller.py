@@ -2,11 +2,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components import Account, SlurmController
-from landbridge.plan.alone import alone
 from landbridge.plan.aws.controller import controller_args
+from landbridge.plan.standalone import standalone_environment
 
 services = {"zone": "use1-az4", "image": "ami-0123456789abcdef0"}
-site = alone("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"services": services})
+site = standalone_environment("lab", "us-east-1", owner="me@example.org", cost_center="1", aws={"services": services})
 provider = aws.Provider("aws", region="us-east-1")
 place = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1", "use1-az5": "subnet-2"}, "zone_name": "us-east-1a"}
 who = {

@@ -14,7 +14,7 @@ from landbridge.acceptance.climb import Ran, Runner
 from landbridge.acceptance.rungs import Rung, Settings, job
 from landbridge.environment import Environment
 from landbridge.ops.scontrol import ssh
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 
 EXAMPLE = Path("examples/digits")
 #: Seconds that ssh and Slurm may need beside the program's own time.

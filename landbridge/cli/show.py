@@ -24,7 +24,7 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
     """Show an environment: a summary, the whole of it with every default, or the ports between its hosts."""
     environment = require(stack, file)
     if ports:
-        from landbridge.plan.network.firewall import firewall_rule_lines
+        from landbridge.plan.site.firewall import firewall_rule_lines
 
         for line in firewall_rule_lines(environment):
             typer.echo(line)
@@ -34,7 +34,7 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
 
         typer.echo(written(load(stack, file)), nl=False)
         return
-    from landbridge.plan.site.hosts import service_hosts
+    from landbridge.plan.network.hosts import service_hosts
     from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
     from landbridge.plan.slurm.partitions import partition_names
 

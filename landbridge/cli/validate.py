@@ -138,7 +138,7 @@ def _runner(
     earlier: Path | None,
 ) -> "Runner":
     from landbridge.acceptance.runners import EXAMPLE, Site, keeping, recorded, through
-    from landbridge.plan.site.hosts import service_hosts
+    from landbridge.plan.network.hosts import service_hosts
 
     if earlier is not None:
         return recorded(earlier)

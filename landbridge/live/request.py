@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from landbridge.plan.args import named
-from landbridge.plan.aws.capacity import Terms
-from landbridge.plan.aws.nics import Nic
 from landbridge.plan.aws.pool import PoolArgs
+from landbridge.plan.instances.capacity import Terms
+from landbridge.plan.instances.network_interfaces import PlannedInterface
 
 
 def launch_request(
     pool: PoolArgs,
     terms: Terms,
-    nics: Sequence[Nic],
+    nics: Sequence[PlannedInterface],
     *,
     subnet: str,
     groups: Sequence[str],

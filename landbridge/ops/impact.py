@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from landbridge.catalog.aws.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 
 #: The engine's words for making a resource anew, of which one replacement has several.
 _REPLACING = frozenset({"replace", "create-replacement", "delete-replaced", "read-replacement", "import-replacement"})
@@ -68,10 +68,10 @@ class Report:
         return bool(self.unnamed)
 
 
-def impacts(changes: Iterable[Change], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
+def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
     """Classify every step of a preview, worst first. Steps of one resource are one; what stays as it is is left out."""
     known = facts or impact_facts()
-    by_urn: dict[str, list[Change]] = {}
+    by_urn: dict[str, list[ResourceChange]] = {}
     for change in changes:
         if change.operation not in _LOOKING:
             by_urn.setdefault(change.urn, []).append(change)
@@ -79,7 +79,7 @@ def impacts(changes: Iterable[Change], facts: ImpactFacts | None = None) -> tupl
     return tuple(sorted(found, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
 
 
-def report(changes: Iterable[Change], lose: Iterable[str] = (), facts: ImpactFacts | None = None) -> Report:
+def report(changes: Iterable[ResourceChange], lose: Iterable[str] = (), facts: ImpactFacts | None = None) -> Report:
     """Classify a preview, and hold what would be lost against what somebody has said may be.
 
     A resource is named by its URN, by `TYPE::NAME`, or by its name where only one that is lost has it.
@@ -97,7 +97,7 @@ def report(changes: Iterable[Change], lose: Iterable[str] = (), facts: ImpactFac
     return Report(found, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
 
 
-def _impact(steps: list[Change], facts: ImpactFacts) -> Impact:
+def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:
     operations = {step.operation for step in steps}
     # A replacement is told in several steps, and only some of them carry the difference.
     change = max(steps, key=lambda step: (len(step.causes), len(step.paths)))
@@ -121,7 +121,7 @@ def _impact(steps: list[Change], facts: ImpactFacts) -> Impact:
 Judged = tuple[Effect, str, str, str | None]
 
 
-def _judge(change: Change, operation: str, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
+def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
     def told(effect: Effect, why: str, first: str | None = None, holds: str | None = None) -> Judged:
         return effect, why, first or facts.effects[effect].first, holds
 
@@ -165,7 +165,7 @@ def _update(known: TypeImpact | None, paths: tuple[str, ...], facts: ImpactFacts
     return worst, f"{what}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
 
 
-def _case(known: TypeImpact, change: Change, operation: str, paths: tuple[str, ...]) -> Case | None:
+def _case(known: TypeImpact, change: ResourceChange, operation: str, paths: tuple[str, ...]) -> Case | None:
     for case in known.cases:
         key = case.property
         if (
@@ -202,7 +202,7 @@ def _id(one: Any, index: int) -> Any:
     return one.get("id", index) if isinstance(one, Mapping) else index
 
 
-def _differs(change: Change, key: str) -> bool:
+def _differs(change: ResourceChange, key: str) -> bool:
     return not key.startswith("__") and change.old.get(key) != change.new.get(key)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from landbridge import paths
 from landbridge.environment import Environment
+from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.hosts import hosts, service_hosts
-from landbridge.plan.site.reach import proxy_command, reached_as
+from landbridge.plan.site.ssh_access import proxy_command, ssh_target
 
 #: Runs scontrol with these words and returns what it printed. Raises ScontrolError.
 Scontrol = Callable[[Sequence[str]], str]
@@ -66,7 +66,7 @@ def ssh(environment: Environment, name: str) -> list[str]:
     words = ["ssh", "-p", str(access.port), *(word for setting in settings for word in ("-o", setting))]
     if access.private_key:
         words += ["-i", str(paths.expand(access.private_key))]
-    return [*words, "--", f"{access.user}@{reached_as(environment, host, outputs)}"]
+    return [*words, "--", f"{access.user}@{ssh_target(environment, host, outputs)}"]
 
 
 def _run(command: Sequence[str]) -> str:

@@ -1,10 +1,14 @@
 """What every plan value is made of: frozen, closed, comparable, and free of anything that needs a network."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from landbridge.environment import Environment
+
+#: MarketType of a launch template, with "on-demand" for none. Source: EC2 API Reference, LaunchTemplateInstanceMarketOptions.
+MarketKind = Literal["on-demand", "spot", "capacity-block"]
 
 
 class Args(BaseModel):

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from landbridge.plan.args import Args
-from landbridge.plan.aws.pool import MarketKind
+from landbridge.plan.args import Args, MarketKind
 
 #: Output keys that Pulumi keeps encrypted; they are written apart from the others.
 SECRET_OUTPUTS = ("link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key", "ssm_activation_code")

@@ -8,7 +8,7 @@ from landbridge.environment import Environment, Pool, capacity_zones
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class CommonZones:
     """Where pools can be together: `zones` in the first pool's order, and for each other zone who cannot be there."""
 
     zones: tuple[str, ...]
@@ -39,12 +39,12 @@ def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(zone for zones in named for zone in zones))
 
 
-def meeting(pools: Iterable[Pool], region: str) -> Meeting:
+def common_zones(pools: Iterable[Pool], region: str) -> CommonZones:
     """The zones that all of `pools` may use. Storage in one zone, and every gang, needs at least one."""
     of = {pool.name: pool_zones(pool, region) for pool in pools}
     every = tuple(dict.fromkeys(zone for zones in of.values() for zone in zones))
     absent = {zone: tuple(name for name, zones in of.items() if zone not in zones) for zone in every}
-    return Meeting(
+    return CommonZones(
         zones=tuple(zone for zone in every if not absent[zone]),
         absent={zone: names for zone, names in absent.items() if names},
     )
@@ -78,7 +78,7 @@ def storage_zone(environment: Environment, wanted: str | None = None) -> str | N
     if wanted is not None:
         return wanted
     pools = environment.aws.pools
-    together = meeting(pools, environment.region).zones
+    together = common_zones(pools, environment.region).zones
     return next(iter(together), None) or next(
         (zone for pool in pools for zone in pool_zones(pool, environment.region)), None
     )

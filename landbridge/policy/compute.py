@@ -7,8 +7,8 @@ from typing import Any
 
 from landbridge.catalog import instances
 from landbridge.clear_text import secrets_in
-from landbridge.plan.aws.nics import Nic, layout_faults
-from landbridge.plan.aws_limits import block_faults, hop_faults
+from landbridge.plan.aws_limits import capacity_block_violations, imds_hop_limit_violations
+from landbridge.plan.instances.network_interfaces import PlannedInterface, interface_violations
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_map, maps, on
 from landbridge.policy.settings import Settings
@@ -29,7 +29,7 @@ def imds_v2(resource: Resource, settings: Settings) -> Iterator[str]:
         yield "metadataOptions.httpTokens is not required"
     hops = options.get("httpPutResponseHopLimit")
     if isinstance(hops, int | float):
-        for fault in hop_faults(hops, settings.hop_limit):
+        for fault in imds_hop_limit_violations(hops, settings.hop_limit):
             yield f"metadataOptions.httpPutResponseHopLimit: {fault.message}"
 
 
@@ -63,7 +63,7 @@ def no_group_with_block(resource: Resource, settings: Settings) -> Iterator[str]
     market = as_map(resource.props.get("instanceMarketOptions")).get("marketType")
     if market == "capacity-block":
         group = as_map(resource.props.get("placement")).get("groupName")
-        for fault in block_faults(str(group) if group else None, None):
+        for fault in capacity_block_violations(str(group) if group else None, None):
             yield f"placement.groupName: {fault.message}"
 
 
@@ -94,7 +94,9 @@ def efa_interfaces(resource: Resource, settings: Settings) -> Iterator[str]:
     if not nics or None in nics:
         return
     kind = resource.props.get("instanceType")
-    for fault in layout_faults(instances().get(kind) if isinstance(kind, str) else None, [one for one in nics if one]):
+    for fault in interface_violations(
+        instances().get(kind) if isinstance(kind, str) else None, [one for one in nics if one]
+    ):
         where = "networkInterfaces" if fault.index is None else f"networkInterfaces[{fault.index}]"
         yield f"{where}: {fault.message}"
 
@@ -135,13 +137,17 @@ def tags_at_launch(resource: Resource, settings: Settings) -> Iterator[str]:
             yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"
 
 
-def _nic(given: Mapping[str, Any]) -> Nic | None:
+def _nic(given: Mapping[str, Any]) -> PlannedInterface | None:
     """An interface as planned ones are; None where something of it is not known yet, or nothing that it could be."""
     card, device = given.get("networkCardIndex", 0), given.get("deviceIndex", 0)
     kind: Any = given.get("interfaceType", "interface")
     if not isinstance(card, int | float) or not isinstance(device, int | float):
         return None
-    return Nic(int(card), int(device), kind, kind != "efa-only") if kind in ("interface", "efa", "efa-only") else None
+    return (
+        PlannedInterface(int(card), int(device), kind, kind != "efa-only")
+        if kind in ("interface", "efa", "efa-only")
+        else None
+    )
 
 
 def _text(value: Any) -> str:

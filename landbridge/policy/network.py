@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from landbridge.plan.aws_limits import internet
+from landbridge.plan.aws_limits import is_internet
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on
 from landbridge.policy.settings import Settings
@@ -40,7 +40,7 @@ def _open(ranges: list[Any], rule: Any, settings: Settings, place: str) -> Itera
     if len(ports) == 1 and ports <= set(settings.world_ports):
         return
     for cidr in ranges:
-        if isinstance(cidr, str) and internet(cidr):
+        if isinstance(cidr, str) and is_internet(cidr):
             yield f"{place}open to {cidr}"
 
 
@@ -84,7 +84,9 @@ def closed_kubernetes(resource: Resource, settings: Settings) -> Iterator[str]:
     """
     config = as_map(resource.props.get("vpcConfig"))
     ranges = as_list(config.get("publicAccessCidrs"))
-    if config.get("endpointPublicAccess") is not False and (not ranges or any(internet(str(cidr)) for cidr in ranges)):
+    if config.get("endpointPublicAccess") is not False and (
+        not ranges or any(is_internet(str(cidr)) for cidr in ranges)
+    ):
         yield "vpcConfig.endpointPublicAccess is on for everybody"
     if not resource.props.get("encryptionConfig"):
         yield "encryptionConfig is not given: secrets are not encrypted with your key"

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
-from landbridge.plan.aws_limits import port_faults, tag_faults, volume_faults
-from landbridge.plan.storage import faults
+from landbridge.plan.aws_limits import port_range_violations, tag_violations, volume_violations
+from landbridge.plan.storage import storage_violations
 from landbridge.policy.compute import INSTANCE, TEMPLATE
 from landbridge.policy.network import ACL, INGRESS
 from landbridge.policy.registry import policy
@@ -72,7 +72,7 @@ def possible_tags(resource: Resource, settings: Settings) -> Iterator[str]:
 
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
-    for fault in tag_faults(texts(resource.tags)):
+    for fault in tag_violations(texts(resource.tags)):
         yield f"tags: {fault.message}"
 
 
@@ -91,7 +91,7 @@ def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
     for path, disk, size, type_ in _disks(kind, props):
         if not isinstance(disk.get(type_), str):
             continue
-        found = volume_faults(
+        found = volume_violations(
             disk[type_], gib=_int(disk.get(size)), iops=_int(disk.get("iops")), throughput=_int(disk.get("throughput"))
         )
         for fault in found:
@@ -103,7 +103,7 @@ def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     protocol = props.get("ipProtocol", props.get("protocol"))
     unknown = [key for key in ("fromPort", "toPort") if key in props and not isinstance(props[key], int | float)]
     if isinstance(protocol, str) and not unknown:
-        for fault in port_faults(protocol, _int(props.get("fromPort")), _int(props.get("toPort"))):
+        for fault in port_range_violations(protocol, _int(props.get("fromPort")), _int(props.get("toPort"))):
             yield "toPort" if fault.key == "last" else "fromPort", fault.message
 
 
@@ -117,7 +117,7 @@ def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[
         share = _share(kind, given)
     except ValidationError:
         return
-    for fault in faults(share):
+    for fault in storage_violations(share):
         yield names.get(fault.key, fault.key), fault.message
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog.aws.policy import policy_facts
-from landbridge.plan.aws_limits import rule_faults
+from landbridge.plan.aws_limits import rule_count_violations
 from landbridge.policy.compute import TEMPLATE
 from landbridge.policy.data import BLOCK, BUCKET, POLICY
 from landbridge.policy.network import INGRESS
@@ -91,7 +91,7 @@ def rules_fit(resources: tuple[Resource, ...], settings: Settings) -> Found:
             if one.type == kind and isinstance(one.props.get("securityGroupId"), str):
                 groups.setdefault(one.props["securityGroupId"], []).append(one)
         for group, rules in groups.items():
-            for fault in rule_faults(len(rules), settings.group_rules):
+            for fault in rule_count_violations(len(rules), settings.group_rules):
                 yield rules[-1], f"{group}: {fault.message} ({way})"
 
 

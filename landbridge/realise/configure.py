@@ -11,7 +11,7 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import outputs_file, state_dir
-from landbridge.plan.site.reach import through_sessions
+from landbridge.plan.site.ssh_access import uses_session_manager
 
 SITE = Path("ansible/site.yml")
 #: Runs whose artifacts are kept.
@@ -125,7 +125,7 @@ def configure(
     Raises FindingsError when there is no such playbook above the file, no ansible-playbook beside this Python, or nothing yet
     through which hosts in AWS are reached.
     """
-    if through_sessions(environment) and not outputs_file(environment.name).exists():
+    if uses_session_manager(environment) and not outputs_file(environment.name).exists():
         message = "the services are in AWS, and their instances are not known here"
         fix = f"landbridge up -s {environment.name} builds them, and writes down how they are reached"
         raise FindingsError([Finding("no-outputs", message, ("aws", "services"), fix)])

@@ -18,10 +18,10 @@ from pulumi import automation as auto
 from landbridge.environment import Environment
 from landbridge.environment.stacks import Layer
 from landbridge.paths import outputs_file, secrets_dir
-from landbridge.plan.change import Change
-from landbridge.plan.network.gateway import keys_file
 from landbridge.plan.network.link import OWN
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.resource_change import ResourceChange
+from landbridge.plan.site.gateway import keys_file
 from landbridge.plan.stacks import HANDOVER, PlannedStack, planned_stacks
 from landbridge.realise.backend import drop_dead_locks
 from landbridge.realise.settle import SETTLED_SECONDS, Find, Settled
@@ -57,7 +57,7 @@ class Result:
     seconds: float
     steps: tuple[Step, ...]
     outputs: StackOutputs | None = None
-    ahead: tuple[Change, ...] = ()
+    ahead: tuple[ResourceChange, ...] = ()
 
     @property
     def changed(self) -> int:
@@ -158,7 +158,7 @@ def _settle(
     stack = opened(environment, file, planned)
     drop_dead_locks(environment.name)
 
-    def ahead() -> tuple[Change, ...]:
+    def ahead() -> tuple[ResourceChange, ...]:
         try:
             return tuple(run("preview", environment, file, planned, on_event).log.ahead)
         except PulumiFailed as error:

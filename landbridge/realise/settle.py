@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 
 from pulumi import automation as auto
 
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise import state
 
 #: By type, ids of things that are remembered.
 Known = Mapping[str, frozenset[str]]
 #: The ids, by URN, of those of the changes that exist in AWS and are not among the known ids of their type.
-Find = Callable[[Sequence[Change], Known], Mapping[str, str]]
+Find = Callable[[Sequence[ResourceChange], Known], Mapping[str, str]]
 #: What a preview would do; empty where there can be none.
-Preview = Callable[[], Sequence[Change]]
+Preview = Callable[[], Sequence[ResourceChange]]
 
 #: Seconds after which AWS shows everywhere what was made. Source: EC2 API, "Eventual consistency": seconds to minutes; a read
 #: that follows a write by less than this is repeated.
@@ -103,7 +103,7 @@ def _merged(one: Known, other: Known) -> Known:
     return {token: one.get(token, frozenset()) | other.get(token, frozenset()) for token in {*one, *other}}
 
 
-def _patiently(find: Find, begun: Sequence[Change], known: Known, until: float) -> dict[str, str]:
+def _patiently(find: Find, begun: Sequence[ResourceChange], known: Known, until: float) -> dict[str, str]:
     """Look until everything is found, or until what is not found cannot be there."""
     found: dict[str, str] = {}
     while True:

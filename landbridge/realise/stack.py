@@ -12,7 +12,7 @@ from pulumi import automation as auto
 
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from landbridge.plan.stacks import PlannedStack, stacks_of_another_shape
 from landbridge.realise.backend import backend_variables, drop_dead_locks, drop_torn_attributes
 from landbridge.realise.project import write_project
@@ -30,13 +30,13 @@ class PulumiFailed(Exception):
     """
 
     def __init__(
-        self, operation: str, messages: tuple[Message, ...], detail: str, ahead: tuple[Change, ...] = ()
+        self, operation: str, messages: tuple[Message, ...], detail: str, ahead: tuple[ResourceChange, ...] = ()
     ) -> None:
         self.operation, self.messages, self.ahead, self.detail = operation, messages, ahead, detail
         lines = [f"{m.resource}: {m.text}" if m.resource else m.text for m in messages if m.severity == "error"]
         super().__init__("\n".join(lines) or detail)
 
-    def after(self, ahead: tuple[Change, ...]) -> "PulumiFailed":
+    def after(self, ahead: tuple[ResourceChange, ...]) -> "PulumiFailed":
         """The same, where other stacks of the environment had said what they would do before."""
         return PulumiFailed(self.operation, self.messages, self.detail, (*ahead, *self.ahead))
 
@@ -47,7 +47,7 @@ class Log:
 
     tell: OnEvent
     steps: list[Step] = field(default_factory=list)
-    ahead: list[Change] = field(default_factory=list)
+    ahead: list[ResourceChange] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     changes: dict[str, int] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Log:
         match event:
             case Step(phase="done" | "failed"):
                 self.steps.append(event)
-            case Step(phase="started", change=Change() as change):
+            case Step(phase="started", change=ResourceChange() as change):
                 self.ahead.append(change)
             case Message():
                 self.messages.append(event)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 
 #: Outputs that the state must not hold in clear text, which only the program says of a new resource.
 #: Source: pulumi-aws 7.51, additional_secret_outputs of each class.
@@ -41,12 +41,12 @@ def written_at(deployment: Mapping[str, Any]) -> datetime | None:
         return None
 
 
-def change_of_record(record: Mapping[str, Any]) -> Change:
+def change_of_record(record: Mapping[str, Any]) -> ResourceChange:
     """A pending create as the step that it was."""
-    return Change(urn=str(record["urn"]), operation="create", new=dict(record.get("inputs") or {}))
+    return ResourceChange(urn=str(record["urn"]), operation="create", new=dict(record.get("inputs") or {}))
 
 
-def record_of_change(change: Change, deployment: Mapping[str, Any]) -> Record:
+def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> Record:
     """The record of something that a preview would make; its provider and parent are those of the state.
 
     What it depends on is left out: the next update writes it.

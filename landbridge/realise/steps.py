@@ -6,7 +6,7 @@ from typing import Literal
 
 from pulumi.automation import DiagnosticEvent, EngineEvent, OpType, StepEventMetadata
 
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 
 Phase = Literal["started", "done", "failed"]
 
@@ -22,7 +22,7 @@ class Step:
     operation: str
     type: str
     name: str
-    change: Change | None = None
+    change: ResourceChange | None = None
 
     @property
     def changes(self) -> bool:
@@ -70,13 +70,13 @@ def _step(phase: Phase, metadata: StepEventMetadata) -> Step:
     return Step(phase, _word(metadata.op), token.rsplit("$", 1)[-1], name, change_of(metadata))
 
 
-def change_of(metadata: StepEventMetadata) -> Change:
+def change_of(metadata: StepEventMetadata) -> ResourceChange:
     """A step as plain data. Providers tell the difference in detail, by top-level property, or not at all."""
     old, new = metadata.old, metadata.new
     marks = (metadata.detailed_diff or {}).items()
     causes = [path for path, diff in marks if diff.diff_kind.value.endswith("-replace")]
     state = old or new
-    return Change(
+    return ResourceChange(
         urn=metadata.urn,
         operation=_word(metadata.op),
         old=(old.inputs or {}) if old else {},

@@ -7,7 +7,7 @@ from typing import Any
 
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import DataPath, Finding, Severity, in_order, path_text
-from landbridge.plan.elsewhere import moved
+from landbridge.plan.region_findings import in_other_region
 from landbridge.rules.elsewhere import JUDGED, regions_to_judge
 from landbridge.rules.registry import RULES, Found, Rule
 
@@ -79,7 +79,7 @@ def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> 
             if rule.kind == "dated" and today is None:
                 continue
             for found in _run(rule, there, *_also(rule, loaded, today)):
-                finding = found if found.rule == "rule-failed" else moved(found, region, there)
+                finding = found if found.rule == "rule-failed" else in_other_region(found, region, there)
                 if finding is not None and loaded.reliable(finding):
                     yield loaded.place(finding)
 

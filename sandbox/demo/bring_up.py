@@ -9,7 +9,7 @@ from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import state_dir
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.cluster import Cluster, ClusterError, bgp_routes, wait_for
 from sandbox.demo.report import DemoError, Report
 from sandbox.demo.work import command, json_command, program

@@ -9,7 +9,7 @@ import boto3
 from landbridge.burst.journal import files
 from landbridge.environment import Environment
 from landbridge.plan.cost.job_cost import job_cost
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up
 from sandbox.demo.cluster import ClusterError, wait_for
 from sandbox.demo.cluster import Job as SlurmJob

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.cluster import Cluster, ClusterError, Job, job, submit, wait_for
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"

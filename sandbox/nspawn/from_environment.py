@@ -7,7 +7,7 @@ from landbridge import hostlist
 from landbridge.catalog import instances, platforms
 from landbridge.environment import Environment, find_environment, load_environment
 from landbridge.findings import FindingsError
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.site import Machine, Site, plan
 

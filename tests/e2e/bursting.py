@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from sandbox.aws_emulator.process import Cloud
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError, Job, job, wait_for

@@ -15,7 +15,7 @@ from landbridge.live.aws import Aws
 from landbridge.live.lock import propose
 from landbridge.live.sweep import look, remove
 from landbridge.node_image import bundle, ingredients
-from landbridge.plan.aws.node_image import NodeImageArgs, node_image_args
+from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import Cloud
 from sandbox.pulumi_provider.checks import sdk_args

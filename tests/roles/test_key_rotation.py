@@ -11,7 +11,7 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.slurm.keys import key_file, several_keys
+from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
 from tests.unit.core.samples import environment
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def test_no_key_is_used_that_a_running_cloud_node_does_not_have(tmp_path: Path) 
 def test_hosts_of_both_sites_look_for_the_same_file(version: str, auth: str, file: str) -> None:
     slurm = {"version": version, "packages_release": "own"}
     found = environment({("scheduler", "slurm"): slurm, ("scheduler", "auth"): auth})
-    assert key_file(found) == f"/etc/slurm/{file}" and several_keys(found) == (file == "slurm.jwks")
+    assert key_file(found) == f"/etc/slurm/{file}" and has_multiple_keys(found) == (file == "slurm.jwks")
     data = inventory(found)
     assert data["all"]["vars"]["cloud_identity_key_file"] == data["burst"]["vars"]["burst_key_file"] == key_file(found)
-    assert data["all"]["vars"]["landbridge_slurm_keys"] == several_keys(found)
+    assert data["all"]["vars"]["landbridge_slurm_keys"] == has_multiple_keys(found)

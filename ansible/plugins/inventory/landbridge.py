@@ -79,8 +79,8 @@ class InventoryModule(BaseInventoryPlugin):
 
     @staticmethod
     def _connection(environment, paths):
-        from landbridge.plan.site.hosts import service_hosts
-        from landbridge.plan.site.reach import proxy_command
+        from landbridge.plan.network.hosts import service_hosts
+        from landbridge.plan.site.ssh_access import proxy_command
 
         access, proxy = service_hosts(environment).access, proxy_command(environment)
         known = (

@@ -8,8 +8,8 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.live import images
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, info, warning
-from landbridge.plan.aws.capacity import fallbacks
 from landbridge.plan.aws.images import ImageChoice, pool_image
+from landbridge.plan.instances.capacity import fallbacks
 
 
 def choice(scene: Scene, pool: Pool) -> ImageChoice:

@@ -14,8 +14,8 @@ from landbridge.live.preflight.images import ami_of
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 from landbridge.live.request import launch_request
-from landbridge.plan.aws.nics import pool_interfaces
 from landbridge.plan.aws.pool import pool_args
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 
 #: Stands in for an image that is not built yet, where only the rest of the launch is the question.
 #: Source: Amazon Linux 2023 User Guide, public parameters.

@@ -8,7 +8,7 @@ from landbridge.findings import DataPath, Finding
 from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.addresses import ip_budget
 from landbridge.plan.network.endpoints import endpoint_services, needed
 

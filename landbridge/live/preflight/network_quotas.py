@@ -8,7 +8,7 @@ from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import nat_zones, used_zones

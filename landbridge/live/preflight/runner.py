@@ -13,8 +13,8 @@ from landbridge.live.aws import Aws
 from landbridge.live.preflight.account import home, region
 from landbridge.live.preflight.registry import CHECKS, PREFIX, Check
 from landbridge.live.preflight.scene import Scene
-from landbridge.plan.elsewhere import at_region
 from landbridge.plan.other_regions import other_regions
+from landbridge.plan.region_findings import in_other_region_or_at_its_key
 
 Result = Literal["good", "found", "not-allowed", "not-looked"]
 #: Threads; most checks wait for AWS, and EC2 limits describe calls to some tens a second.
@@ -85,7 +85,7 @@ def preflight(
     for name, there in other_regions(environment).items():
         away = Scene(there, None, aws.at(name), account, now)
         for own in ELSEWHERE:
-            found[own] += [at_region(one, name, there) for one in _run(CHECKS[own], away)]
+            found[own] += [in_other_region_or_at_its_key(one, name, there) for one in _run(CHECKS[own], away)]
     looks = tuple(Look(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
     ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
     kept, suppressed = _split(environment, ordered)

@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.environment import AnyCapacity, Environment, ImageLock, Pool
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.live.aws import Aws
-from landbridge.plan.aws.capacity import Terms, terms
+from landbridge.plan.instances.capacity import Terms, terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 
 _PER_INTERFACE = "L-2AFB9258"
 

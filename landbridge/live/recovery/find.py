@@ -7,11 +7,11 @@ from landbridge.live.answers import Kind as Answer
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
 from landbridge.live.recovery.kinds import FINISH, KINDS
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 
 
 def find(
-    connect: Callable[[str | None], Aws], begun: Sequence[Change], known: Mapping[str, frozenset[str]]
+    connect: Callable[[str | None], Aws], begun: Sequence[ResourceChange], known: Mapping[str, frozenset[str]]
 ) -> dict[str, str]:
     """The ids, by URN, of those of `begun` that exist in AWS and whose id is not among those `known` of their type.
 

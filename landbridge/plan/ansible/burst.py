@@ -8,9 +8,9 @@ from typing import Any
 
 from landbridge.catalog import limits
 from landbridge.environment import Environment, Pool
-from landbridge.plan.aws.capacity import Terms, fallbacks, kept_nodes
-from landbridge.plan.aws.nics import pool_interfaces
-from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes
+from landbridge.plan.instances.network_interfaces import pool_interfaces
+from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
 from landbridge.plan.slurm.controller_pair import has_standby, shared_state, state_folder

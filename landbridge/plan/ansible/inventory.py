@@ -15,32 +15,38 @@ from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, service_tuning
 from landbridge.plan.aws.identity import identity_args
-from landbridge.plan.network.firewall import firewall_variables, node_updates
-from landbridge.plan.network.gateway import gateway_variables, linked_gateway_variables, linked_gateways
-from landbridge.plan.network.site_dns import site_dns_host, site_dns_variables
+from landbridge.plan.network.hosts import GROUPS, InventoryHost, hosts, service_hosts, top_group
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
+from landbridge.plan.site.firewall import firewall_variables, node_updates
+from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways
 from landbridge.plan.site.health import PROGRAM, expected_of
-from landbridge.plan.site.home import LOCAL_HOMES, exporters_mounts, home_mounts, homes_in_aws, share_mounts
-from landbridge.plan.site.hosts import GROUPS, Host, hosts, service_hosts, top_group
+from landbridge.plan.site.home_directories import (
+    LOCAL_HOMES,
+    aws_home_variables,
+    home_mounts,
+    nfs_server_mounts,
+    share_mounts,
+)
 from landbridge.plan.site.mig import group_of, mig_variables
 from landbridge.plan.site.mlops import artifact_class, tracking_uri
-from landbridge.plan.site.people import people_of_server, people_variables
-from landbridge.plan.site.reach import reached_as
+from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
+from landbridge.plan.site.ssh_access import ssh_target
+from landbridge.plan.site.user_accounts import home_server_account_variables, user_account_variables
 from landbridge.plan.slurm.accounts import accounts, capped, limited, qualities
+from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
 from landbridge.plan.slurm.controller_pair import SHARED, shared_state, state_export, state_variables
 from landbridge.plan.slurm.files import slurm_files
-from landbridge.plan.slurm.jobs import PROGRAM as JOB_PROGRAM
-from landbridge.plan.slurm.jobs import job_variables
-from landbridge.plan.slurm.keys import key_file, several_keys
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.packages import slurm_packages
+from landbridge.plan.slurm.prolog_epilog import PROGRAM as JOB_PROGRAM
+from landbridge.plan.slurm.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.reservations import reservations
-from landbridge.plan.slurm.rest import rest_variables, token_variables
-from landbridge.plan.slurm.restarts import start_settings
-from landbridge.plan.slurm.signing import keeps_accounts, needs_sackd
+from landbridge.plan.slurm.restarts import restart_settings
+from landbridge.plan.slurm.sackd import has_accounting_storage, needs_sackd
+from landbridge.plan.slurm.slurmrestd import rest_variables, token_variables
 
 Variables = dict[str, Any]
 
@@ -72,12 +78,12 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "slurm_database": {**_database(environment, outputs), **token_variables(environment)},
         "slurm_rest": rest_variables(environment),
         "slurm_node": {
-            "slurm_node_start_settings": start_settings(environment, "slurmd"),
+            "slurm_node_start_settings": restart_settings(environment, "slurmd"),
             **node_updates(environment),
             **node_tuning(environment),
         },
         "nfs_server": _nfs_server(environment),
-        "nfs_client": homes_in_aws(environment, outputs),
+        "nfs_client": aws_home_variables(environment, outputs),
         "lustre_client": lustre_variables(environment),
         "site_gateway": gateway_variables(environment, outputs),
         "site_dns": site_dns_variables(environment, outputs),
@@ -96,11 +102,11 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     return data
 
 
-def _host(environment: Environment, host: Host, outputs: StackOutputs | None) -> Variables:
-    found: Variables = {"ansible_host": reached_as(environment, host, outputs), "base_hostname": host.name}
+def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> Variables:
+    found: Variables = {"ansible_host": ssh_target(environment, host, outputs), "base_hostname": host.name}
     if host.platform:
         found["landbridge_platform"] = host.platform
-        found |= job_variables(environment, host.name)
+        found |= prolog_epilog_variables(environment, host.name)
         found |= container_folder(environment, host.name)
         found["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
         found |= driver_variables(environment, host.name)
@@ -112,7 +118,7 @@ def _host(environment: Environment, host: Host, outputs: StackOutputs | None) ->
         # It and slurmd would want the same folder.
         found |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
     if {"nfs_server", "nfs_client"} <= set(host.groups):
-        found["nfs_client_mounts"] = [*exporters_mounts(environment), *_shares(environment, outputs)]
+        found["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     return found | site_dns_host(environment, host)
 
 
@@ -133,7 +139,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
             for host in hosts(environment)
         ],
         "base_users": [{"name": user.name, "uid": user.uid, "groups": []} for user in environment.users],
-        **people_variables(environment),
+        **user_account_variables(environment),
         **node_tuning(environment),
         "base_home_root": environment.storage.home.mount,
         "base_create_homes": False,
@@ -164,7 +170,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
     if environment.scheduler.auth == "slurm":
         found |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
         # The keys themselves are among the operator's secrets.
-        found["landbridge_slurm_keys"] = several_keys(environment)
+        found["landbridge_slurm_keys"] = has_multiple_keys(environment)
     return found
 
 
@@ -172,10 +178,12 @@ def _controller(environment: Environment) -> Variables:
     return {
         "slurm_controller_files": slurm_files(environment),
         "slurm_controller_scripts": [JOB_PROGRAM],
-        "slurm_controller_start_settings": start_settings(environment, "slurmctld"),
+        "slurm_controller_start_settings": restart_settings(environment, "slurmctld"),
         "slurm_controller_cluster": environment.name,
         **state_variables(environment),
-        "slurm_controller_database_host": service_hosts(environment).database if keeps_accounts(environment) else "",
+        "slurm_controller_database_host": service_hosts(environment).database
+        if has_accounting_storage(environment)
+        else "",
         "slurm_controller_sackd": needs_sackd(environment),
         "slurm_controller_accounts": accounts(environment),
         "slurm_controller_qos": qualities(environment),
@@ -217,7 +225,7 @@ def _nfs_server(environment: Environment) -> Variables:
         "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}, *queue],
         "nfs_server_homes": [*homes, *folders],
         "mlflow_clients_home_root": home.export,
-        **people_of_server(environment),
+        **home_server_account_variables(environment),
     }
 
 

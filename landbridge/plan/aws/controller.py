@@ -4,21 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import policies
+from landbridge.plan.aws import iam_policies
 from landbridge.plan.aws.accounting import DatabaseArgs, database_args
-from landbridge.plan.aws.hub import bucket_prefix, document
+from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
-    SLURMCTLD_PORT,
-    SLURMDBD_PORT,
     MachinePlan,
     internet_egress_rules,
     machine_plan,
-    nodes_ranges,
+    node_cidrs,
     security_group_rule,
 )
-from landbridge.plan.aws.policies import Place
-from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, SecurityGroupRule
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.aws.pool import SecurityGroupRule
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.policy_document import document
+from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 
 #: Where the volume is attached; the host finds it by its id, whatever the kernel calls it.
 #: Source: EC2 User Guide, "Device names for volumes on Amazon EC2 instances".
@@ -61,7 +61,7 @@ class ControllerArgs(Args):
         return (*_RIGHTS, *(("hub",) if hub else ()), *(("never",) if self.restricted else ()))
 
 
-class Reach(Args):
+class ControllerResources(Args):
     """What the controller's rights are about, once AWS has said what its ARNs are."""
 
     buckets: tuple[str, ...]
@@ -99,7 +99,7 @@ def controller_args(environment: Environment, locked: Mapping[str, str] | None =
 def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
     """What nodes and login hosts say to it, and it to them. There is no ssh: sessions come through the agent, from inside."""
     mlflow, beside = environment.mlops.mlflow.port, str(service_hosts(environment).cidr)
-    for key, cidr in nodes_ranges(environment):
+    for key, cidr in node_cidrs(environment):
         yield security_group_rule(
             f"slurmctld-{key}", "in", cidr, "tcp", SLURMCTLD_PORT, "slurmd, sackd and commands reach slurmctld"
         )
@@ -116,20 +116,20 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     yield from internet_egress_rules(services)
 
 
-def controller_documents(args: ControllerArgs, place: Place, reach: Reach) -> dict[str, str]:
+def controller_documents(args: ControllerArgs, place: ArnContext, reach: ControllerResources) -> dict[str, str]:
     """The policies of the controller's role, by name: what a site's hosts take roles for, one by one, it has by being it.
 
     Launching and ending stay bound to this cluster's tag; of secrets it reads the database's and keeps Slurm's key.
     """
     buckets, keys = list(reach.buckets), list(reach.bucket_keys)
-    never = policies.restricted(place.partition, args.restricted, args.restricted_buckets)
-    wanted: dict[str, Sequence[policies.Statement]] = {
-        "launch": policies.launch(place, reach.node_role, reach.slurm_key),
-        "terminate": policies.terminate(place),
-        "read": policies.read(place),
-        "hub": policies.hub(buckets, keys),
-        "database": policies.secret(place, reach.database_secret, reach.key),
-        "session": policies.session(place),
+    never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
+    wanted: dict[str, Sequence[iam_policies.Statement]] = {
+        "launch": iam_policies.launch(place, reach.node_role, reach.slurm_key),
+        "terminate": iam_policies.terminate(place),
+        "read": iam_policies.read(place),
+        "hub": iam_policies.hub(buckets, keys),
+        "database": iam_policies.secret(place, reach.database_secret, reach.key),
+        "session": iam_policies.session(place),
         "never": never,
     }
     return {name: document(list(wanted[name])) for name in args.rights(hub=bool(buckets))}

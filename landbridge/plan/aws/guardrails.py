@@ -7,8 +7,9 @@ from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Environment
 from landbridge.environment.aws.guardrails import Email, is_email
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.hub import bucket_prefix, document
-from landbridge.plan.aws.policies import Place, allow, one_or_all, service_trust
+from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, single_or_list
+from landbridge.plan.policy_document import document
 
 #: The tags by which bills can be told apart, once billing knows them.
 COST_TAGS = ("landbridge:cluster", "landbridge:cost-center", "landbridge:owner", "landbridge:pool")
@@ -163,13 +164,13 @@ def reaper_trust() -> str:
     return document([service_trust("lambda.amazonaws.com")])
 
 
-def reaper_policy(place: Place, log_group_arn: str) -> str:
+def reaper_policy(place: ArnContext, log_group_arn: str) -> str:
     """Find instances, end nodes of this cluster (what has a pool), and write its log."""
     nodes = {**place.owned, "Null": {"aws:ResourceTag/landbridge:pool": "false"}}
     return document(
         [
             allow("Find", ["ec2:DescribeInstances"], "*"),
-            allow("End", ["ec2:TerminateInstances"], one_or_all(place.nodes("instance")), nodes),
+            allow("End", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), nodes),
             allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{log_group_arn}:*"),
         ]
     )

@@ -1,16 +1,15 @@
 """The data hub: one bucket and one key for each data class that AWS may hold."""
 
-import hashlib
-import json
 from typing import Any, Literal
 
 from landbridge.catalog import regions
 from landbridge.environment import Environment, HubClass
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.filesystem import imported_classes
+from landbridge.plan.policy_document import document
+from landbridge.plan.resource_names import ACCOUNT_DIGITS, shortened
 
 BUCKET_NAME_LIMIT = 63
-ACCOUNT_DIGITS = 12
 ROLE_NAME_LIMIT = 64
 FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
 SSE = "s3:x-amz-server-side-encryption"
@@ -78,7 +77,7 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
         data_class=name,
         name_prefix=bucket_prefix(environment.name, name),
         replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
-        replica_role=cut(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
+        replica_role=shortened(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
         shown=name in imported_classes(environment),
         replica_region=wanted.replica_region,
         lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
@@ -90,14 +89,7 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
     """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
-    return cut(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
-
-
-def cut(wanted: str, limit: int) -> str:
-    """A name of at most `limit` characters: a long one is cut, and stays unlike any other."""
-    if len(wanted) <= limit:
-        return wanted
-    return f"{wanted[: limit - 9]}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
+    return shortened(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
 
 
 def bucket_policy(bucket_arn: str, key_arn: str) -> str:
@@ -213,8 +205,3 @@ def _s3(region: str) -> str:
     """S3 of a region, as KMS names it in conditions. Source: KMS Developer Guide, "kms:ViaService"."""
     known = regions().get(region)
     return f"s3.{region}.amazonaws.com{'.cn' if known is not None and known.partition == 'aws-cn' else ''}"
-
-
-def document(statements: list[dict[str, Any]]) -> str:
-    """Render an IAM policy document, always in the same order."""
-    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, Statement
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import policies
-from landbridge.plan.aws.hub import bucket_prefix, document
-from landbridge.plan.aws.policies import Place
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.policy_document import document
 
 OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
 #: In the order in which they are made; the node's role is no on-prem one.
@@ -102,33 +103,33 @@ def identity_args(environment: Environment) -> IdentityArgs:
 
 
 def documents(
-    args: IdentityArgs, place: Place, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
+    args: IdentityArgs, place: ArnContext, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
 ) -> Documents:
     """Every role's policy; the refusals come last in each, and win wherever they stand."""
-    never = policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+    never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
     return Documents(
-        node=document([*policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
-        launch=document([*policies.launch(place, node_role_arn, secret_arn), *never]),
-        terminate=document([*policies.terminate(place), *never]),
-        read=document([*policies.read(place), *never]),
-        hub=document([*policies.hub(buckets, keys), *never]),
-        mover=document([*policies.mover(buckets, keys), *never]),
+        node=document([*iam_policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
+        launch=document([*iam_policies.launch(place, node_role_arn, secret_arn), *never]),
+        terminate=document([*iam_policies.terminate(place), *never]),
+        read=document([*iam_policies.read(place), *never]),
+        hub=document([*iam_policies.hub(buckets, keys), *never]),
+        mover=document([*iam_policies.mover(buckets, keys), *never]),
     )
 
 
 def instance_trust() -> str:
     """Only EC2 may hand a node its role."""
-    return document([policies.service_trust("ec2.amazonaws.com")])
+    return document([iam_policies.service_trust("ec2.amazonaws.com")])
 
 
 def managed_trust(account: str) -> str:
     """Only Systems Manager may hand a registered machine its role, and only this account's."""
-    return document([policies.service_trust("ssm.amazonaws.com", account)])
+    return document([iam_policies.service_trust("ssm.amazonaws.com", account)])
 
 
 def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
     """The trust of a role that on-prem hosts take."""
-    return document([policies.onprem_trust(account, args.hosts[role], anchor)])
+    return document([iam_policies.roles_anywhere_trust(account, args.hosts[role], anchor)])
 
 
 def _utc(moment: datetime) -> str:

@@ -4,20 +4,19 @@ from collections.abc import Iterator, Mapping
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import policies
-from landbridge.plan.aws.hub import document
+from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
-    SLURMCTLD_PORT,
-    SLURMDBD_PORT,
     MachinePlan,
     internet_egress_rules,
     machine_plan,
-    nodes_ranges,
+    node_cidrs,
     security_group_rule,
 )
-from landbridge.plan.aws.policies import Place
-from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS, SecurityGroupRule
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.aws.pool import SecurityGroupRule
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.policy_document import document
+from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 
 
 class LoginArgs(Args):
@@ -69,7 +68,7 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     )
     yield security_group_rule("slurmdbd", "out", controller, "tcp", SLURMDBD_PORT, "sacct and sacctmgr")
     yield security_group_rule("mlflow", "out", controller, "tcp", environment.mlops.mlflow.port, "people reach MLflow")
-    for key, cidr in nodes_ranges(environment):
+    for key, cidr in node_cidrs(environment):
         yield security_group_rule(
             f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them"
         )
@@ -78,6 +77,6 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     yield from internet_egress_rules(services)
 
 
-def login_documents(place: Place) -> dict[str, str]:
+def login_documents(place: ArnContext) -> dict[str, str]:
     """The policies of a login host's role, by name: sessions, and nothing else. Whoever logs in can have what it has."""
-    return {"session": document(policies.session(place))}
+    return {"session": document(iam_policies.session(place))}

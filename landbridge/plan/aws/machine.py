@@ -11,19 +11,15 @@ from landbridge.findings import Finding, FindingsError
 from landbridge.plan.args import Args
 from landbridge.plan.aws.images import services_image
 from landbridge.plan.aws.pool import SecurityGroupRule, rule_description
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 
 __all__ = [
-    "SLURMCTLD_PORT",
-    "SLURMDBD_PORT",
     "MachinePlan",
     "internet_egress_rules",
     "machine_plan",
-    "nodes_ranges",
+    "node_cidrs",
     "security_group_rule",
 ]
-#: Source: slurm.conf(5), SlurmctldPort; slurmdbd.conf(5), DbdPort.
-SLURMCTLD_PORT, SLURMDBD_PORT = 6817, 6819
 #: What EC2 calls Debian's processors, as Debian does.
 _DEBIAN = {"x86_64": "amd64", "arm64": "arm64"}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -116,7 +112,7 @@ def security_group_rule(
     return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
 
 
-def nodes_ranges(environment: Environment) -> tuple[tuple[str, str], ...]:
+def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
     """Where nodes may be, as (what to call it in a rule's key, range). A range's name is itself: another changes none."""
     own = environment.aws
     return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (own.cidr, *own.secondary_cidrs))

@@ -7,22 +7,20 @@ from typing import Literal
 
 from landbridge.environment import Environment, Ingress, Pool
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.capacity import Market, MarketKind, Strategy, fallbacks, terms
 from landbridge.plan.aws.images import pool_image
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.capacity import Market, Strategy, fallbacks, terms
+from landbridge.plan.instances.network_interfaces import pool_interfaces
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.other_regions import aws_ranges, in_region
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.slurm_ports import SLURMD_PORT, SRUN_PORTS
 from landbridge.plan.storage import cloud_mounts
 from landbridge.plan.zones import pool_zones
 
 __all__ = [
     "POOL_FILE",
-    "SLURMD_PORT",
-    "SRUN_PORTS",
     "Fallback",
-    "Interface",
+    "LaunchTemplateInterface",
     "Market",
-    "MarketKind",
     "PoolArgs",
     "SecurityGroupRule",
     "pool_args",
@@ -31,16 +29,13 @@ __all__ = [
     "pool_zones",
     "rule_description",
 ]
-SLURMD_PORT = 6818
 #: On a node, what its pool has: roles cloud_identity (which writes it, too) and cloud_storage.
 POOL_FILE = "/etc/landbridge/pool.json"
 #: Source: Slurm, Network Configuration Guide, "Communication for slurmd".
 _FORWARDED = "slurmd passes messages on to other nodes in AWS"
-#: Where `srun` on a login host listens for its tasks; slurm.conf's SrunPortRange says the same.
-SRUN_PORTS = (60001, 63000)
 
 
-class Interface(Args):
+class LaunchTemplateInterface(Args):
     """One network interface of the launch template."""
 
     card: int
@@ -55,7 +50,7 @@ class Fallback(Args):
     instance_type: str
     market: Market
     zones: tuple[str, ...]
-    interfaces: tuple[Interface, ...]
+    interfaces: tuple[LaunchTemplateInterface, ...]
 
 
 class SecurityGroupRule(Args):
@@ -85,7 +80,7 @@ class PoolArgs(Args):
     #: Where any of its capacities may be, and where launches go into a group.
     zones: tuple[str, ...]
     placement_zones: tuple[str, ...]
-    interfaces: tuple[Interface, ...]
+    interfaces: tuple[LaunchTemplateInterface, ...]
     public_ip: bool = False
     #: Groups that exist, on every interface besides the pool's own.
     security_groups: tuple[str, ...] = ()
@@ -116,7 +111,7 @@ class PoolArgs(Args):
         return not self.fallbacks
 
     @property
-    def template_interfaces(self) -> tuple[Interface, ...]:
+    def template_interfaces(self) -> tuple[LaunchTemplateInterface, ...]:
         """The template's interfaces; none where its types want different ones, which each launch then names."""
         alike = all(other.interfaces == self.interfaces for other in self.fallbacks)
         return self.interfaces if alike else ()
@@ -205,9 +200,9 @@ def pool_market(pool: Pool) -> Market:
     return terms(pool, pool.capacity[0]).market
 
 
-def _interfaces(pool: Pool, instance: str) -> tuple[Interface, ...]:
+def _interfaces(pool: Pool, instance: str) -> tuple[LaunchTemplateInterface, ...]:
     layout = pool_interfaces(pool, instance)
-    return tuple(Interface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
+    return tuple(LaunchTemplateInterface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
 
 
 def rule_description(text: str) -> str:

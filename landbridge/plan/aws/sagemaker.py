@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import policies
-from landbridge.plan.aws.hub import bucket_prefix, document
-from landbridge.plan.aws.policies import READ, USE_KEY, WRITE, Place, Statement, allow
+from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.iam_policies import READ, USE_KEY, WRITE, ArnContext, Statement, allow
+from landbridge.plan.policy_document import document
 
 SERVICE = "sagemaker.amazonaws.com"
 #: Every prefix of the hub has one writer; this one is SageMaker's.
@@ -95,15 +96,15 @@ def group_name(environment: Environment, key: str) -> str:
 
 def job_trust(account: str) -> str:
     """Only SageMaker may hand a job its role, and only for this account's jobs."""
-    return document([policies.service_trust(SERVICE, account)])
+    return document([iam_policies.service_trust(SERVICE, account)])
 
 
-def job_policy(args: SageMakerArgs, place: Place, inside: Inside) -> str:
+def job_policy(args: SageMakerArgs, place: ArnContext, inside: Inside) -> str:
     """What a job needs: the classes' objects, an interface in the VPC, an image, a log and numbers. Refusals come last."""
     return document([*_objects(inside), *_network(place, inside), *_service(place), *_never(args, place)])
 
 
-def starter_policy(args: SageMakerArgs, place: Place, inside: Inside, role_arn: str) -> str:
+def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_arn: str) -> str:
     """What whoever starts jobs needs. A job outside the VPC, under another role or with another key is refused."""
     jobs = _arn(place, "training-job", f"{place.cluster}-*")
     groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
@@ -148,7 +149,7 @@ def _objects(inside: Inside) -> list[Statement]:
     if not inside.buckets:
         return []
     return [
-        allow("HubList", policies.LIST, inside.buckets),
+        allow("HubList", iam_policies.LIST, inside.buckets),
         allow("HubRead", READ, [f"{arn}/*" for arn in inside.buckets]),
         allow("HubWrite", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
         # Source: SageMaker API Reference, OutputDataConfig: the role encrypts under the key that it is given.
@@ -156,7 +157,7 @@ def _objects(inside: Inside) -> list[Statement]:
     ]
 
 
-def _network(place: Place, inside: Inside) -> list[Statement]:
+def _network(place: ArnContext, inside: Inside) -> list[Statement]:
     """An interface in these subnets and this group: made, lent to SageMaker, and given back."""
     start = place.ec2("subnet").removesuffix("/*").removesuffix("subnet")
     interfaces, vpc = place.ec2("network-interface"), f"{start}vpc/{inside.vpc}"
@@ -172,7 +173,7 @@ def _network(place: Place, inside: Inside) -> list[Statement]:
     ]
 
 
-def _service(place: Place) -> list[Statement]:
+def _service(place: ArnContext) -> list[Statement]:
     start = f"arn:{place.partition}:%s:{place.region}:{place.account}"
     logs = f"{start % 'logs'}:log-group:/aws/sagemaker/TrainingJobs"
     space = {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}}
@@ -184,9 +185,9 @@ def _service(place: Place) -> list[Statement]:
     ]
 
 
-def _never(args: SageMakerArgs, place: Place) -> list[Statement]:
-    return policies.restricted(place.partition, args.restricted, args.restricted_buckets)
+def _never(args: SageMakerArgs, place: ArnContext) -> list[Statement]:
+    return iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
 
 
-def _arn(place: Place, kind: str, name: str) -> str:
+def _arn(place: ArnContext, kind: str, name: str) -> str:
     return f"arn:{place.partition}:sagemaker:{place.region}:{place.account}:{kind}/{name}"

@@ -4,19 +4,19 @@
 provider about what it is given; each puts the answer into its own words of place.
 """
 
-from landbridge.plan.aws_limits.fault import Fault
-from landbridge.plan.aws_limits.launch import block_faults, hop_faults
-from landbridge.plan.aws_limits.ports import internet, port_faults, rule_faults
-from landbridge.plan.aws_limits.tags import tag_faults
-from landbridge.plan.aws_limits.volumes import volume_faults
+from landbridge.plan.aws_limits.launch import capacity_block_violations, imds_hop_limit_violations
+from landbridge.plan.aws_limits.security_group_rules import is_internet, port_range_violations, rule_count_violations
+from landbridge.plan.aws_limits.tags import tag_violations
+from landbridge.plan.aws_limits.violation import LimitViolation
+from landbridge.plan.aws_limits.volumes import volume_violations
 
 __all__ = [
-    "Fault",
-    "block_faults",
-    "hop_faults",
-    "internet",
-    "port_faults",
-    "rule_faults",
-    "tag_faults",
-    "volume_faults",
+    "LimitViolation",
+    "capacity_block_violations",
+    "imds_hop_limit_violations",
+    "is_internet",
+    "port_range_violations",
+    "rule_count_violations",
+    "tag_violations",
+    "volume_violations",
 ]

@@ -1,25 +1,27 @@
-"""What a launch says besides its disks and interfaces (those: landbridge/plan/aws/nics.py)."""
+"""What a launch says besides its disks and interfaces (those: landbridge/plan/instances/network_interfaces.py)."""
 
 from collections.abc import Iterator
 
-from landbridge.plan.aws_limits.fault import Fault
+from landbridge.plan.aws_limits.violation import LimitViolation
 
 
-def block_faults(group: str | None, placement: str | None) -> Iterator[Fault]:
+def capacity_block_violations(group: str | None, placement: str | None) -> Iterator[LimitViolation]:
     """What a launch into a Capacity Block cannot say. Keys: `group` and `placement`.
 
     Source: EC2 User Guide, "Capacity Blocks for ML", considerations; ParallelCluster PlacementGroupCapacityTypeValidator.
     """
     if group is not None:
-        yield Fault("group", f"a Capacity Block is launched into no placement group, and not into {group}")
+        yield LimitViolation("group", f"a Capacity Block is launched into no placement group, and not into {group}")
     if placement not in (None, "none"):
-        yield Fault("placement", f"a Capacity Block is launched into no placement group, so {placement} is impossible")
+        yield LimitViolation(
+            "placement", f"a Capacity Block is launched into no placement group, so {placement} is impossible"
+        )
 
 
-def hop_faults(hops: float, most: int) -> Iterator[Fault]:
+def imds_hop_limit_violations(hops: float, most: int) -> Iterator[LimitViolation]:
     """Whether the metadata service answers further than it should: the node is one hop, a container on it two.
 
     Source: EC2 User Guide, "Use the Instance Metadata Service", hop limit.
     """
     if hops > most:
-        yield Fault("hops", f"with {hops:g} hops everything behind the node gets the node's credentials")
+        yield LimitViolation("hops", f"with {hops:g} hops everything behind the node gets the node's credentials")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
-from landbridge.plan.aws_limits.fault import Fault
+from landbridge.plan.aws_limits.violation import LimitViolation
 
 
-def volume_faults(
+def volume_violations(
     kind: str, *, gib: int | None = None, iops: int | None = None, throughput: int | None = None
-) -> tuple[Fault, ...]:
+) -> tuple[LimitViolation, ...]:
     """What EBS refuses about a volume of a kind: of `gib`, `iops` and `throughput` (MiB/s), None where it is not said.
 
     A kind that is not in the catalogue is not judged. First whether each is possible by itself, only then their ratios.
@@ -17,7 +17,7 @@ def volume_faults(
     return tuple(_alone(kind, gib, iops, throughput)) or tuple(_together(kind, gib, iops, throughput))
 
 
-def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[Fault]:
+def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
     known = limits().volumes.types.get(kind)
     if known is None:
         return
@@ -27,13 +27,15 @@ def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None)
         ("throughput", throughput, known.throughput, "MiB/s"),
     ):
         if value is not None and bounds is None:
-            yield Fault(key, f"a {kind} volume has no choice of {unit}")
+            yield LimitViolation(key, f"a {kind} volume has no choice of {unit}")
         elif value is not None and bounds is not None and not bounds[0] <= value <= bounds[1]:
             near = min(max(value, bounds[0]), bounds[1])
-            yield Fault(key, f"a {kind} volume has {bounds[0]} to {bounds[1]} {unit}, not {value}", ((key, near),))
+            yield LimitViolation(
+                key, f"a {kind} volume has {bounds[0]} to {bounds[1]} {unit}, not {value}", ((key, near),)
+            )
 
 
-def _together(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[Fault]:
+def _together(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
     known = limits().volumes.types.get(kind)
     if known is None or known.iops is None:
         return
@@ -41,7 +43,7 @@ def _together(kind: str, gib: int | None, iops: int | None, throughput: int | No
         most = max(known.iops_per_gib * gib, known.iops[0])
         if iops > most:
             message = f"{iops} IOPS are more than the {most} that {kind} has on {gib} GiB"
-            yield Fault("iops", message, (("iops", most), ("gib", -(-iops // known.iops_per_gib))))
+            yield LimitViolation("iops", message, (("iops", most), ("gib", -(-iops // known.iops_per_gib))))
     # What is not asked for is what every volume of the kind has.
     given = iops if iops is not None else known.iops[0]
     if known.throughput_per_iops is not None and throughput is not None:
@@ -49,4 +51,4 @@ def _together(kind: str, gib: int | None, iops: int | None, throughput: int | No
         if throughput > most:
             message = f"{throughput} MiB/s are more than the {most} that {kind} has at {given} IOPS"
             needed = int(-(-throughput // known.throughput_per_iops))
-            yield Fault("throughput", message, (("iops", needed), ("throughput", most)))
+            yield LimitViolation("throughput", message, (("iops", needed), ("throughput", most)))

@@ -1,13 +1,13 @@
 """What an environment costs by the hour and the month, from dated prices: known before anything runs."""
 
 from landbridge.environment import Environment
-from landbridge.plan.cost.images import images_spend
-from landbridge.plan.cost.lines import HOURS_A_MONTH, Spend, SpendLine, Unpriced
-from landbridge.plan.cost.names import names_spend
+from landbridge.plan.cost.bill_lines import HOURS_A_MONTH, Spend, SpendLine, Unpriced
+from landbridge.plan.cost.dns import dns_spend
 from landbridge.plan.cost.network import network_spend
+from landbridge.plan.cost.node_images import node_images_spend
 from landbridge.plan.cost.pools import pool_spend
 from landbridge.plan.cost.services import services_spend
-from landbridge.plan.cost.stored import storage_spend
+from landbridge.plan.cost.storage import storage_spend
 
 __all__ = ["HOURS_A_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
 
@@ -21,9 +21,9 @@ def spend(environment: Environment) -> Spend:
         *(item for pool in environment.aws.pools for item in pool_spend(environment, pool)),
         *services_spend(environment),
         *storage_spend(environment),
-        *images_spend(environment),
+        *node_images_spend(environment),
         *network_spend(environment),
-        *names_spend(environment),
+        *dns_spend(environment),
     ]
     return Spend(
         lines=tuple(item for item in found if isinstance(item, SpendLine)),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from landbridge import hostlist
 from landbridge.catalog import OnPremRates, platforms, prices
 from landbridge.environment import Environment, Pool
-from landbridge.plan.aws.capacity import terms
-from landbridge.plan.cost.rates import instance_rate, purchase_words
+from landbridge.plan.instances.capacity import terms
+from landbridge.plan.instances.rates import instance_rate, purchase_words
 from landbridge.plan.slurm.nodes import pool_node_names
 
 _HOURS_A_YEAR = 8760

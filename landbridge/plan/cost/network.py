@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from landbridge.environment import DirectConnect, Environment, Vpn
-from landbridge.plan.cost.lines import Item, Unpriced, by_volume, hourly
+from landbridge.plan.cost.bill_lines import BillItem, Unpriced, by_volume, hourly
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import subnets
 from landbridge.plan.other_regions import other_regions
 
 
-def network_spend(environment: Environment) -> Iterator[Item]:
+def network_spend(environment: Environment) -> Iterator[BillItem]:
     """Everything that is billed by the hour, whatever runs, and then what is billed by volume."""
     region, planned = environment.region, subnets(environment)
     yield from _link(environment)
@@ -33,7 +33,7 @@ def network_spend(environment: Environment) -> Iterator[Item]:
         yield by_volume("traffic through interface endpoints", "network", "interface_endpoint_gb", region)
 
 
-def _elsewhere(name: str, there: Environment) -> Iterator[Item]:
+def _elsewhere(name: str, there: Environment) -> Iterator[BillItem]:
     """What another region costs whether nodes run there or not: its VPC's attachment, both ends of the peering, its way out."""
     yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
     gateways = sum(subnet.tier == "public" for subnet in subnets(there))
@@ -42,7 +42,7 @@ def _elsewhere(name: str, there: Environment) -> Iterator[Item]:
     yield by_volume(f"traffic between {name} and the other regions", "network", "cross_region", name)
 
 
-def _link(environment: Environment) -> Iterator[Item]:
+def _link(environment: Environment) -> Iterator[BillItem]:
     link, region = environment.link, environment.region
     if link is None:
         return

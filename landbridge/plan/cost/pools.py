@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 from landbridge.catalog import Price, limits, price_of
 from landbridge.environment import Environment, Pool
-from landbridge.plan.aws.capacity import Terms, fallbacks
-from landbridge.plan.cost.lines import CONFIDENCE, HOURS_A_MONTH, Item, SpendLine, Unpriced
-from landbridge.plan.cost.rates import instance_rate, purchase_words
+from landbridge.plan.cost.bill_lines import CONFIDENCE, HOURS_A_MONTH, BillItem, SpendLine, Unpriced
+from landbridge.plan.instances.capacity import Terms, fallbacks
+from landbridge.plan.instances.rates import instance_rate, purchase_words
 
 
-def pool_spend(environment: Environment, pool: Pool) -> Iterator[Item]:
+def pool_spend(environment: Environment, pool: Pool) -> Iterator[BillItem]:
     """Lines for one pool. What is paid for anyway runs first; the rest up to max_nodes is what the next capacity gives.
 
     The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
     """
-    data_class = only_class(environment)
+    data_class = only_data_class(environment)
     wanted, kept, running = pool.max_nodes, pool.min_nodes, 0
     for terms in fallbacks(pool, environment.region):
-        paid = prepaid(terms)
+        paid = is_prepaid(terms)
         nodes = (terms.size or wanted) if paid else min(wanted, terms.size or wanted)
         if nodes <= 0:
             continue
@@ -27,12 +27,12 @@ def pool_spend(environment: Environment, pool: Pool) -> Iterator[Item]:
     yield _disks(environment, pool, running, data_class)
 
 
-def prepaid(terms: Terms) -> bool:
+def is_prepaid(terms: Terms) -> bool:
     """Whether capacity is billed while nobody uses it."""
     return terms.kind in ("capacity_block", "reservation", "reservation_group")
 
 
-def only_class(environment: Environment) -> str | None:
+def only_data_class(environment: Environment) -> str | None:
     """The data class that everything in AWS is for; None where there are several."""
     there = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
     return there[0] if len(there) == 1 else None
@@ -106,7 +106,7 @@ def window_hours(terms: Terms) -> float | None:
 def _note(terms: Terms, note: str | None) -> str | None:
     if terms.fixed_size:
         own = "billed whole, when it is bought" if window_hours(terms) is not None else "its window is not in the file"
-    elif prepaid(terms):
+    elif is_prepaid(terms):
         own = "billed used or not" + (
             "" if terms.size is not None else "; its size is not in the file: max_nodes is taken"
         )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.plan.cost.lines import Item, hourly, monthly
+from landbridge.plan.cost.bill_lines import BillItem, hourly, monthly
 
 
-def services_spend(environment: Environment) -> Iterator[Item]:
+def services_spend(environment: Environment) -> Iterator[BillItem]:
     """Nothing where a site serves."""
     services, region = environment.aws.services, environment.region
     if services is None:

@@ -12,8 +12,8 @@ from typing import Literal
 from landbridge.environment import Environment, Pool
 from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath
-from landbridge.plan.aws.capacity import fallbacks
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.dns import resolver_addresses
 from landbridge.plan.network.endpoints import endpoint_services

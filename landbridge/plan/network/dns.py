@@ -11,10 +11,10 @@ from ipaddress import IPv4Network
 from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Dns, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.hub import cut
 from landbridge.plan.network.endpoints import Endpoint, endpoint_services
-from landbridge.plan.network.name_servers import server_hosts
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.resource_names import shortened
 from landbridge.plan.zones import pool_zones, storage_zone
 
 PORT = 53
@@ -135,7 +135,7 @@ def server_addresses(environment: Environment) -> tuple[str, ...]:
     dns, known = environment.dns, environment.host_addresses()
     if dns is not None and dns.resolvers:
         return tuple(str(address) for address in dns.resolvers)
-    return tuple(known[host] for host in server_hosts(environment) if host in known)
+    return tuple(known[host] for host in name_server_hosts(environment) if host in known)
 
 
 def reverse_zones(cidr: IPv4Network) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _logs(environment: Environment, dns: Dns) -> QueryLogPlan | None:
 
 
 def _rule_name(environment: Environment, domain: str) -> str:
-    return cut(f"{environment.name}-{domain.replace('.', '-')}", _NAME_LIMIT)
+    return shortened(f"{environment.name}-{domain.replace('.', '-')}", _NAME_LIMIT)
 
 
 def _reverse(part: IPv4Network) -> str:

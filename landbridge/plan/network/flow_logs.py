@@ -2,7 +2,7 @@
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.hub import document
+from landbridge.plan.policy_document import document
 
 #: Ten minutes a record: for an audit as good as one, and a tenth of the volume that is billed.
 INTERVAL_SECONDS = 600

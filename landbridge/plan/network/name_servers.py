@@ -4,7 +4,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.link import ends_tunnels
 
 
-def server_hosts(environment: Environment) -> tuple[str, ...]:
+def name_server_hosts(environment: Environment) -> tuple[str, ...]:
     """The on-prem hosts that Landbridge makes name servers of; none where the site has its own, or where there is no site."""
     dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None or dns.resolvers:

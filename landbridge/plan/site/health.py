@@ -7,7 +7,7 @@ from typing import Any
 from landbridge.catalog import Platform, generation, platforms, slurm_releases
 from landbridge.environment import Environment, NodeGroup
 from landbridge.environment.base import Scalar
-from landbridge.plan.site.home import home_mounts
+from landbridge.plan.site.home_directories import home_mounts
 from landbridge.plan.site.mig import mig_layout
 from landbridge.plan.site.site_shares import site_mount_points
 

@@ -19,7 +19,7 @@ LINKS = "/run/landbridge/mig"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Instance:
+class MigInstance:
     """One part of a GPU: GPU `gpu` (the number of its device file), from memory slice `start` on."""
 
     gpu: int
@@ -27,20 +27,20 @@ class Instance:
     profile: str
 
 
-def mig_layout(group: NodeGroup) -> tuple[Instance, ...]:
+def mig_layout(group: NodeGroup) -> tuple[MigInstance, ...]:
     """Every instance of one of the group's nodes, by GPU and place. Raises ValueError, which rules tell with its place."""
     platform = platforms()[group.platform]
     slots, found, seen = mig_profiles(platform.gpu_model), [], set[int]()
     for part in group.mig:
         numbers = gpu_numbers(part.gpus, platform.gpus.count)
-        placed = place(slots, part.instances)
+        placed = place_instances(slots, part.instances)
         for number in numbers:
             if number in seen:
                 raise ValueError(f"GPU {number} is partitioned twice")
             if number >= platform.gpus.count:
                 raise ValueError(f"there is no GPU {number}: a {group.platform} has {platform.gpus.count}")
             seen.add(number)
-            found += [Instance(number, start, profile) for start, profile in placed]
+            found += [MigInstance(number, start, profile) for start, profile in placed]
     return tuple(sorted(found))
 
 
@@ -55,7 +55,7 @@ def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def place(slots: Mapping[str, Slot], wanted: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
+def place_instances(slots: Mapping[str, Slot], wanted: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
     """Where the instances of one GPU go, as (start, profile), by start. Raises ValueError where they do not fit.
 
     Largest first, each at the last place that leaves room for the rest: the first places are the only ones of some kinds.
@@ -92,7 +92,7 @@ def gres_type(gpu: str, profile: str) -> str:
     return f"{gpu}_{profile}"
 
 
-def instance_files(gpu: str, parts: Sequence[Instance]) -> tuple[str, ...]:
+def instance_files(gpu: str, parts: Sequence[MigInstance]) -> tuple[str, ...]:
     """A line of gres.conf for each instance, less its node: the GPU, and the right to use the instance on it.
 
     AutoDetect=nvml would find the same, where Slurm is built with NVML; Debian's is not, and cloud nodes forbid it.

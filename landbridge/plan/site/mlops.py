@@ -1,7 +1,7 @@
 """Where MLflow is, and where it keeps artifacts."""
 
 from landbridge.environment import Environment
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 
 
 def artifact_class(environment: Environment) -> str | None:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from landbridge.environment import Account, Environment, Qos
-from landbridge.plan.slurm.gpu_minutes import minute_caps
+from landbridge.plan.slurm.gpu_minutes import gpu_minute_limits
 from landbridge.plan.slurm.partitions import seconds
 
 #: Slurm's own quality of service, which is there before anybody makes one.
@@ -19,18 +19,20 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
 def qualities(environment: Environment) -> dict[str, dict[str, str]]:
     """Qualities of service by name, every setting as sacctmgr(1) prints it: an empty one is no limit."""
     own = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
-    return own | {name: _cap(minutes) for name, minutes in minute_caps(environment).items()}
+    return own | {name: _cap(minutes) for name, minutes in gpu_minute_limits(environment).items()}
 
 
 def capped(environment: Environment) -> list[str]:
     """Qualities of service whose use is counted for a calendar month, and then from nothing again."""
-    return list(minute_caps(environment))
+    return list(gpu_minute_limits(environment))
 
 
 def limited(environment: Environment) -> list[str]:
     """Resources that some limit is of: slurmdbd knows them once slurmctld has told it (sacctmgr refuses them before)."""
     scheduler = environment.scheduler
-    of_accounts = any(account.max_gpus for account in scheduler.accounts.values()) or bool(minute_caps(environment))
+    of_accounts = any(account.max_gpus for account in scheduler.accounts.values()) or bool(
+        gpu_minute_limits(environment)
+    )
     return ["gres/gpu"] if of_accounts or any(q.max_gpus or q.max_gpus_per_user for q in scheduler.qos.values()) else []
 
 

@@ -6,17 +6,17 @@ from landbridge import hostlist
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
-from landbridge.plan.aws.capacity import kept_nodes
-from landbridge.plan.aws.pool import SRUN_PORTS
+from landbridge.plan.instances.capacity import kept_nodes
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.site.health import health_settings
-from landbridge.plan.site.hosts import service_hosts
 from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
 from landbridge.plan.slurm.job_submit import has_job_submit
-from landbridge.plan.slurm.jobs import job_settings
 from landbridge.plan.slurm.nodes import Nodes, pool_node_names
-from landbridge.plan.slurm.rest import rest_settings
-from landbridge.plan.slurm.settings import merged, written
+from landbridge.plan.slurm.prolog_epilog import prolog_epilog_settings
+from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
+from landbridge.plan.slurm.slurmrestd import rest_settings
 from landbridge.plan.slurm.topology import topology_plugin
+from landbridge.plan.slurm_ports import SRUN_PORTS
 
 BIN = "/opt/landbridge/bin"
 
@@ -36,13 +36,13 @@ def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str
         **({"JobSubmitPlugins": "lua"} if has_job_submit(environment) else {}),
         **_robustness(),
         **pair_settings(environment),
-        **job_settings(),
+        **prolog_epilog_settings(),
         **health_settings(environment),
         **_power_saving(environment, nodes),
     }
     controllers = tuple(map(served.where, served.controllers))
-    found = merged(settings, environment.scheduler.overrides.slurm_conf)
-    return {"SlurmctldHost": controllers, **{key: (written(value),) for key, value in found.items()}}
+    found = with_overrides(settings, environment.scheduler.overrides.slurm_conf)
+    return {"SlurmctldHost": controllers, **{key: (setting_text(value),) for key, value in found.items()}}
 
 
 def _authentication(environment: Environment) -> dict[str, Scalar]:

@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.environment import Environment, NfsHome
 from landbridge.environment.base import Scalar
 from landbridge.plan.args import Args
-from landbridge.plan.site.hosts import ServiceHosts, service_hosts
+from landbridge.plan.network.hosts import ServiceHosts, service_hosts
 
 #: The controller's own disk, and what is mounted where the queue is kept elsewhere: another path, so that it hides nothing.
 LOCAL, SHARED = "/var/lib/slurm/slurmctld", "/var/lib/slurm/shared"

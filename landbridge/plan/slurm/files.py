@@ -12,7 +12,7 @@ from landbridge.plan.slurm.conf import slurm_settings
 from landbridge.plan.slurm.job_submit import has_job_submit, job_submit_lua
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import partition_lines
-from landbridge.plan.slurm.settings import merged, written
+from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.topology import topology_file
 
 #: The device files of accelerators, without their number: the NVIDIA and the Neuron driver name them so.
@@ -79,8 +79,8 @@ def cgroup_conf(environment: Environment) -> str:
         settings["CgroupMountpoint"] = "/sys/fs/cgroup"
     else:
         settings |= {"ConstrainSwapSpace": "yes", "AllowedSwapSpace": 0, "MaxRAMPercent": 98}
-    found = merged(settings, environment.scheduler.overrides.cgroup_conf)
-    return "".join(f"{key}={written(value)}\n" for key, value in found.items())
+    found = with_overrides(settings, environment.scheduler.overrides.cgroup_conf)
+    return "".join(f"{key}={setting_text(value)}\n" for key, value in found.items())
 
 
 def _node_line(environment: Environment, nodes: Nodes) -> str:

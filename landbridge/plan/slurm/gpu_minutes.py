@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from landbridge.catalog import instances
 from landbridge.environment import Environment, Pool
-from landbridge.plan.aws.capacity import fallbacks
-from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.slurm.nodes import Nodes, pool_node_names
 
 #: The quality of service of all queues in AWS together; a pool with a budget of its own has one more.
 EVERYWHERE = "landbridge-aws"
 
 
-def minute_caps(environment: Environment) -> dict[str, int]:
+def gpu_minute_limits(environment: Environment) -> dict[str, int]:
     """GPU minutes in a month, by quality of service; none where no hard budget covers everybody, or no price is known."""
     found: dict[str, int] = {}
     dearest = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
@@ -37,9 +37,9 @@ def minute_caps(environment: Environment) -> dict[str, int]:
     return found
 
 
-def queue_cap(environment: Environment, members: Sequence[str], nodes: Sequence[Nodes]) -> str | None:
+def partition_qos(environment: Environment, members: Sequence[str], nodes: Sequence[Nodes]) -> str | None:
     """The quality of service that a queue of these nodes carries; None where it has a node of the site, or nothing is capped."""
-    caps = minute_caps(environment)
+    caps = gpu_minute_limits(environment)
     if not caps or any(group.site != "aws" for group in nodes if not set(group.names).isdisjoint(members)):
         return None
     for pool in environment.aws.pools:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from landbridge import hostlist
 from landbridge.catalog import Accelerators, Cpus, instances, platforms
 from landbridge.environment import Environment, NodeGroup, Pool
-from landbridge.plan.site.mig import Instance, gres_type, mig_layout
-from landbridge.plan.slurm.reserve import cores_of_a_gpu, system_cores, system_memory
+from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
+from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 
 # The rest is the operating system's, and firmware takes some before it.
 USABLE_MEMORY = 0.95
@@ -35,7 +35,7 @@ class Nodes:
     features: tuple[str, ...]
     weight: int
     suspend_after: int | None = None
-    parts: tuple[Instance, ...] = ()
+    parts: tuple[MigInstance, ...] = ()
     reserved_cores: int = 0
     reserved_memory_mib: int = 0
     gpus_by_socket: tuple[int, ...] = ()
@@ -84,7 +84,7 @@ class Nodes:
     def cores_per_gpu(self) -> int:
         """Whole cores that each GPU or part of one has: Slurm allocates cores, and jobs for each of them fit together."""
         by_socket = () if self.parts else self.gpus_by_socket
-        return cores_of_a_gpu(self.sockets, self.cores_per_socket, self.reserved_cores, self.gpu_count, by_socket)
+        return cores_per_gpu(self.sockets, self.cores_per_socket, self.reserved_cores, self.gpu_count, by_socket)
 
     @property
     def memory_per_gpu(self) -> int:

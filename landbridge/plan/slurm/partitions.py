@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from landbridge import hostlist
 from landbridge.environment import Environment, Partition
 from landbridge.environment.base import SITES, Scalar, Site
-from landbridge.plan.slurm.gpu_minutes import queue_cap
+from landbridge.plan.slurm.gpu_minutes import partition_qos
 from landbridge.plan.slurm.nodes import Nodes
-from landbridge.plan.slurm.settings import merged, written
+from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.topology import queue_topology
 
 MAIN, ONPREM, MIG = "gpu", "onprem", "mig"
@@ -99,12 +99,12 @@ def _line(
     if environment.scheduler.accounts:
         # Default deny: an account that the environment does not know starts nothing here.
         settings["AllowAccounts"] = ",".join([OPERATORS, *allowed_accounts(environment, sites)])
-    cap = queue_cap(environment, members, nodes)
+    cap = partition_qos(environment, members, nodes)
     if cap is not None:
         settings["QOS"] = cap
     settings["State"] = "UP"
-    found = merged(settings, partition.settings)
-    return " ".join([f"PartitionName={name}", *(f"{key}={written(value)}" for key, value in found.items())])
+    found = with_overrides(settings, partition.settings)
+    return " ".join([f"PartitionName={name}", *(f"{key}={setting_text(value)}" for key, value in found.items())])
 
 
 def _share_of_a_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:

@@ -7,7 +7,7 @@ from landbridge.environment import Environment
 from landbridge.plan.slurm.partitions import MAIN
 
 
-class Promotion(NamedTuple):
+class PartitionPromotion(NamedTuple):
     """Jobs of `partition` that would wait longer than `seconds` on-prem may also use `partitions`."""
 
     partition: str
@@ -15,7 +15,7 @@ class Promotion(NamedTuple):
     seconds: int
 
 
-def promotions(environment: Environment) -> tuple[Promotion, ...]:
+def promotions(environment: Environment) -> tuple[PartitionPromotion, ...]:
     """Of `gpu` to every pool with accelerators like the site's in kind; none where jobs are not to wait.
 
     Who names another queue, `onprem` say, has chosen, and stays there.
@@ -33,4 +33,4 @@ def promotions(environment: Environment) -> tuple[Promotion, ...]:
         and known.accelerators is not None
         and known.accelerators.kind in kinds
     ]
-    return (Promotion(MAIN, tuple(names), 60 * minutes),) if names else ()
+    return (PartitionPromotion(MAIN, tuple(names), 60 * minutes),) if names else ()

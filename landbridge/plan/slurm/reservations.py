@@ -12,7 +12,7 @@ from typing import Any
 
 from landbridge import hostlist
 from landbridge.environment import Environment, Pool
-from landbridge.plan.aws.capacity import Terms, fallbacks
+from landbridge.plan.instances.capacity import Terms, fallbacks
 from landbridge.plan.slurm.nodes import pool_node_names
 
 #: Whatever is called so is ours, and goes when the file no longer has it. Never MAINT: other programs take that for an outage.
@@ -29,11 +29,11 @@ def reservations(environment: Environment) -> list[dict[str, Any]]:
             "ends": ends.isoformat() if ends is not None else None,
         }
         for pool in environment.aws.pools
-        for number, (starts, ends) in enumerate(closed(pool, environment.region), 1)
+        for number, (starts, ends) in enumerate(unavailable_windows(pool, environment.region), 1)
     ]
 
 
-def closed(pool: Pool, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
+def unavailable_windows(pool: Pool, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
     """When no node of a pool can be had, in order. Never, where a pool has other capacity too: its nodes start in that."""
     decided = fallbacks(pool, region)
     if any(terms.kind != "capacity_block" for terms in decided):

@@ -6,7 +6,7 @@ from landbridge.plan.slurm.conf import slurm_settings
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 
 
-def start_settings(environment: Environment, daemon: Daemon) -> dict[str, str]:
+def restart_settings(environment: Environment, daemon: Daemon) -> dict[str, str]:
     """The settings of slurm.conf whose change needs a restart of `daemon`, by the catalogue's names.
 
     One that is not written is not here, so that it can be told from one that was taken out.

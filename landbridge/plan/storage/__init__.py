@@ -1,6 +1,6 @@
 """Shared file systems in AWS: what is made of what the file says, where they are, and what AWS would refuse."""
 
-from landbridge.plan.storage.chosen import (
+from landbridge.plan.storage.resolved import (
     Resolved,
     Share,
     addresses,
@@ -14,19 +14,19 @@ from landbridge.plan.storage.chosen import (
     zones,
     zones_needed,
 )
-from landbridge.plan.storage.refused import StorageFault, faults
+from landbridge.plan.storage.violations import StorageViolation, storage_violations
 
 __all__ = [
     "Resolved",
     "Share",
-    "StorageFault",
+    "StorageViolation",
     "addresses",
     "capacity",
     "cloud_mounts",
-    "faults",
     "pools_elsewhere",
     "ports",
     "resolve",
+    "storage_violations",
     "throughput",
     "zone",
     "zones",

@@ -189,7 +189,7 @@ def services_keys(environment: Environment) -> Iterator[Finding]:
 def home_share_name(environment: Environment) -> Iterator[Finding]:
     """No other file system is called `home` where the homes are one: outputs and mounts go by that name.
 
-    Source: landbridge/plan/site/home.py.
+    Source: landbridge/plan/site/home_directories.py.
     """
     if ("home",) in environment.storage.in_aws() and "home" in environment.storage.cloud_shares:
         message = "the home directories are the file system `home` already"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.hub import ACCOUNT_DIGITS, BUCKET_NAME_LIMIT, hub_args
+from landbridge.plan.aws.hub import BUCKET_NAME_LIMIT, hub_args
+from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import pools
 

@@ -6,7 +6,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.args import tags
-from landbridge.plan.aws_limits.tags import form_faults, reserved_faults, value_faults
+from landbridge.plan.aws_limits.tags import form_faults, reserved_faults, tag_value_violations
 from landbridge.rules.registry import rule
 
 _OWN = "landbridge:"
@@ -48,7 +48,7 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
     for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
-        for fault in value_faults(word, value):
+        for fault in tag_value_violations(word, value):
             yield Finding("tag-form", fault.message, (word,), _LETTERS)
     for path, written in _written(environment):
         for key, value in written.items():

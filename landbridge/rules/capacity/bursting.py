@@ -6,8 +6,8 @@ from landbridge import hostlist
 from landbridge.environment import Environment, Partition
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.plan.ansible.burst import boot_seconds
-from landbridge.plan.aws.capacity import fallbacks
-from landbridge.plan.cost.rates import worst_rate
+from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, default_partition, seconds
 from landbridge.plan.slurm.promotions import promotions

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import Finding, Severity
-from landbridge.plan.aws.capacity import terms
-from landbridge.plan.aws.nics import pool_interfaces
-from landbridge.plan.aws_limits import block_faults
+from landbridge.plan.aws_limits import capacity_block_violations
+from landbridge.plan.instances.capacity import terms
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.zones import pool_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, CapacityAt, PoolAt, capacities, of_pool, pools
@@ -42,7 +42,7 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
             continue
         others = len(owner.pool.capacity) > 1
         fix = "remove it; a fallback that needs a group gets a pool of its own" if others else "remove it"
-        for fault in block_faults(owner.pool.placement_group, owner.pool.placement):
+        for fault in capacity_block_violations(owner.pool.placement_group, owner.pool.placement):
             path = owner.at("placement_group" if fault.key == "group" else "placement")
             yield Finding("block-in-group", fault.message, path, fix, related=(block.path,))
 

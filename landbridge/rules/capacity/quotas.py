@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import Quota, limits, quota_of
 from landbridge.environment import CapacityBlock, Environment, Spot
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.capacity import terms
-from landbridge.plan.aws.nics import pool_interfaces
+from landbridge.plan.instances.capacity import terms
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.zones import environment_zones, pool_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import POOLS, PoolAt, of_pool, pools, suggestion

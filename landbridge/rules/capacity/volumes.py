@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import Finding, Severity
-from landbridge.plan.aws_limits import hop_faults, volume_faults
+from landbridge.plan.aws_limits import imds_hop_limit_violations, volume_violations
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import of_pool, pools
 
@@ -21,7 +21,7 @@ def root_volume_limits(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         pool = owner.pool
         size, iops, rate = pool.root_volume_gib, pool.root_volume_iops, pool.root_volume_throughput
-        faults = volume_faults("gp3", gib=size, iops=iops, throughput=rate)
+        faults = volume_violations("gp3", gib=size, iops=iops, throughput=rate)
         for fault in faults:
             fix = ", or ".join(
                 f"{'write ' * (not n)}root_volume_{key}: {v}" for n, (key, v) in enumerate(fault.instead)
@@ -101,7 +101,7 @@ def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
     """
     for owner in pools(environment):
         hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
-        for fault in hop_faults(hops, 2):
+        for fault in imds_hop_limit_violations(hops, 2):
             fix = "write 1, or 2 where containers need them"
             yield Finding("metadata-hop-limit", fault.message, path, fix, Severity.WARNING)
         if hops == 2:

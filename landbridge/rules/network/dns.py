@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
 from landbridge.plan.network.dns import ADDRESSES, alias, endpoint_zones, private_zone, site_domain, site_domains
-from landbridge.plan.network.name_servers import server_hosts
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import POOL_ZONES, emulated
 
@@ -142,7 +142,7 @@ def dns_one_server(environment: Environment) -> Iterator[Finding]:
     if dns is None or environment.onprem is None or emulated(environment):
         return
     key = "resolvers" if dns.resolvers else "servers"
-    count = len(set(dns.resolvers or server_hosts(environment)))
+    count = len(set(dns.resolvers or name_server_hosts(environment)))
     if count == 1:
         message = "nodes in AWS ask one name server about the site: with it, every name is gone"
         path: DataPath = (*_DNS, key) if getattr(dns, key) else _DNS

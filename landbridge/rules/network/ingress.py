@@ -8,7 +8,7 @@ from landbridge.environment import Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.aws.filesystem import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
-from landbridge.plan.aws_limits import internet, port_faults, rule_faults
+from landbridge.plan.aws_limits import is_internet, port_range_violations, rule_count_violations
 from landbridge.rules.registry import rule
 
 _INGRESS: DataPath = ("aws", "ingress")
@@ -33,7 +33,7 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
             yield Finding("ingress-ports", message, path, "remove them, or say tcp or udp", related=related)
             continue
         first, last = _ports(one) if one.ports is not None else (None, None)
-        found = tuple(port_faults(one.protocol, first, last))
+        found = tuple(port_range_violations(one.protocol, first, last))
         for fault in found[:1]:
             fix = "such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
             yield Finding("ingress-ports", fault.message, path, fix, related=related)
@@ -50,7 +50,7 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
     ports"; landbridge/catalog/network.yaml.
     """
     for index, one in enumerate(environment.aws.ingress):
-        if not internet(one.source):
+        if not is_internet(one.source):
             continue
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (1, 65535)
         opened = [name for port, name in network().administration.items() if first <= port <= last]
@@ -69,7 +69,7 @@ def open_to_the_world(environment: Environment) -> Iterator[Finding]:
     """
     for index, one in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "source")
-        if internet(one.source):
+        if is_internet(one.source):
             message = f"{one.source} is the internet"
             yield Finding("open-to-the-world", message, path, "name the range of those who need it")
         elif not network().is_private(one.source) and one.source.prefixlen < 24:
@@ -125,7 +125,7 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
     Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
     """
     for index, one in enumerate(environment.aws.ingress):
-        if internet(one.source):
+        if is_internet(one.source):
             continue
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
         if one.protocol == "all" or last - first >= _MANY:
@@ -149,7 +149,7 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
     for share in environment.storage.in_aws().values():
         security_group_rules = file_system_security_group_rules(environment, share)
         inwards += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
-    for fault in rule_faults(inwards, most) if entries else ():
+    for fault in rule_count_violations(inwards, most) if entries else ():
         message = f"{fault.message}; Landbridge's own are among them"
         fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"
         yield Finding("security-group-rules", message, _INGRESS, fix, related=(("aws", "quotas"),))

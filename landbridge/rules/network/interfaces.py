@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, ExistingVpc
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.nics import addresses_per_node, layout_faults, pool_interfaces, unused_efa
+from landbridge.plan.instances.network_interfaces import (
+    addresses_per_node,
+    interface_violations,
+    pool_interfaces,
+    unused_efa,
+)
 from landbridge.plan.zones import pool_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import PoolAt, of_pool, pools
@@ -26,7 +31,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
         for at in of_pool(owner):
             if at.type is None:
                 continue
-            for fault in layout_faults(at.type, pool_interfaces(owner.pool)):
+            for fault in interface_violations(at.type, pool_interfaces(owner.pool)):
                 if (fault.index, fault.message) not in told:
                     told.add((fault.index, fault.message))
                     path = owner.at("interfaces") if fault.index is None else owner.at("interfaces", fault.index)

@@ -99,7 +99,7 @@ def lone_line(environment: Environment) -> Iterator[Finding]:
 def backup_apart(environment: Environment) -> Iterator[Finding]:
     """The tunnels in the line and those beside it end on one gateway, which encrypts both in one way.
 
-    Source: landbridge/plan/network/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
+    Source: landbridge/plan/site/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
     """
     link = environment.link
     if not isinstance(link, DirectConnect) or link.backup is None or link.line_vpn is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
 

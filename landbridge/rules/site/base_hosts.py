@@ -6,7 +6,7 @@ from landbridge import hostlist
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
-from landbridge.plan.site.hosts import GROUPS, service_hosts, top_group
+from landbridge.plan.network.hosts import GROUPS, service_hosts, top_group
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
 
@@ -18,7 +18,7 @@ _FIREWALL: DataPath = ("hosts", "firewall")
 def opening_nowhere(environment: Environment) -> Iterator[Finding]:
     """What the firewall is to let in besides is let in somewhere: at a group of the inventory, or at a host.
 
-    Source: landbridge/plan/network/firewall.py.
+    Source: landbridge/plan/site/firewall.py.
     """
     nodes = (name for group in environment.node_groups for name in hostlist.expand(group.hosts))
     known = {top_group(environment), *GROUPS[1:], *service_hosts(environment).names, *nodes}
@@ -63,7 +63,7 @@ def no_firewall(environment: Environment) -> Iterator[Finding]:
 def directory_unknown_in_aws(environment: Environment) -> Iterator[Finding]:
     """Nodes in AWS know the people of a directory that answers without a password, because no secret is in an image.
 
-    Source: landbridge/plan/site/people.py.
+    Source: landbridge/plan/site/user_accounts.py.
     """
     directory = environment.hosts.directory
     if directory is not None and directory.bind_dn is not None and environment.aws.pools:

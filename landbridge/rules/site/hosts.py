@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
 

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from landbridge.environment import Environment, NfsHome
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.controller_pair import EXPORT, has_standby, shared_state
 from landbridge.rules.registry import rule
 

@@ -7,7 +7,7 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, ONPREM, seconds
 from landbridge.rules.registry import rule

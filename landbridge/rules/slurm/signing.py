@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding
-from landbridge.plan.site.hosts import service_hosts
-from landbridge.plan.slurm.signing import needs_sackd
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.slurm.sackd import needs_sackd
 from landbridge.rules.registry import rule
 
 

@@ -8,10 +8,10 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.aws.filesystem import file_system_security_group_rules, room_for_rules, share_clients
-from landbridge.plan.aws_limits import rule_faults
-from landbridge.plan.cost.lines import SpendLine
-from landbridge.plan.cost.stored import storage_spend
-from landbridge.plan.storage import faults, pools_elsewhere, zone, zones, zones_needed
+from landbridge.plan.aws_limits import rule_count_violations
+from landbridge.plan.cost.bill_lines import SpendLine
+from landbridge.plan.cost.storage import storage_spend
+from landbridge.plan.storage import pools_elsewhere, storage_violations, zone, zones, zones_needed
 from landbridge.plan.zones import environment_zones
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import POOLS, REGION, emulated, pools, shares, usd
@@ -59,7 +59,7 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
         inwards = sum(
             clients if rule.peer == "client" else 1 for rule in security_group_rules if rule.direction == "in"
         )
-        for fault in rule_faults(inwards, room_for_rules(environment)):
+        for fault in rule_count_violations(inwards, room_for_rules(environment)):
             message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
             fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"
             yield Finding("file-system-rules", message, path, fix, related=(POOLS, ("aws", "quotas")))
@@ -273,7 +273,7 @@ def _refused(
 ) -> Iterator[Finding]:
     for path, share in shares(environment):
         if share.kind == kind:
-            for fault in faults(share, environment.region):
+            for fault in storage_violations(share, environment.region):
                 # What is broken in a list of the share says nothing about its size.
                 looked_at = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
                 related = (*((*path, key) for key in looked_at), REGION)

@@ -13,7 +13,7 @@ import botocore.session
 import pulumi
 
 from landbridge import yaml_text
-from landbridge.plan.aws_limits import tag_faults
+from landbridge.plan.aws_limits import tag_violations
 from landbridge.policy.possible import texts
 from sandbox.pulumi_provider.checks.property_combinations import combination_problems
 from sandbox.pulumi_provider.checks.sdk_args import Path, Problem
@@ -95,7 +95,7 @@ def _between(value: float, rule: Mapping[str, Any], path: Path, what: str) -> It
 
 
 def _tags(tags: Mapping[str, Any]) -> Iterator[Problem]:
-    for fault in tag_faults(texts(tags)):
+    for fault in tag_violations(texts(tags)):
         yield ("tags", fault.key) if fault.key else ("tags",), fault.message
 
 

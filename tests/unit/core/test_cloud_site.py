@@ -15,10 +15,10 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.images import image_sources, services_image
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.network.addresses import ip_budget
+from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.network.subnets import subnets
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.hosts import hosts, service_hosts
-from landbridge.plan.site.reach import proxy_command
+from landbridge.plan.site.ssh_access import proxy_command
 from landbridge.plan.slurm.files import slurm_files
 from landbridge.realise.configure import configure
 from tests.unit.core.samples import ROOT, environment, shipped

@@ -9,8 +9,8 @@ import pytest
 from landbridge import yaml_text
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.hosts import GROUPS, hosts
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.hosts import GROUPS, hosts
 from landbridge.plan.slurm.nodes import cloud_nodes
 from tests.unit.core.samples import REMOVED, ROOT, environment, loaded, shipped
 

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise import settle
 
 NET = "aws:ec2/subnet:Subnet"
 Known = Mapping[str, frozenset[str]]
 
 
-def begun(*names: str) -> list[Change]:
-    return [Change(f"urn:pulumi:e::landbridge::{NET}::{name}", "create") for name in names]
+def begun(*names: str) -> list[ResourceChange]:
+    return [ResourceChange(f"urn:pulumi:e::landbridge::{NET}::{name}", "create") for name in names]
 
 
 class Late:
@@ -22,7 +22,7 @@ class Late:
     def __init__(self, things: int) -> None:
         self.things, self.asked = [f"subnet-{number}" for number in range(things)], 0
 
-    def __call__(self, wanted: Sequence[Change], known: Known) -> dict[str, str]:
+    def __call__(self, wanted: Sequence[ResourceChange], known: Known) -> dict[str, str]:
         self.asked += 1
         free = [one for one in self.things[: self.asked] if one not in known.get(NET, ())]
         return {change.urn: one for change, one in zip(wanted, free, strict=False)}

@@ -9,7 +9,7 @@ from landbridge.catalog.slurm.restarts import slurm_restarts
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.slurm.restarts import start_settings
+from landbridge.plan.slurm.restarts import restart_settings
 from tests.unit.core.samples import environment
 
 CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
@@ -28,12 +28,12 @@ def test_every_parameter_is_one_of_slurm_conf() -> None:
 
 def test_daemons_are_told_apart_and_keys_are_found_in_any_case() -> None:
     found = environment({CONF: {"slurmdPORT": 7000, "SlurmctldAddr": "10.20.0.9", "authinfo": "cred_expire=240"}})
-    assert start_settings(found, "slurmctld") == {
+    assert restart_settings(found, "slurmctld") == {
         "AuthType": "auth/munge",
         "AuthInfo": "cred_expire=240",
         "SlurmctldAddr": "10.20.0.9",
     }
-    assert start_settings(found, "slurmd") == {
+    assert restart_settings(found, "slurmd") == {
         "AuthType": "auth/munge",
         "AuthInfo": "cred_expire=240",
         "SlurmdPort": "7000",

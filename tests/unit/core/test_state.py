@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise import state
 
 VPC = "urn:pulumi:e::landbridge::landbridge:index:Network$aws:ec2/vpc:Vpc::e"
@@ -74,11 +74,11 @@ def test_what_was_to_take_anothers_place_takes_it() -> None:
 def test_a_record_of_a_preview_has_its_parent_its_provider_and_its_secrets() -> None:
     vpn = "urn:pulumi:e::landbridge::aws:ec2/vpnConnection:VpnConnection::e"
     known = deployment(resource(PARENT), resource(PROVIDER, id="1234"))
-    change = Change(vpn, "create", new={"type": "ipsec.1"}, parent=PARENT)
+    change = ResourceChange(vpn, "create", new={"type": "ipsec.1"}, parent=PARENT)
     record = state.record_of_change(change, known)
     assert record["parent"] == PARENT and record["provider"] == f"{PROVIDER}::1234"
     assert "tunnel1PresharedKey" in record["additionalSecretOutputs"]
-    other = Change(vpn, "create", parent="urn:pulumi:e::landbridge::nowhere::x", provider=f"{PROVIDER}::5678")
+    other = ResourceChange(vpn, "create", parent="urn:pulumi:e::landbridge::nowhere::x", provider=f"{PROVIDER}::5678")
     record = state.record_of_change(other, known)
     assert "parent" not in record and record["provider"] == f"{PROVIDER}::5678"
 

@@ -20,7 +20,7 @@ def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
             write(step, folder)
             continue
         _follow(step, folder, refused=step.command == "landbridge catalog show g5g.16xlarge")
-    layout = "from landbridge.plan.aws.nics import nic_layout; print(nic_layout('g5g.16xlarge'))"
+    layout = "from landbridge.plan.instances.network_interfaces import nic_layout; print(nic_layout('g5g.16xlarge'))"
     assert "type='interface'" in run(f'python -c "{layout}"', folder).stdout
     assert "g5g.16xlarge" in (folder / "docs/reference/catalogue.md").read_text()
     assert '"g5g.16xlarge"' in (folder / "stacks/environment.schema.json").read_text()

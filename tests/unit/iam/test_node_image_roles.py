@@ -3,14 +3,14 @@
 import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
-from landbridge.plan.aws.node_image_roles import Parts, builder_policy, prune_policy
-from landbridge.plan.aws.policies import Place
+from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.node_image.iam_roles import ImageBuildResources, builder_policy, prune_policy
 
-PLACE = Place("lab", "aws", "us-east-1", "123456789012")
+PLACE = ArnContext("lab", "aws", "us-east-1", "123456789012")
 ARCHIVE = "arn:aws:s3:::lab-node-image-123456789012/roles/abc.tar"
 LOGS = "arn:aws:logs:us-east-1:123456789012:log-group:/aws/imagebuilder/lab-node"
 COMPONENT = "arn:aws:imagebuilder:us-east-1:123456789012:component/lab-node/1.0.7/*"
-BUILDER = Policies((Document.of("builder", builder_policy(PLACE, Parts(ARCHIVE, LOGS, COMPONENT))),))
+BUILDER = Policies((Document.of("builder", builder_policy(PLACE, ImageBuildResources(ARCHIVE, LOGS, COMPONENT))),))
 PRUNE = Policies((Document.of("prune", prune_policy(PLACE, "lab-node")),))
 WHO = "arn:aws:iam::123456789012:role/lab-node-build"
 HERE = {"aws:RequestedRegion": "us-east-1"}

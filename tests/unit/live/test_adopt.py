@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.live.aws import Aws
 from landbridge.live.recovery import KINDS, REPEATABLE, find
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from sandbox.aws_emulator.process import Cloud
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES as PROVIDED
 from sandbox.pulumi_provider.aws import EmulatedAws
@@ -108,8 +108,8 @@ def made(cloud: Cloud) -> dict[str, tuple[str, str, dict[str, Any]]]:
     return done
 
 
-def change(name: str, token: str, inputs: dict[str, Any]) -> Change:
-    return Change(urn=f"urn:pulumi:test::landbridge::{token}::{name}", operation="create", new=inputs)
+def change(name: str, token: str, inputs: dict[str, Any]) -> ResourceChange:
+    return ResourceChange(urn=f"urn:pulumi:test::landbridge::{token}::{name}", operation="create", new=inputs)
 
 
 def test_everything_is_found_by_its_inputs_and_by_no_others(

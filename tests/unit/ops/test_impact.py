@@ -11,7 +11,7 @@ from rich.console import Console
 from landbridge.catalog.aws.impact import Effect, impact_facts
 from landbridge.cli.display.impact import print_report
 from landbridge.ops.impact import Report, impacts, report
-from landbridge.plan.change import Change
+from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise.steps import change_of
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args
@@ -19,7 +19,7 @@ from tests.unit.ops.rows_impact import LOST, ROWS
 from tests.unit.ops.steps_impact import Row, Step
 
 
-def changes(*steps: Step) -> list[Change]:
+def changes(*steps: Step) -> list[ResourceChange]:
     return [change_of(StepEventMetadata.from_json(one)) for one in steps]
 
 
@@ -59,7 +59,7 @@ def test_a_name_that_means_nothing_or_two_things_names_nothing() -> None:
 
 
 def test_what_stays_is_not_told() -> None:
-    same = Change(urn="urn:pulumi:s::p::aws:ec2/vpc:Vpc::v", operation="same")
+    same = ResourceChange(urn="urn:pulumi:s::p::aws:ec2/vpc:Vpc::v", operation="same")
     assert impacts([same]) == () and report([same]).worst is Effect.NONE
 
 

@@ -5,14 +5,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.plan.aws.capacity import fallbacks
 from landbridge.plan.aws.images import pool_image
-from landbridge.plan.aws.nics import pool_interfaces
 from landbridge.plan.cost import spend
+from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.addresses import ip_budget, outside, overlaps
 from landbridge.plan.network.endpoints import endpoint_services, unreachable
-from landbridge.plan.storage import faults, pools_elsewhere, ports, resolve, zones
-from landbridge.plan.zones import meeting, pool_zones, storage_zone
+from landbridge.plan.storage import pools_elsewhere, ports, resolve, storage_violations, zones
+from landbridge.plan.zones import common_zones, pool_zones, storage_zone
 from tests.unit.core.samples import GOOD
 from tests.unit.plan.estates import built
 
@@ -102,7 +102,7 @@ def test_nothing_raises(region: str, aws: dict[str, Any], shares: dict[str, Any]
             assert pool_interfaces(pool, terms.instance)
         assert pool_image(own, pool).reference
         assert isinstance(pool_zones(pool, region), tuple)
-    together = meeting(own.aws.pools, region)
+    together = common_zones(own.aws.pools, region)
     assert set(together.zones).isdisjoint(together.absent)
     assert storage_zone(own) is None or own.aws.pools
     for budget in ip_budget(own):
@@ -112,7 +112,7 @@ def test_nothing_raises(region: str, aws: dict[str, Any], shares: dict[str, Any]
     assert {endpoint.kind for endpoint in endpoint_services(own)} <= {"gateway", "interface"}
     assert all(endpoint.why for endpoint in unreachable(own))
     for share in own.storage.in_aws().values():
-        assert all(fault.message for fault in faults(share, region))
+        assert all(fault.message for fault in storage_violations(share, region))
         assert resolve(share).servers >= 1 and ports(share)
         assert set(pools_elsewhere(own, share)) <= {pool.name for pool in own.aws.pools}
         assert isinstance(zones(own, share), tuple)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from landbridge.environment import Pool
-from landbridge.plan.aws.capacity import Terms, fallbacks, kept_nodes, terms
 from landbridge.plan.aws.pool import pool_args
+from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes, terms
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.plan.estates import REGION, pools
 

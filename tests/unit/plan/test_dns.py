@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from landbridge.environment import Dns
 from landbridge.findings import DataPath
 from landbridge.plan.cost import spend
-from landbridge.plan.cost.names import names_spend
+from landbridge.plan.cost.dns import dns_spend
 from landbridge.plan.network import dns
 from landbridge.plan.network.addresses import ip_budget
-from landbridge.plan.network.name_servers import server_hosts
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.name_servers import name_server_hosts
 from tests.unit.core.samples import environment, findings, shipped
 
 TWO = {("aws", "pools", 0, "capacity"): [{"kind": "on_demand", "zones": ["use1-az6", "use1-az4", "use1-az2"]}]}
@@ -103,13 +103,13 @@ def test_reverse_domains_hold_a_range_and_nothing_else(address: int, prefix: int
 @given(st.ip_addresses(v=4, network="10.20.0.0/16"))
 def test_the_sites_own_servers_leave_none_to_make(address: IPv4Address) -> None:
     own = environment(named({"resolvers": [str(address)]}))
-    assert server_hosts(own) == () and dns.server_addresses(own) == (str(address),)
+    assert name_server_hosts(own) == () and dns.server_addresses(own) == (str(address),)
 
 
 def test_a_router_is_made_no_name_server() -> None:
     line = {"kind": "direct_connect", "connection": "dxcon-abcd1234", "vlan": 100, "gateway_address": "10.99.0.1"}
-    assert server_hosts(environment(named())) == ("gw01", "ctl01")
-    assert server_hosts(environment({**named(), ("link",): line})) == ("db01", "ctl01")
+    assert name_server_hosts(environment(named())) == ("gw01", "ctl01")
+    assert name_server_hosts(environment({**named(), ("link",): line})) == ("db01", "ctl01")
 
 
 def test_rules_have_names_that_resolver_takes() -> None:
@@ -141,5 +141,5 @@ def test_services_in_aws_have_names_in_the_zone_and_nobody_is_forwarded_to() -> 
     assert args is not None and args.site is None and records is not None
     served = service_hosts(cloud)
     assert records.hosts == {name: str(served.addresses[name]) for name in served.addresses} and records.hosts
-    assert dns.resolver_addresses(cloud) == {} and server_hosts(cloud) == ()
-    assert [item.what for item in names_spend(cloud)] == ["zone aws.cluster.internal"]
+    assert dns.resolver_addresses(cloud) == {} and name_server_hosts(cloud) == ()
+    assert [item.what for item in dns_spend(cloud)] == ["zone aws.cluster.internal"]

@@ -8,14 +8,14 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.firewall import (
+from landbridge.plan.network.hosts import hosts
+from landbridge.plan.site.firewall import (
     MOUNTD_PORT,
     firewall_rule_lines,
     firewall_rules,
     firewall_variables,
     node_ranges,
 )
-from landbridge.plan.site.hosts import hosts
 from tests.unit.core.samples import REMOVED, environment
 
 

@@ -8,7 +8,7 @@ from landbridge.catalog import gpus, platforms
 from landbridge.catalog.hardware.mig import mig_profiles
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.site.mig import gpu_numbers, place
+from landbridge.plan.site.mig import gpu_numbers, place_instances
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
@@ -42,7 +42,7 @@ def test_every_gpu_that_can_be_partitioned_has_profiles_and_no_other() -> None:
     ids=str,
 )
 def test_what_fits_is_placed(wanted: dict[str, int], placed: str) -> None:
-    found = place(H100, wanted)
+    found = place_instances(H100, wanted)
     assert "".join(str(start) for start, _ in found) == placed
     assert {name: [profile for _, profile in found].count(name) for name in wanted} == wanted
 
@@ -50,13 +50,13 @@ def test_what_fits_is_placed(wanted: dict[str, int], placed: str) -> None:
 @pytest.mark.parametrize("wanted", [{"1g.10gb": 8}, {"7g.80gb": 1, "1g.10gb": 1}, {"4g.40gb": 2}, {"2g.20gb": 4}])
 def test_what_does_not_fit_is_refused(wanted: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="do not fit on one GPU"):
-        place(H100, wanted)
+        place_instances(H100, wanted)
 
 
 @given(st.dictionaries(st.sampled_from(sorted(H100)), st.integers(1, 7), min_size=1, max_size=3))
 def test_no_two_instances_share_memory(wanted: dict[str, int]) -> None:
     try:
-        found = place(H100, wanted)
+        found = place_instances(H100, wanted)
     except ValueError:
         return
     taken = [slice_ for start, name in found for slice_ in range(start, start + H100[name].size)]

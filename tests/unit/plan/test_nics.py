@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from landbridge.catalog import instances
 from landbridge.environment import NicPolicy, Pool
-from landbridge.plan.aws.nics import Nic, addresses_per_node, layout_faults, nic_layout, pool_interfaces, unused_efa
+from landbridge.plan.instances.network_interfaces import (
+    PlannedInterface,
+    addresses_per_node,
+    interface_violations,
+    nic_layout,
+    pool_interfaces,
+    unused_efa,
+)
 
 POLICIES = get_args(NicPolicy)
 TYPES = tuple(instances())
@@ -22,11 +29,11 @@ def test_p5_has_33_interfaces_and_one_address() -> None:
     layout = nic_layout("p5.48xlarge")
     assert len(layout) == 33
     assert layout[:3] == (
-        Nic(0, 0, "interface", ip=True),
-        Nic(0, 1, "efa-only", ip=False),
-        Nic(1, 0, "efa-only", ip=False),
+        PlannedInterface(0, 0, "interface", ip=True),
+        PlannedInterface(0, 1, "efa-only", ip=False),
+        PlannedInterface(1, 0, "efa-only", ip=False),
     )
-    assert layout[-1] == Nic(31, 0, "efa-only", ip=False)
+    assert layout[-1] == PlannedInterface(31, 0, "efa-only", ip=False)
     assert addresses_per_node("p5.48xlarge") == 1
 
 
@@ -66,7 +73,7 @@ def test_what_ec2_asks_of_every_layout(name: str, policy: NicPolicy) -> None:
         assert nic.device < card.interfaces
         assert nic.type in card.types
         assert nic.ip == (nic.type != "efa-only")
-    assert layout_faults(kind, layout) == ()
+    assert interface_violations(kind, layout) == ()
     assert unused_efa(kind, layout) == frozenset()
 
 
@@ -86,7 +93,7 @@ def test_policies_differ_in_addresses_only_as_they_say(name: str) -> None:
 def test_without_efa_only_addresses_are_left(name: str, policy: NicPolicy) -> None:
     layout = nic_layout(name, policy, efa=False)
     assert all(nic.type == "interface" and nic.ip for nic in layout)
-    assert layout_faults(instances()[name], layout) == ()
+    assert interface_violations(instances()[name], layout) == ()
 
 
 def test_gb200_has_efa_on_odd_cards_and_addresses_on_even_ones() -> None:
@@ -114,8 +121,8 @@ def test_gb200_has_efa_on_odd_cards_and_addresses_on_even_ones() -> None:
     ],
 )
 def test_what_ec2_refuses(name: str, nics: list[Any], index: int | None, says: str) -> None:
-    layout = [Nic(card, device, kind, kind != "efa-only") for card, device, kind in nics]
-    faults = layout_faults(instances()[name], layout)
+    layout = [PlannedInterface(card, device, kind, kind != "efa-only") for card, device, kind in nics]
+    faults = interface_violations(instances()[name], layout)
     assert [fault.index for fault in faults if says in fault.message] == [index], faults
     assert all(fault.fix for fault in faults)
 
@@ -125,8 +132,8 @@ def test_a_layout_by_hand_is_judged_not_crashed_on(data: st.DataObject) -> None:
     """Without faults a list is one that EC2 takes: the rules of its API hold, stated here a second time."""
     kind = instances()[data.draw(st.sampled_from(TYPES))]
     nic = st.tuples(st.integers(0, 18), st.integers(0, 4), st.sampled_from(["interface", "efa", "efa-only"]))
-    nics = [Nic(card, device, type_, True) for card, device, type_ in data.draw(st.lists(nic, max_size=6))]
-    if layout_faults(kind, nics):
+    nics = [PlannedInterface(card, device, type_, True) for card, device, type_ in data.draw(st.lists(nic, max_size=6))]
+    if interface_violations(kind, nics):
         return
     places = [(nic.network_card, nic.device) for nic in nics]
     assert places.count((0, 0)) == 1 and len(places) == len(set(places))
@@ -142,14 +149,17 @@ def pool(**more: Any) -> Pool:
 
 def test_interfaces_written_by_hand_are_taken_as_they_are() -> None:
     own = ({"card": 0, "device": 0, "type": "efa"}, {"card": 3, "device": 1, "type": "efa-only"})
-    assert pool_interfaces(pool(interfaces=own)) == (Nic(0, 0, "efa", True), Nic(3, 1, "efa-only", False))
+    assert pool_interfaces(pool(interfaces=own)) == (
+        PlannedInterface(0, 0, "efa", True),
+        PlannedInterface(3, 1, "efa-only", False),
+    )
 
 
 def test_a_pool_lays_out_what_it_says() -> None:
     assert pool_interfaces(pool(nics="legacy")) == nic_layout("p5.48xlarge", "legacy")
-    assert pool_interfaces(pool(efa=False)) == (Nic(0, 0, "interface", True),)
+    assert pool_interfaces(pool(efa=False)) == (PlannedInterface(0, 0, "interface", True),)
     assert pool_interfaces(pool(), "p4d.24xlarge") == nic_layout("p4d.24xlarge")
-    assert pool_interfaces(pool(instance="p9.huge")) == (Nic(0, 0, "interface", True),)
+    assert pool_interfaces(pool(instance="p9.huge")) == (PlannedInterface(0, 0, "interface", True),)
 
 
 def test_addresses_of_a_p5_are_those_that_the_docs_name() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.plan.slurm.reservations import closed, reservations
+from landbridge.plan.slurm.reservations import reservations, unavailable_windows
 from tests.unit.core.samples import environment
 
 POOL = ("aws", "pools", 0)
@@ -52,7 +52,7 @@ def test_a_moment_is_either_in_a_block_or_closed(days: list[tuple[int, int]]) ->
         block(number, starts=opens.isoformat(), ends=ends.isoformat()) for number, (opens, ends) in enumerate(windows)
     ]
     site = environment({(*POOL, "capacity"): bought})
-    spans = list(closed(site.aws.pools[0], site.region))
+    spans = list(unavailable_windows(site.aws.pools[0], site.region))
     open_ones = [(opens, ends - DRAIN) for opens, ends in windows]
     for moment in sorted({one + shift for pair in open_ones for one in pair for shift in (-DRAIN / 2, DRAIN / 2)}):
         inside = any(opens <= moment < closes for opens, closes in open_ones)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError
-from landbridge.plan.alone import alone
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.aws.accounting import database_args
@@ -17,6 +16,7 @@ from landbridge.plan.aws.controller import controller_args
 from landbridge.plan.aws.login import login_args
 from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules
 from landbridge.plan.aws.pool import SecurityGroupRule, pool_security_group_rules
+from landbridge.plan.standalone import standalone_environment
 from tests.unit.core.test_cloud_site import BUILT
 
 IMAGE = "ami-0123456789abcdef0"
@@ -26,7 +26,9 @@ def served(
     zone: str = "use1-az4", region: str = "us-east-1", aws: dict[str, Any] | None = None, **own: Any
 ) -> Environment:
     services = {"zone": zone, "image": IMAGE, **own}
-    return alone("lab", region, owner="a@b.example", cost_center="1", aws={**(aws or {}), "services": services})
+    return standalone_environment(
+        "lab", region, owner="a@b.example", cost_center="1", aws={**(aws or {}), "services": services}
+    )
 
 
 def machines(environment: Environment) -> tuple[MachinePlan, ...]:
@@ -38,14 +40,18 @@ def machines(environment: Environment) -> tuple[MachinePlan, ...]:
 @given(count=st.integers(0, 8), cidr=st.sampled_from(["10.60.0.0/16", "10.0.0.0/18", "172.16.0.0/20"]))
 def test_hosts_have_addresses_of_their_own_inside_of_what_is_kept_for_them(count: int, cidr: str) -> None:
     services = {"zone": "use1-az4", "image": IMAGE, "login": {"count": count}}
-    site = alone("lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": services})
+    site = standalone_environment(
+        "lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": services}
+    )
     found = machines(site)
     addresses = [IPv4Address(one.address) for one in found]
     assert len(set(addresses)) == len(found) == count + 1
     assert all(one in IPv4Network(cidr) for one in addresses)
     # One more host changes none of the others.
     more = {**services, "login": {"count": min(count + 1, 8)}}
-    again = alone("lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": more})
+    again = standalone_environment(
+        "lab", "us-east-1", owner="a@b.example", cost_center="1", cidr=cidr, aws={"services": more}
+    )
     assert machines(again)[: len(found)] == found
 
 
@@ -144,7 +150,7 @@ def test_a_host_without_an_address_is_refused_with_words() -> None:
 
 
 def test_nothing_is_planned_where_a_site_serves() -> None:
-    site = alone("lab", "us-east-1", owner="a@b.example", cost_center="1")
+    site = standalone_environment("lab", "us-east-1", owner="a@b.example", cost_center="1")
     assert (controller_args(site), login_args(site), database_args(site)) == (None, None, None)
     assert state_volume(site, None) == {}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.firewall import firewall_rules
+from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.storage import cloud_mounts
 from tests.unit.core.samples import environment
 from tests.unit.core.test_cloud_site import BUILT

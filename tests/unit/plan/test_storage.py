@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from landbridge.catalog import storage as facts
 from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
-from landbridge.plan.storage import Share, addresses, faults, pools_elsewhere, ports, resolve, zone, zones
+from landbridge.plan.storage import Share, addresses, pools_elsewhere, ports, resolve, storage_violations, zone, zones
 from tests.unit.core.samples import environment
 
 _ADAPTER: TypeAdapter[FsxLustre | FsxOpenZfs | Efs] = TypeAdapter(FsxLustre | FsxOpenZfs | Efs)
@@ -24,7 +24,7 @@ def lustre(**keys: Any) -> Share:
 
 
 def refused(own: Share, region: str | None = None) -> list[str]:
-    return [fault.key for fault in faults(own, region)]
+    return [fault.key for fault in storage_violations(own, region)]
 
 
 DRA = [{"folder": "/data", "data_class": "internal"}]
@@ -75,8 +75,8 @@ MANY = [{"folder": f"/d{number}", "bucket": f"s3://bucket-{number}"} for number 
     ],
 )
 def test_what_fsx_refuses_of_lustre(keys: dict[str, Any], key: str, says: str) -> None:
-    found = [fault for fault in faults(lustre(**keys)) if fault.key == key]
-    assert found, faults(lustre(**keys))
+    found = [fault for fault in storage_violations(lustre(**keys)) if fault.key == key]
+    assert found, storage_violations(lustre(**keys))
     assert says in f"{found[0].message}; {found[0].fix}"
 
 
@@ -94,7 +94,7 @@ def test_what_fsx_refuses_of_lustre(keys: dict[str, Any], key: str, says: str) -
     ],
 )
 def test_what_the_others_refuse(kind: str, keys: dict[str, Any], key: str, says: str) -> None:
-    (found,) = faults(share(kind, **keys))
+    (found,) = storage_violations(share(kind, **keys))
     assert found.key == key and says in f"{found.message}; {found.fix}"
 
 
@@ -118,7 +118,7 @@ def test_what_the_others_refuse(kind: str, keys: dict[str, Any], key: str, says:
     ],
 )
 def test_what_can_be_had_has_no_fault(own: Share) -> None:
-    assert faults(own, "us-east-1") == ()
+    assert storage_violations(own, "us-east-1") == ()
 
 
 @given(st.data())
@@ -127,16 +127,16 @@ def test_the_size_that_a_fault_proposes_is_one(data: st.DataObject) -> None:
     rate = data.draw(st.sampled_from(row.throughput)) if row.throughput else None
     size = data.draw(st.integers(1, 200_000))
     keys = {"deployment": row.deployment, "storage_type": row.storage, "throughput": rate}
-    found = [fault for fault in faults(lustre(**keys, capacity_gib=size)) if fault.key == "capacity_gib"]
+    found = [fault for fault in storage_violations(lustre(**keys, capacity_gib=size)) if fault.key == "capacity_gib"]
     if found:
         better = int(str(found[0].fix).rsplit(" ", 1)[1])
         assert better > size
-        assert faults(lustre(**keys, capacity_gib=better)) == ()
+        assert storage_violations(lustre(**keys, capacity_gib=better)) == ()
 
 
 def test_what_a_region_does_not_have() -> None:
     assert refused(share("fsx_openzfs"), "us-east-1") == []
-    (found,) = faults(share("fsx_openzfs"), "ap-east-1")
+    (found,) = storage_violations(share("fsx_openzfs"), "ap-east-1")
     assert found.key == "deployment" and "single_az_ha_1" in str(found.fix)
     assert refused(share("fsx_openzfs", deployment="single_az_1"), "ap-east-1") == []
     assert refused(share("fsx_openzfs"), "mars-north-1") == [], "of an unknown region nothing is known"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.catalog import instances, zones
-from landbridge.plan.zones import environment_zones, meeting, offered_zones, pool_zones, storage_zone
+from landbridge.plan.zones import common_zones, environment_zones, offered_zones, pool_zones, storage_zone
 from tests.unit.core.samples import environment
 from tests.unit.plan.estates import REGION, TYPES, ZONES, bodies, built
 
@@ -49,7 +49,7 @@ def test_an_equivalent_type_is_offered_where_it_is_offered() -> None:
 
 def test_pools_meet_or_it_says_who_is_missing_where() -> None:
     own = two([od("use1-az2", "use1-az4")], [od("use1-az4", "use1-az6")])
-    found = meeting(own.aws.pools, REGION)
+    found = common_zones(own.aws.pools, REGION)
     assert found.zones == ("use1-az4",)
     assert found.absent == {"use1-az2": ("b",), "use1-az6": ("a",)}
 

@@ -14,7 +14,7 @@ from landbridge.environment.onprem.onprem import Packages
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
-from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.network.name_servers import name_server_hosts
 
 # Every group that a host can be in, besides the first: that of every host (see `top_group`).
 GROUPS = (
@@ -63,7 +63,7 @@ class ServiceHosts:
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class InventoryHost:
     """One machine that Ansible configures. `platform` is None for hosts without GPUs, `rack` for those nobody placed."""
 
     name: str
@@ -89,7 +89,7 @@ def top_group(environment: Environment) -> str:
     return GROUPS[0] if environment.onprem is not None else "services"
 
 
-def hosts(environment: Environment) -> tuple[Host, ...]:
+def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
     """Every host, services first, in the file's order.
 
     Raises ValueError for a service host without an address, which `landbridge check` reports with its place.
@@ -106,7 +106,7 @@ def hosts(environment: Environment) -> tuple[Host, ...]:
             raise ValueError(f"host {name} has no address: add it under {at}.addresses")
         platform, rack = machines.get(name, (None, None))
         groups = _groups(environment, served, name, name in machines)
-        found.append(Host(name, addresses[name], served.site, groups, platform, rack))
+        found.append(InventoryHost(name, addresses[name], served.site, groups, platform, rack))
     return tuple(found)
 
 
@@ -166,7 +166,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
         # A leased line ends at a router that others look after.
         "site_gateway": name == served.gateway and ends_tunnels(environment),
-        "site_dns": name in server_hosts(environment),
+        "site_dns": name in name_server_hosts(environment),
         "mlflow": name == served.mlops,
         # A standby controller runs the burst controller too; a lease says which of the two acts.
         "burst": name in served.controllers and bool(environment.aws.pools),

@@ -12,14 +12,13 @@ from typing import Any
 
 from landbridge import hostlist
 from landbridge.environment import DirectConnect, Environment, NfsHome
-from landbridge.plan.aws.machine import SLURMCTLD_PORT, SLURMDBD_PORT
-from landbridge.plan.aws.pool import SLURMD_PORT, SRUN_PORTS
-from landbridge.plan.network.gateway import linked_gateways
+from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
-from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
-from landbridge.plan.site.hosts import GROUPS, ServiceHosts, service_hosts, top_group
+from landbridge.plan.site.gateway import linked_gateways
 from landbridge.plan.site.site_shares import site_lustre
+from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 
 #: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 1035 (DNS), RFC 7296 and 3948 (IKE, ESP in UDP), RFC 4271 (BGP).
 NFS_PORT, DNS_PORT, BGP_PORT, IKE_PORTS = 2049, 53, 179, (500, 4500)
@@ -184,7 +183,7 @@ def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[st
 
 
 def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
-    if server_hosts(environment):
+    if name_server_hosts(environment):
         for protocol in ("udp", "tcp"):
             asking = (str(served.cidr), *_cloud(environment))
             yield (

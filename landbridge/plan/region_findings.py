@@ -6,7 +6,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding
 
 
-def moved(finding: Finding, region: str, there: Environment) -> Finding | None:
+def in_other_region(finding: Finding, region: str, there: Environment) -> Finding | None:
     """A finding about `there`, which is `in_region(environment, region)`; None for one that is not about the region.
 
     What is about a region or a range there, about a pool's capacity there, or about its type being there, is about the region.
@@ -18,9 +18,9 @@ def moved(finding: Finding, region: str, there: Environment) -> Finding | None:
     return replace(finding, path=path, related=tuple(dict.fromkeys(related)))
 
 
-def at_region(finding: Finding, region: str, there: Environment) -> Finding:
-    """As `moved`; what is about something else is told at the region's key."""
-    found = moved(finding, region, there)
+def in_other_region_or_at_its_key(finding: Finding, region: str, there: Environment) -> Finding:
+    """As `in_other_region`; what is about something else is told at the region's key."""
+    found = in_other_region(finding, region, there)
     return found or replace(finding, path=("aws", "other_regions", region), related=())
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from landbridge.catalog import Price, PriceRange, instances, limits, price_of
 from landbridge.catalog.aws.prices import What
 from landbridge.environment import Environment
-from landbridge.plan.aws.capacity import Terms
+from landbridge.plan.instances.capacity import Terms
 
 _PURCHASE: dict[str, What] = {
     "on_demand": "on_demand",

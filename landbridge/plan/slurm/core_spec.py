@@ -24,7 +24,7 @@ def system_memory(memory_mib: int) -> int:
     return min(MOST_MEMORY, memory_mib // MEMORY_PART) // GIB * GIB
 
 
-def cores_of_a_gpu(sockets: int, cores_per_socket: int, kept: int, gpus: int, by_socket: Sequence[int]) -> int:
+def cores_per_gpu(sockets: int, cores_per_socket: int, kept: int, gpus: int, by_socket: Sequence[int]) -> int:
     """Whole cores that every GPU (or part of one) has, so that a job for each fits at the same time.
 
     `kept` are the system's cores; `by_socket` says how many GPUs hang on each socket, nothing where that is not known.

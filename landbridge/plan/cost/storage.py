@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment, FsxLustre, FsxOpenZfs
-from landbridge.plan.cost.lines import Item, Unpriced, by_volume, monthly
-from landbridge.plan.cost.pools import only_class
+from landbridge.plan.cost.bill_lines import BillItem, Unpriced, by_volume, monthly
+from landbridge.plan.cost.pools import only_data_class
 from landbridge.plan.storage import Share, throughput
 
 
-def storage_spend(environment: Environment) -> Iterator[Item]:
+def storage_spend(environment: Environment) -> Iterator[BillItem]:
     """File systems in AWS, billed while they exist, and the hub, billed by what it holds."""
     for path, share in environment.storage.in_aws().items():
         yield from _share(environment, path[-1], share)
@@ -17,7 +17,7 @@ def storage_spend(environment: Environment) -> Iterator[Item]:
             yield by_volume(f"the hub's bucket of {name}", "storage", "s3_standard", environment.region, name)
 
 
-def _share(environment: Environment, name: str, share: Share) -> Iterator[Item]:
+def _share(environment: Environment, name: str, share: Share) -> Iterator[BillItem]:
     region, data_class = environment.region, _class_of(environment, share)
     if isinstance(share, FsxLustre):
         if share.storage_type == "intelligent_tiering" or share.capacity_gib is None:
@@ -51,4 +51,4 @@ def _class_of(environment: Environment, share: Share) -> str | None:
     """The one data class that a file system shows, else the only one that AWS may hold."""
     shown = {own.data_class for own in share.repositories} if isinstance(share, FsxLustre) else set()
     named = {name for name in shown if name is not None}
-    return next(iter(named)) if len(named) == 1 and None not in shown else only_class(environment)
+    return next(iter(named)) if len(named) == 1 and None not in shown else only_data_class(environment)

@@ -4,10 +4,10 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.dns import aws_domains, reverse_zones, site_domain
-from landbridge.plan.network.name_servers import server_hosts
+from landbridge.plan.network.hosts import InventoryHost, hosts
+from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.hosts import Host, hosts
 
 Variables = dict[str, Any]
 
@@ -15,7 +15,7 @@ Variables = dict[str, Any]
 def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
     """The variables of the role `site_dns`; whom to ask in AWS is there once there are outputs."""
     dns, onprem = environment.dns, environment.onprem
-    if dns is None or onprem is None or not server_hosts(environment):
+    if dns is None or onprem is None or not name_server_hosts(environment):
         return {}
     domain = site_domain(environment)
     found: Variables = {
@@ -30,6 +30,6 @@ def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -
     return found
 
 
-def site_dns_host(environment: Environment, host: Host) -> Variables:
+def site_dns_host(environment: Environment, host: InventoryHost) -> Variables:
     """What differs from server to server: the address it listens on, beside whatever else has port 53 there."""
-    return {"site_dns_listen": [host.address]} if host.name in server_hosts(environment) else {}
+    return {"site_dns_listen": [host.address]} if host.name in name_server_hosts(environment) else {}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from landbridge.environment.base import Scalar
 
 
-def merged(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None]) -> dict[str, Scalar]:
+def with_overrides(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None]) -> dict[str, Scalar]:
     """Settings with a site's own on top: a value replaces (whatever the key's case), None deletes."""
     spelling = {key.casefold(): key for key in settings}
     found = dict(settings)
@@ -18,6 +18,6 @@ def merged(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None
     return found
 
 
-def written(value: Scalar) -> str:
+def setting_text(value: Scalar) -> str:
     """A setting's value as Slurm writes it."""
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.outputs import FileSystemOutput, StackOutputs
-from landbridge.plan.site.hosts import service_hosts
 
 #: The name of the homes among the stack's file systems.
 SHARE = "home"
@@ -25,7 +25,7 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
     return [_built(built, home.mount)]
 
 
-def exporters_mounts(environment: Environment) -> list[dict[str, Any]]:
+def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
     """What the host that exports the homes mounts instead: its own folder, where every other host has it."""
     home = environment.storage.home
     if not isinstance(home, NfsHome) or home.export == home.mount:
@@ -49,7 +49,7 @@ def _built(one: FileSystemOutput, mount: str) -> dict[str, Any]:
     return {"server": server, "export": export, "mount": mount, "options": f"{one.options},nosuid,nodev"}
 
 
-def homes_in_aws(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:
+def aws_home_variables(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:
     """What clients make in homes that no host of ours exports: a folder for each user. Nothing before they are mounted."""
     home = environment.storage.home
     if isinstance(home, NfsHome | ExternalNfsHome) or not home_mounts(environment, outputs):

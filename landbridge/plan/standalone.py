@@ -14,7 +14,7 @@ _NOBODY = "192.0.2.1"
 _HOST = "unused"
 
 
-def alone(
+def standalone_environment(
     cluster: str,
     region: str,
     *,

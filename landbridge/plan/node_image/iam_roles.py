@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from landbridge.plan.aws.hub import document
-from landbridge.plan.aws.policies import Place, allow, service_trust, session
+from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, session
+from landbridge.plan.policy_document import document
 
 #: By which Systems Manager's agent gets its orders; they know no resources.
 _ORDERS = [
@@ -21,7 +21,7 @@ _MADE = {"StringEquals": {"aws:ResourceTag/CreatedBy": "EC2 Image Builder"}}
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ImageBuildResources:
     """What a build uses, by ARN: the archive with the roles, the log group, and the component that says what to do."""
 
     archive: str
@@ -34,7 +34,7 @@ def builder_trust() -> str:
     return document([service_trust("ec2.amazonaws.com")])
 
 
-def builder_policy(place: Place, parts: Parts) -> str:
+def builder_policy(place: ArnContext, parts: ImageBuildResources) -> str:
     """Fetch the roles, say what is being done, and answer Image Builder. No secret, no parameter, no bucket of data.
 
     Source: AWS Managed Policy Reference, AmazonSSMManagedInstanceCore and EC2InstanceProfileForImageBuilder, less what a build does not use.
@@ -60,7 +60,7 @@ def prune_trust(account: str) -> str:
     return document([service_trust("imagebuilder.amazonaws.com", account)])
 
 
-def prune_policy(place: Place, name: str) -> str:
+def prune_policy(place: ArnContext, name: str) -> str:
     """Remove old images of one name, and their snapshots.
 
     Source: AWS Managed Policy Reference, EC2ImageBuilderLifecycleExecutionPolicy, without containers and other images.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.plan.aws.hub import ACCOUNT_DIGITS
+from landbridge.plan.resource_names import ACCOUNT_DIGITS
 
 Statement = dict[str, Any]
 
@@ -36,7 +36,7 @@ _CLASS = "landbridge:data-class"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArnContext:
     """Where the roles are: what ARNs are made of. `others`: more regions that nodes may be in."""
 
     cluster: str
@@ -78,7 +78,7 @@ def allow(
     return statement if condition is None else {**statement, "Condition": dict(condition)}
 
 
-def one_or_all(arns: Sequence[str]) -> str | list[str]:
+def single_or_list(arns: Sequence[str]) -> str | list[str]:
     """As policies are written: one resource stands without a list."""
     return arns[0] if len(arns) == 1 else list(arns)
 
@@ -90,7 +90,7 @@ def service_trust(service: str, account: str | None = None) -> Statement:
     return statement if account is None else {**statement, "Condition": condition}
 
 
-def onprem_trust(account: str, common_names: Sequence[str], anchor: str | None = None) -> Statement:
+def roles_anywhere_trust(account: str, common_names: Sequence[str], anchor: str | None = None) -> Statement:
     """IAM Roles Anywhere may take the role for certificates of these hosts, through this anchor of this account.
 
     Without an anchor of Landbridge's own it is any anchor of the account: whoever made it answers for its CA.
@@ -107,7 +107,7 @@ def onprem_trust(account: str, common_names: Sequence[str], anchor: str | None =
     }
 
 
-def restricted(partition: str, classes: Sequence[str], bucket_prefixes: Sequence[str]) -> list[Statement]:
+def deny_restricted_classes(partition: str, classes: Sequence[str], bucket_prefixes: Sequence[str]) -> list[Statement]:
     """Deny, whatever else allows it, everything of a class that must stay on-prem: by its buckets' names and by its tag.
 
     Landbridge makes no such bucket; this holds for one that somebody makes, and for rights that the file gives besides.
@@ -151,7 +151,7 @@ def node(bucket_arns: Sequence[str], key_arns: Sequence[str], secret_arn: str) -
     return [*hub(bucket_arns, key_arns), allow("ReadSlurmKey", ["secretsmanager:GetSecretValue"], secret_arn)]
 
 
-def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]:
+def launch(place: ArnContext, node_role_arn: str, secret_arn: str) -> list[Statement]:
     """What the burst controller starts nodes with: launch and tag instances of its own cluster, and publish Slurm's key.
 
     Source: Service Authorization Reference, "Actions defined by Amazon EC2", RunInstances; EC2 User Guide, "Use a Systems Manager
@@ -182,7 +182,7 @@ def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]
         allow(
             "TagLater",
             ["ec2:CreateTags"],
-            one_or_all(place.nodes("instance")),
+            single_or_list(place.nodes("instance")),
             {
                 **place.owned,
                 "ForAllValues:StringEquals": {"aws:TagKeys": LATER_TAGS},
@@ -203,20 +203,23 @@ def launch(place: Place, node_role_arn: str, secret_arn: str) -> list[Statement]
     ]
 
 
-def terminate(place: Place) -> list[Statement]:
+def terminate(place: ArnContext) -> list[Statement]:
     """End instances of this cluster, and what a launch made for them and nothing uses any more; and find both."""
     of_a_launch = {**place.owned, "StringLike": {"aws:ResourceTag/landbridge:launch": "lb-*"}}
     return [
         allow("See", ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"], "*"),
-        allow("End", ["ec2:TerminateInstances"], one_or_all(place.nodes("instance")), place.owned),
-        allow("EndVolumes", ["ec2:DeleteVolume"], one_or_all(place.nodes("volume")), of_a_launch),
+        allow("End", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), place.owned),
+        allow("EndVolumes", ["ec2:DeleteVolume"], single_or_list(place.nodes("volume")), of_a_launch),
         allow(
-            "EndInterfaces", ["ec2:DeleteNetworkInterface"], one_or_all(place.nodes("network-interface")), of_a_launch
+            "EndInterfaces",
+            ["ec2:DeleteNetworkInterface"],
+            single_or_list(place.nodes("network-interface")),
+            of_a_launch,
         ),
     ]
 
 
-def read(place: Place) -> list[Statement]:
+def read(place: ArnContext) -> list[Statement]:
     """See what there is and what it costs."""
     budgets = f"arn:{place.partition}:budgets::{place.account}:budget/{place.cluster}*"
     shares = f"arn:{place.partition}:elasticfilesystem:{place.region}:{place.account}:file-system/*"
@@ -228,7 +231,7 @@ def read(place: Place) -> list[Statement]:
     ]
 
 
-def secret(place: Place, secret_arn: str, key_arn: str) -> list[Statement]:
+def secret(place: ArnContext, secret_arn: str, key_arn: str) -> list[Statement]:
     """Read one secret, and use its key for nothing but secrets."""
     via = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}
     return [
@@ -237,7 +240,7 @@ def secret(place: Place, secret_arn: str, key_arn: str) -> list[Statement]:
     ]
 
 
-def session(place: Place) -> list[Statement]:
+def session(place: ArnContext) -> list[Statement]:
     """What Systems Manager's agent needs for sessions and for ssh through them; it runs no commands and reads no parameters.
 
     Source: Systems Manager User Guide, "Create a custom IAM role for Session Manager".

@@ -18,10 +18,9 @@ from landbridge.environment import (
     Spot,
     capacity_zones,
 )
-from landbridge.plan.args import Args
+from landbridge.plan.args import Args, MarketKind
 from landbridge.plan.zones import offered_zones
 
-MarketKind = Literal["on-demand", "spot", "capacity-block"]
 Strategy = Literal["cluster", "partition", "spread"]
 
 

@@ -45,7 +45,7 @@ class Unpriced:
     why: str
 
 
-Item = SpendLine | Unpriced
+BillItem = SpendLine | Unpriced
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Spend:
         return found
 
 
-def hourly(what: str, name: str, region: str, count: float, kind: What = "network") -> Iterator[Item]:
+def hourly(what: str, name: str, region: str, count: float, kind: What = "network") -> Iterator[BillItem]:
     """A line for something billed by the hour whatever runs, `count` times."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):
@@ -111,7 +111,7 @@ def monthly(
     kind: What = "storage",
     data_class: str | None = None,
     note: str | None = None,
-) -> Iterator[Item]:
+) -> Iterator[BillItem]:
     """A line for something billed by the month, as what is stored is: `units` of what the price is for."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):

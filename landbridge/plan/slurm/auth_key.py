@@ -4,7 +4,7 @@ from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 
 
-def several_keys(environment: Environment) -> bool:
+def has_multiple_keys(environment: Environment) -> bool:
     """Whether daemons take several keys at once, so that one can be replaced while jobs run.
 
     Source: Slurm's guide to authentication plugins, "Multiple Key Setup" (from 24.05 on).
@@ -14,4 +14,4 @@ def several_keys(environment: Environment) -> bool:
 
 def key_file(environment: Environment) -> str:
     """The file, of a cluster with auth/slurm. Daemons that do not find the first of the two look for the second."""
-    return "/etc/slurm/slurm.jwks" if several_keys(environment) else "/etc/slurm/slurm.key"
+    return "/etc/slurm/slurm.jwks" if has_multiple_keys(environment) else "/etc/slurm/slurm.key"

@@ -1,7 +1,7 @@
 """Who signs what a controller asks slurmdbd, with auth/slurm."""
 
 from landbridge.environment import Environment
-from landbridge.plan.site.hosts import service_hosts
+from landbridge.plan.network.hosts import service_hosts
 
 
 def needs_sackd(environment: Environment) -> bool:
@@ -11,10 +11,10 @@ def needs_sackd(environment: Environment) -> bool:
     """
     served = service_hosts(environment)
     apart = any(name != served.database for name in served.controllers)
-    return environment.scheduler.auth == "slurm" and keeps_accounts(environment) and apart
+    return environment.scheduler.auth == "slurm" and has_accounting_storage(environment) and apart
 
 
-def keeps_accounts(environment: Environment) -> bool:
+def has_accounting_storage(environment: Environment) -> bool:
     """Whether slurm.conf, with what the site overrides, names a place for accounting: else nobody waits for a database."""
     overridden = environment.scheduler.overrides.slurm_conf.items()
     return not any(key.casefold() == "accountingstoragetype" and value is None for key, value in overridden)

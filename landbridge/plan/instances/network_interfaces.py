@@ -19,7 +19,7 @@ EFA_DEVICE_ON_FURTHER_CARDS = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Nic:
+class PlannedInterface:
     """One network interface of a launch. Only those with `ip` take an address of the subnet."""
 
     network_card: int
@@ -29,7 +29,7 @@ class Nic:
 
 
 @dataclass(frozen=True, slots=True)
-class LayoutFault:
+class InterfaceViolation:
     """What EC2 refuses: the interface by its place in the list (None: the list as a whole), why, and what would do."""
 
     index: int | None
@@ -37,7 +37,9 @@ class LayoutFault:
     fix: str
 
 
-def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: bool = True) -> tuple[Nic, ...]:
+def nic_layout(
+    instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: bool = True
+) -> tuple[PlannedInterface, ...]:
     """The interfaces of `instance_type`, primary first; without EFA, those that carry IP.
 
     `ip_optimised`: one address a node. `bandwidth`: addresses on every card that AWS names for IP traffic. `legacy`:
@@ -54,16 +56,18 @@ def nic_layout(instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: b
     )
 
 
-def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[Nic, ...]:
+def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[PlannedInterface, ...]:
     """The interfaces of a pool's launches (of an equivalent type's where one is named), written by hand or laid out.
 
     A type that the catalogue does not know gets the one interface that every instance has.
     """
     if pool.interfaces:
-        return tuple(Nic(own.card, own.device, own.type, own.type != "efa-only") for own in pool.interfaces)
+        return tuple(
+            PlannedInterface(own.card, own.device, own.type, own.type != "efa-only") for own in pool.interfaces
+        )
     name = instance or pool.instance
     if name not in instances():
-        return (Nic(0, 0, "interface", ip=True),)
+        return (PlannedInterface(0, 0, "interface", ip=True),)
     return nic_layout(name, pool.nics, efa=pool.efa is not False)
 
 
@@ -72,7 +76,9 @@ def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -
     return sum(nic.ip for nic in nic_layout(instance_type, policy))
 
 
-def layout_faults(instance: InstanceType | None, nics: Sequence[Nic]) -> tuple[LayoutFault, ...]:
+def interface_violations(
+    instance: InstanceType | None, nics: Sequence[PlannedInterface]
+) -> tuple[InterfaceViolation, ...]:
     """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives.
 
     Where the type is not known: what EC2 refuses on every type.
@@ -80,76 +86,76 @@ def layout_faults(instance: InstanceType | None, nics: Sequence[Nic]) -> tuple[L
     return (*_primary(nics), *_places(instance, nics), *_cards(instance, nics))
 
 
-def unused_efa(instance: InstanceType, nics: Sequence[Nic]) -> frozenset[int]:
+def unused_efa(instance: InstanceType, nics: Sequence[PlannedInterface]) -> frozenset[int]:
     """The cards that could carry EFA and do not: their part of the fabric is paid for and idle."""
     return instance.efa_cards - {nic.network_card for nic in nics if nic.type != "interface"}
 
 
-def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[Nic]:
+def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[PlannedInterface]:
     """The interfaces of one card, that is to carry EFA or not, and IP where bandwidth is wanted."""
     if card.index == 0:
         # The primary interface can never be efa-only, so EFA comes second on card 0, or together with IP.
         separate = card.efa_only and card.interfaces > 1
-        yield Nic(0, 0, "efa" if efa and not separate else "interface", ip=True)
+        yield PlannedInterface(0, 0, "efa" if efa and not separate else "interface", ip=True)
         if efa and separate:
-            yield Nic(0, 1, "efa-only", ip=False)
+            yield PlannedInterface(0, 1, "efa-only", ip=False)
         return
     wants_ip = bandwidth and card.ip
     if efa:
         # One place for both, or a card that has EFA in no other way: the combined interface.
         combined = not card.efa_only or (wants_ip and card.interfaces < 2 and "efa" in card.types)
-        yield Nic(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
+        yield PlannedInterface(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
         if wants_ip and not combined and card.interfaces > 1:
-            yield Nic(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS, "interface", ip=True)
+            yield PlannedInterface(card.index, 1 - EFA_DEVICE_ON_FURTHER_CARDS, "interface", ip=True)
     elif wants_ip:
-        yield Nic(card.index, 0, "interface", ip=True)
+        yield PlannedInterface(card.index, 0, "interface", ip=True)
 
 
 def _used(card: NetworkCard, with_efa: frozenset[int]) -> bool:
     return card.index == 0 or card.index in with_efa
 
 
-def _legacy(card: NetworkCard, efa: bool, first_has_efa: bool) -> Nic:
+def _legacy(card: NetworkCard, efa: bool, first_has_efa: bool) -> PlannedInterface:
     if card.index == 0:
-        return Nic(0, 0, "efa" if efa else "interface", ip=True)
+        return PlannedInterface(0, 0, "efa" if efa else "interface", ip=True)
     # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
     device = 1 if first_has_efa and card.interfaces > 1 else 0
     combined = "efa" in card.types
-    return Nic(card.index, device, "efa" if combined else "efa-only", ip=combined)
+    return PlannedInterface(card.index, device, "efa" if combined else "efa-only", ip=combined)
 
 
-def _primary(nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+def _primary(nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
     first = next((index for index, nic in enumerate(nics) if (nic.network_card, nic.device) == (0, 0)), None)
     if first is None:
-        yield LayoutFault(None, "there is no primary interface", "add {card: 0, device: 0, type: interface}")
+        yield InterfaceViolation(None, "there is no primary interface", "add {card: 0, device: 0, type: interface}")
     elif nics[first].type == "efa-only":
         message = "the primary interface carries the node's address, so it cannot be efa-only"
-        yield LayoutFault(first, message, "type: interface, and efa-only as device 1 of the same card")
+        yield InterfaceViolation(first, message, "type: interface, and efa-only as device 1 of the same card")
 
 
-def _places(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+def _places(instance: InstanceType | None, nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
     seen: set[tuple[int, int]] = set()
     for index, nic in enumerate(nics):
         place = (nic.network_card, nic.device)
         if place in seen:
             message = f"card {nic.network_card} has device {nic.device} twice"
-            yield LayoutFault(index, message, "give every interface of a card a device of its own")
+            yield InterfaceViolation(index, message, "give every interface of a card a device of its own")
         seen.add(place)
         if instance is None:
             continue
         last = len(instance.cards) - 1
         if not 0 <= nic.network_card <= last:
             message = f"{instance.name} has no network card {nic.network_card}"
-            yield LayoutFault(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
+            yield InterfaceViolation(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
         elif not 0 <= nic.device < instance.cards[nic.network_card].interfaces:
             room = instance.cards[nic.network_card].interfaces
             message = f"card {nic.network_card} of {instance.name} has no device {nic.device}"
-            yield LayoutFault(
+            yield InterfaceViolation(
                 index, message, f"it takes {room}: devices 0 to {room - 1}" if room > 1 else "use device 0"
             )
 
 
-def _cards(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[LayoutFault]:
+def _cards(instance: InstanceType | None, nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
     efa: Counter[int] = Counter()
     for index, nic in enumerate(nics):
         card = None
@@ -160,9 +166,9 @@ def _cards(instance: InstanceType | None, nics: Sequence[Nic]) -> Iterator[Layou
         if instance is not None and card is not None and nic.type not in card.types:
             allowed = sorted(card.types)
             message = f"card {card.index} of {instance.name} takes no interface of type {nic.type}"
-            yield LayoutFault(index, message, f"it takes {', '.join(allowed)}")
+            yield InterfaceViolation(index, message, f"it takes {', '.join(allowed)}")
         elif nic.type != "interface":
             efa[nic.network_card] += 1
             if efa[nic.network_card] > 1:
                 message = f"card {nic.network_card} has more than one EFA interface"
-                yield LayoutFault(index, message, "one for each card, on other cards the next ones")
+                yield InterfaceViolation(index, message, "one for each card, on other cards the next ones")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.plan.cost.lines import Item, by_volume, hourly, monthly
+from landbridge.plan.cost.bill_lines import BillItem, by_volume, hourly, monthly
 from landbridge.plan.network.dns import resolver_args
 
 
-def names_spend(environment: Environment) -> Iterator[Item]:
+def dns_spend(environment: Environment) -> Iterator[BillItem]:
     """The zone, and where there is a site the addresses of both endpoints and what passes them."""
     args, region = resolver_args(environment), environment.region
     if args is None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.plan.cost.lines import Item, by_volume
+from landbridge.plan.cost.bill_lines import BillItem, by_volume
 
 
-def images_spend(environment: Environment) -> Iterator[Item]:
+def node_images_spend(environment: Environment) -> Iterator[BillItem]:
     """Snapshots are billed by the blocks that differ from those before, which nobody knows before."""
     for name, source in environment.aws.images.items():
         if source.build is not None:

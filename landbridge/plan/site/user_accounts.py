@@ -8,7 +8,7 @@ from landbridge.environment import Environment, NfsHome
 SECRET = "directory-password"
 
 
-def people_variables(environment: Environment) -> dict[str, Any]:
+def user_account_variables(environment: Environment) -> dict[str, Any]:
     """What the role `users` is given, on metal and for images of cloud nodes. No secret."""
     found = _directory(environment)
     if not found:
@@ -17,7 +17,7 @@ def people_variables(environment: Environment) -> dict[str, Any]:
     return {"users_directory": found, "landbridge_image_directory": {} if "bind_dn" in found else found}
 
 
-def people_of_server(environment: Environment) -> dict[str, Any]:
+def home_server_account_variables(environment: Environment) -> dict[str, Any]:
     """What the host that exports the homes does besides: it alone can make one for somebody new in the directory."""
     directory, home = environment.hosts.directory, environment.storage.home
     if directory is None or not directory.groups or not isinstance(home, NfsHome):

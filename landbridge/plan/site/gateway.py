@@ -6,10 +6,10 @@ from typing import Any
 
 from landbridge.environment import DirectConnect, Environment
 from landbridge.environment.link import LinkedSite, Tunnels
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.link import LINE, OWN, Connection, cipher_of, connections
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
-from landbridge.plan.site.hosts import service_hosts
 
 Variables = dict[str, Any]
 #: The file of our own tunnels' keys in the secrets folder; another site's has a dash and its name after it.

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResourceChange:
     """One step of a preview.
 
     `operation` is the engine's word. `paths` are the property paths that differ (`networkInterfaces[3].interfaceType`), as

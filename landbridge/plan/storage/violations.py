@@ -7,13 +7,13 @@ from itertools import combinations
 from landbridge.catalog import regions, services
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import FsxLustre, FsxOpenZfs
-from landbridge.plan.storage.chosen import Share, lustre_rows, resolve
+from landbridge.plan.storage.resolved import Share, lustre_rows, resolve
 
 _NAMES = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}
 
 
 @dataclass(frozen=True, slots=True)
-class StorageFault:
+class StorageViolation:
     """What AWS would refuse: the key of the share it is about, what is wrong, and what would be right."""
 
     key: str
@@ -21,7 +21,7 @@ class StorageFault:
     fix: str | None = None
 
 
-def faults(share: Share, region: str | None = None) -> tuple[StorageFault, ...]:
+def storage_violations(share: Share, region: str | None = None) -> tuple[StorageViolation, ...]:
     """Everything that AWS would refuse about one file system; with a region, what it does not have too."""
     if isinstance(share, FsxLustre):
         found = [*_lustre_shape(share), *_lustre_efa(share), *_lustre_s3(share), *_lustre_backups(share)]
@@ -32,60 +32,64 @@ def faults(share: Share, region: str | None = None) -> tuple[StorageFault, ...]:
     return (*found, *(_not_there(share, region) if region is not None else ()))
 
 
-def _lustre_shape(share: FsxLustre) -> Iterator[StorageFault]:
+def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
     """Sizes and throughputs. Source: FSx for Lustre User Guide, "Deployment and storage class options"."""
     known = facts().fsx_lustre
     if share.storage_type == "intelligent_tiering":
         elastic = known.intelligent_tiering
         if share.deployment != elastic.deployment:
-            yield StorageFault(
+            yield StorageViolation(
                 "deployment", f"intelligent tiering needs {elastic.deployment}", f"deployment: {elastic.deployment}"
             )
         if resolve(share).capacity_gib is not None:
-            yield StorageFault("capacity_gib", "intelligent tiering grows by itself and has no size", "leave it out")
+            yield StorageViolation(
+                "capacity_gib", "intelligent tiering grows by itself and has no size", "leave it out"
+            )
         step = elastic.throughput_step
         rate = share.throughput or step
         if rate % step or rate > elastic.throughput_max:
             near = min(-(-rate // step) * step, elastic.throughput_max)
             message = f"intelligent tiering carries multiples of {step} MB/s, up to {elastic.throughput_max}"
-            yield StorageFault("throughput", message, f"throughput: {near}")
+            yield StorageViolation("throughput", message, f"throughput: {near}")
         return
     rows = known.rows(share.deployment, share.storage_type)
     if not rows:
         other = sorted({row.storage for row in known.deployments if row.deployment == share.deployment})
         message = f"{share.deployment} has no {share.storage_type} disks"
-        yield StorageFault("storage_type", message, f"storage_type: {' or '.join(other)}" if other else None)
+        yield StorageViolation("storage_type", message, f"storage_type: {' or '.join(other)}" if other else None)
         return
     choices = sorted({rate for row in rows for rate in row.throughput})
     if share.throughput is not None and share.throughput not in choices:
         if choices:
             what = f"{share.deployment} with {share.storage_type} has no {share.throughput} MB/s per TiB"
-            yield StorageFault("throughput", what, f"one of {', '.join(str(rate) for rate in choices)}")
+            yield StorageViolation("throughput", what, f"one of {', '.join(str(rate) for rate in choices)}")
         else:
             base = f" (its {rows[0].baseline} MB/s per TiB)" if rows[0].baseline is not None else ""
-            yield StorageFault("throughput", f"{share.deployment} leaves no choice of throughput{base}", "leave it out")
+            yield StorageViolation(
+                "throughput", f"{share.deployment} leaves no choice of throughput{base}", "leave it out"
+            )
     yield from _lustre_size(share)
 
 
-def _lustre_size(share: FsxLustre) -> Iterator[StorageFault]:
+def _lustre_size(share: FsxLustre) -> Iterator[StorageViolation]:
     rate = resolve(share).throughput
     # With a throughput that there is not, any of the deployment's rows may be meant.
     rows = [row for row in lustre_rows(share) if not row.throughput or rate in row.throughput] or lustre_rows(share)
     if share.capacity_gib is None:
-        yield StorageFault("capacity_gib", f"{share.deployment} needs a size", f"capacity_gib: {rows[0].sizes[0]}")
+        yield StorageViolation("capacity_gib", f"{share.deployment} needs a size", f"capacity_gib: {rows[0].sizes[0]}")
     elif rows and not any(row.has_size(share.capacity_gib) for row in rows):
         above = min(row.next_size(share.capacity_gib) for row in rows)
         message = f"FSx for Lustre {share.deployment} has no size of {share.capacity_gib} GiB"
-        yield StorageFault("capacity_gib", message, f"the next size is {above}")
+        yield StorageViolation("capacity_gib", message, f"the next size is {above}")
 
 
-def _lustre_efa(share: FsxLustre) -> Iterator[StorageFault]:
+def _lustre_efa(share: FsxLustre) -> Iterator[StorageViolation]:
     """EFA from a minimum on. Source: FSx for Lustre User Guide, "EFA-enabled file systems", and the increments there."""
     if not share.efa:
         return
     known = facts().fsx_lustre.efa
     if share.deployment != known.deployment:
-        yield StorageFault("efa", f"EFA needs {known.deployment}", f"deployment: {known.deployment}, or efa: false")
+        yield StorageViolation("efa", f"EFA needs {known.deployment}", f"deployment: {known.deployment}, or efa: false")
         return
     rate = resolve(share).throughput
     step = known.step_gib.get(rate) if rate is not None and share.storage_type == "ssd" else None
@@ -95,109 +99,113 @@ def _lustre_efa(share: FsxLustre) -> Iterator[StorageFault]:
     smaller = [f"{least} at throughput {key}" for key, least in known.step_gib.items() if least <= share.capacity_gib]
     message = f"with EFA and {rate} MB/s per TiB the size is a multiple of {step} GiB, not {share.capacity_gib}"
     more = f"; smaller steps: {', '.join(smaller)}" if smaller else ""
-    yield StorageFault("capacity_gib", message, f"capacity_gib: {above}{more}")
+    yield StorageViolation("capacity_gib", message, f"capacity_gib: {above}{more}")
 
 
-def _lustre_s3(share: FsxLustre) -> Iterator[StorageFault]:
+def _lustre_s3(share: FsxLustre) -> Iterator[StorageViolation]:
     """Links to S3. Source: FSx API Reference, CreateDataRepositoryAssociation and CreateFileSystemLustreConfiguration."""
     known = facts().fsx_lustre.repositories
     if share.export_path is not None and share.import_path is None:
-        yield StorageFault("export_path", "export_path needs import_path, in the same bucket", "use repositories")
+        yield StorageViolation("export_path", "export_path needs import_path, in the same bucket", "use repositories")
     elif share.export_path is not None and _bucket(share.export_path) != _bucket(share.import_path or ""):
-        yield StorageFault("export_path", "export_path must be in import_path's bucket", "use repositories")
+        yield StorageViolation("export_path", "export_path must be in import_path's bucket", "use repositories")
     if not share.repositories:
         return
     if share.deployment in known.not_on:
         message = f"{share.deployment} cannot show buckets as repositories"
-        yield StorageFault("repositories", message, "deployment: scratch_2 or persistent_2")
+        yield StorageViolation("repositories", message, "deployment: scratch_2 or persistent_2")
     if len(share.repositories) > known.most:
         message = f"{len(share.repositories)} repositories; a file system has {known.most} at most"
-        yield StorageFault("repositories", message, "show a common prefix, or make a second file system")
+        yield StorageViolation("repositories", message, "show a common prefix, or make a second file system")
     for key in ("import_path", "export_path"):
         if key in known.excludes and getattr(share, key) is not None:
-            yield StorageFault(key, f"{key} and repositories exclude each other", f"remove {key}")
+            yield StorageViolation(key, f"{key} and repositories exclude each other", f"remove {key}")
     for one, other in combinations(share.repositories, 2):
         first, second = one.folder.rstrip("/") + "/", other.folder.rstrip("/") + "/"
         if first.startswith(second) or second.startswith(first):
             message = f"the folders {one.folder} and {other.folder} lie in each other"
-            yield StorageFault("repositories", message, "every folder shows one bucket")
+            yield StorageViolation("repositories", message, "every folder shows one bucket")
     for own in share.repositories:
         if (own.data_class is None) == (own.bucket is None):
             message = f"{own.folder} shows {'both a class and a bucket' if own.bucket else 'nothing'}"
-            yield StorageFault("repositories", message, "name either data_class or bucket")
+            yield StorageViolation("repositories", message, "name either data_class or bucket")
 
 
-def _lustre_backups(share: FsxLustre) -> Iterator[StorageFault]:
+def _lustre_backups(share: FsxLustre) -> Iterator[StorageViolation]:
     """Backups. Source: FSx API Reference, CreateFileSystemLustreConfiguration, AutomaticBackupRetentionDays."""
     known = facts().fsx_lustre.backups
     yield from _backup_days(share.backup_days, known.days)
     if not share.backup_days:
         return
     if share.deployment in known.not_on:
-        yield StorageFault("backup_days", f"{share.deployment} has no backups", "backup_days: 0, or a persistent one")
+        yield StorageViolation(
+            "backup_days", f"{share.deployment} has no backups", "backup_days: 0, or a persistent one"
+        )
     if known.not_with_repositories and share.repositories:
         message = "a file system that shows buckets has no backups: its data is in the buckets"
-        yield StorageFault("backup_days", message, "backup_days: 0")
+        yield StorageViolation("backup_days", message, "backup_days: 0")
 
 
-def _openzfs(share: FsxOpenZfs) -> Iterator[StorageFault]:
+def _openzfs(share: FsxOpenZfs) -> Iterator[StorageViolation]:
     """OpenZFS. Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, and StorageCapacity of CreateFileSystem."""
     known = facts().fsx_openzfs
     low, high = known.capacity_gib
     if not low <= share.capacity_gib <= high:
         message = f"FSx for OpenZFS has {low} to {high} GiB, not {share.capacity_gib}"
-        yield StorageFault("capacity_gib", message, f"capacity_gib: {min(max(share.capacity_gib, low), high)}")
+        yield StorageViolation("capacity_gib", message, f"capacity_gib: {min(max(share.capacity_gib, low), high)}")
     row = known.deployments.get(share.deployment)
     if row is not None and share.throughput is not None and share.throughput not in row.throughput:
         message = f"{share.deployment} has no throughput of {share.throughput} MB/s"
-        yield StorageFault("throughput", message, f"one of {', '.join(str(rate) for rate in row.throughput)}")
+        yield StorageViolation("throughput", message, f"one of {', '.join(str(rate) for rate in row.throughput)}")
     included = known.iops_per_gib * share.capacity_gib
     if share.iops is not None and share.iops < included:
         message = f"{share.capacity_gib} GiB include {included} IOPS; {share.iops} are fewer"
-        yield StorageFault("iops", message, "leave it out, or ask for more than that")
+        yield StorageViolation("iops", message, "leave it out, or ask for more than that")
     yield from _backup_days(share.backup_days, known.backups.days)
 
 
-def _efs(mode: str, performance: str, provisioned: int | None) -> Iterator[StorageFault]:
+def _efs(mode: str, performance: str, provisioned: int | None) -> Iterator[StorageViolation]:
     """EFS. Source: EFS User Guide, "Amazon EFS performance specifications"."""
     known = facts().efs
     for one, other in known.not_together:
         if {one, other} == {mode, performance}:
-            yield StorageFault("performance", f"{one} and {other} exclude each other", "performance: general_purpose")
+            yield StorageViolation(
+                "performance", f"{one} and {other} exclude each other", "performance: general_purpose"
+            )
     if mode == "provisioned" and provisioned is None:
         least = known.provisioned_least_mibps
-        yield StorageFault(
+        yield StorageViolation(
             "throughput", "throughput: provisioned needs a figure", f"provisioned_mibps: {least} or more"
         )
     if mode != "provisioned" and provisioned is not None:
         message = f"provisioned_mibps has no effect with throughput: {mode}"
-        yield StorageFault("provisioned_mibps", message, "throughput: provisioned, or leave it out")
+        yield StorageViolation("provisioned_mibps", message, "throughput: provisioned, or leave it out")
 
 
-def _backup_days(days: int, allowed: tuple[int, int]) -> Iterator[StorageFault]:
+def _backup_days(days: int, allowed: tuple[int, int]) -> Iterator[StorageViolation]:
     if not allowed[0] <= days <= allowed[1]:
         message = f"backups are kept for {allowed[0]} to {allowed[1]} days, not {days}"
-        yield StorageFault("backup_days", message, f"backup_days: {allowed[1]}")
+        yield StorageViolation("backup_days", message, f"backup_days: {allowed[1]}")
 
 
-def _not_there(share: Share, region: str) -> Iterator[StorageFault]:
+def _not_there(share: Share, region: str) -> Iterator[StorageViolation]:
     """What the region does not have. What is not recorded of any region is not judged. Source: landbridge/catalog/regions.yaml."""
     known = regions().get(region)
     if known is None:
         return
     if share.kind in services() and share.kind not in known.services:
-        yield StorageFault(
+        yield StorageViolation(
             "kind", f"{region} has no {_NAMES[share.kind]}", "use another region, or another file system"
         )
     elif isinstance(share, FsxOpenZfs):
         if known.openzfs is not None and share.deployment not in known.openzfs:
             message = f"{region} has no FSx for OpenZFS {share.deployment}"
-            yield StorageFault("deployment", message, f"there: {', '.join(sorted(known.openzfs))}")
+            yield StorageViolation("deployment", message, f"there: {', '.join(sorted(known.openzfs))}")
     elif isinstance(share, FsxLustre):
         word = f"fsx_lustre_{share.deployment}"
         if word in services() and word not in known.services:
             message = f"{region} has no FSx for Lustre {share.deployment}"
-            yield StorageFault("deployment", message, "use an older deployment, or another region")
+            yield StorageViolation("deployment", message, "use an older deployment, or another region")
 
 
 def _bucket(url: str) -> str:

@@ -13,7 +13,7 @@ PROGRAM = "landbridge-job"
 SENT = "/run/slurm/conf"
 
 
-def job_settings() -> dict[str, Scalar]:
+def prolog_epilog_settings() -> dict[str, Scalar]:
     """The keys, the same on both sites: what differs between nodes is in a file of the node (role slurm_job_environment).
 
     Source: slurm.conf(5), Prolog and Epilog Guide; configless pushes files that are named without a path.
@@ -28,7 +28,7 @@ def job_settings() -> dict[str, Scalar]:
     }
 
 
-def job_variables(environment: Environment, host: str) -> dict[str, Any]:
+def prolog_epilog_variables(environment: Environment, host: str) -> dict[str, Any]:
     """What the roles scratch and slurm_job_environment have to know of one node; nothing where it has no scratch."""
     for group in environment.node_groups:
         if group.local_scratch and host in hostlist.expand(group.hosts):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from landbridge.catalog.network import network
-from landbridge.plan.aws_limits.fault import Fault
+from landbridge.plan.aws_limits.violation import LimitViolation
 
 #: A range this wide is the internet, or as good as: an eighth of all its addresses, or more.
 _WIDE = 8
@@ -12,7 +12,7 @@ _WITH_PORTS = {"tcp": "tcp", "udp": "udp", "6": "tcp", "17": "udp"}
 _LAST = 65535
 
 
-def port_faults(protocol: str, first: int | None, last: int | None) -> Iterator[Fault]:
+def port_range_violations(protocol: str, first: int | None, last: int | None) -> Iterator[LimitViolation]:
     """What EC2 refuses about a rule's ports, or takes for none at all. Keys: `first` and `last`, "" for both.
 
     tcp and udp name theirs, by name or number. What else there is has none, but for the types and codes of ICMP.
@@ -23,24 +23,24 @@ def port_faults(protocol: str, first: int | None, last: int | None) -> Iterator[
         return
     for key, value in (("first", first), ("last", last)):
         if value is None:
-            yield Fault(key, f"{named} without ports")
+            yield LimitViolation(key, f"{named} without ports")
     if first is not None and last is not None:
         if first > last:
-            yield Fault("first", f"the range {first}-{last} goes backwards")
+            yield LimitViolation("first", f"the range {first}-{last} goes backwards")
         elif first < 0 or last > _LAST:
-            yield Fault("", f"ports go to {_LAST}, not from {first} to {last}")
+            yield LimitViolation("", f"ports go to {_LAST}, not from {first} to {last}")
 
 
-def rule_faults(count: int, most: int) -> Iterator[Fault]:
+def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
     """Whether a security group has room for so many rules one way; each range, list and group is one.
 
     Source: VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
     if count > most:
-        yield Fault("", f"{count} rules in a security group; AWS allows {most} each way")
+        yield LimitViolation("", f"{count} rules in a security group; AWS allows {most} each way")
 
 
-def internet(source: str | IPv4Network | IPv6Network) -> bool:
+def is_internet(source: str | IPv4Network | IPv6Network) -> bool:
     """Whether a range is the whole internet, or as good as: half of it is open to half of everybody.
 
     What is no range is none. Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.

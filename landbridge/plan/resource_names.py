@@ -1,0 +1,13 @@
+"""Names of AWS resources: account ids in them, and length limits."""
+
+import hashlib
+
+#: Digits of an AWS account id. Source: AWS Account Management Reference Guide, "AWS account identifiers".
+ACCOUNT_DIGITS = 12
+
+
+def shortened(name: str, limit: int) -> str:
+    """Return a name of at most `limit` characters: a longer one is cut and ends in 8 digits of its SHA-256, so that it stays unique."""
+    if len(name) <= limit:
+        return name
+    return f"{name[: limit - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
