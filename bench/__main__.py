@@ -33,7 +33,7 @@ def commands(landbridge: str, folder: Path) -> list[Contender]:
         Contender("check, example", check),
         Contender("check, example, no bytecode", check, uncompiled),
         Contender("show --expanded, example", (landbridge, "show", "-s", "example", "--expanded")),
-        Contender("burst shim, start only", (python, "-c", "import landbridge.burst.hooks.shims")),
+        Contender("landbridge-resume, start only", (python, "-c", "import landbridge.burst.hooks.programs")),
         Contender("record the sandbox's graph", (python, "-m", "bench.graph", "sandbox")),
         Contender(GRAPH, (python, "-m", "bench.graph", str(growth.file(folder, 50)))),
     ]

@@ -84,7 +84,7 @@ class Bench:
         """ResumeProgram of ours."""
         environ = {**self.slurm.environ, "SLURM_RESUME_FILE": str(self.slurm.folder / "now" / "resume.json")}
         names = compress(f"{POOL}-{number}" for number in range(1, nodes + 1))
-        return run((sys.executable, "-m", "landbridge.burst.hooks.shims", "resume", names), environ)
+        return run((sys.executable, "-m", "landbridge.burst.hooks.programs", "resume", names), environ)
 
     def cold(self, nodes: int, jobs: int, latency: float) -> Shot:
         """The program, then a daemon that starts, makes one pass and ends."""

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def shim(folder: Path, runs: int = 15) -> float:
     """Seconds of ResumeProgram for 1,000 nodes, its floor beside it."""
     environ = {**Slurm(folder).environ, "SLURM_RESUME_FILE": str(folder / "now" / "resume.json")}
-    program = (sys.executable, "-m", "landbridge.burst.hooks.shims", "resume", f"{POOL}-[1-{MOST}]")
+    program = (sys.executable, "-m", "landbridge.burst.hooks.programs", "resume", f"{POOL}-[1-{MOST}]")
     ours, floor = Contender("resume", program, environ), Contender("python", (sys.executable, "-c", "pass"))
     figures = take_turns([floor, ours], runs, ROOT)
     mib = run(program, environ).mib

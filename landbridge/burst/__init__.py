@@ -1,7 +1,6 @@
-"""Powering AWS nodes up and down for Slurm.
+"""Burst controller: starts and ends the AWS nodes of a running cluster.
 
-What Slurm runs: shims, which write orders into the journal (journal, store), and prolog_wait. The daemon makes passes: it looks at
-EC2 (ec2), Slurm (slurm) and the journal, decides (reconcile and what it imports: pure, over the values of model), writes
-down what it intends, does it (execute), and writes down how it ended (absorb).
-Nothing is imported here: the shims have to start fast.
+model: values. reconcile: the pure pass over observed Slurm, EC2, journal state and policy. aws, slurm, journal, config: the
+adapters. daemon: the service that makes passes. hooks: the programs that Slurm calls. operator: the operator's commands.
+Nothing is imported here: ResumeProgram and SuspendProgram have to start fast.
 """

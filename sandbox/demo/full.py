@@ -6,7 +6,7 @@ from typing import Any
 
 import boto3
 
-from landbridge.burst.journal import files
+from landbridge.burst.journal import paths as files
 from landbridge.environment import Environment
 from landbridge.plan.cost.job_cost import job_cost
 from landbridge.plan.network.hosts import service_hosts

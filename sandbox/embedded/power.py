@@ -11,9 +11,9 @@ from pathlib import Path
 from landbridge.hostlist import compress
 from sandbox.embedded.model import Job
 
-RESUME = ("-m", "landbridge.burst.hooks.shims", "resume")
-SUSPEND = ("-m", "landbridge.burst.hooks.shims", "suspend")
-RESUME_FAIL = ("-m", "landbridge.burst.hooks.shims", "resume-fail")
+RESUME = ("-m", "landbridge.burst.hooks.programs", "resume")
+SUSPEND = ("-m", "landbridge.burst.hooks.programs", "suspend")
+RESUME_FAIL = ("-m", "landbridge.burst.hooks.programs", "resume-fail")
 DAEMON = ("-m", "landbridge.burst.daemon.daemon")
 PROLOG = ("-m", "landbridge.burst.hooks.prolog_wait")
 

@@ -14,7 +14,7 @@ burst programs, and runs job scripts as local processes, one for each node.
         slurm.wait_idle(timeout=60)       # until every cloud node is powered down again
         slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
-What is real: landbridge.burst.hooks.shims are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
+What is real: landbridge.burst.hooks.programs are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
 JSON file that exists only while the program runs, a bare environment), landbridge.burst.daemon.daemon runs beside it (`daemon` is its
 process; `programs.daemon()` starts another after that has ended), `scontrol`, `sinfo` and `squeue` on their PATH answer in the real
 ones' JSON. A cloud node is up when its instance says so: start the emulated AWS with `--launcher process

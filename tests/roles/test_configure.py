@@ -155,8 +155,8 @@ def test_the_wheel_is_the_same_for_the_same_content(tmp_path: Path) -> None:
         listed = [line.split(",")[0] for line in archive.read(record).decode().splitlines()]
         scripts = archive.read(next(name for name in names if name.endswith("entry_points.txt"))).decode()
     assert sorted(listed) == sorted(names)
-    assert "landbridge/burst/hooks/shims.py" in names and "landbridge/catalog/instances/p5.yaml" in names
-    assert "landbridge-resume = landbridge.burst.hooks.shims:resume" in scripts
+    assert "landbridge/burst/hooks/programs.py" in names and "landbridge/catalog/instances/p5.yaml" in names
+    assert "landbridge-resume = landbridge.burst.hooks.programs:resume" in scripts
 
 
 def test_several_hosts_may_ask_for_the_wheel_at_once(tmp_path: Path) -> None:

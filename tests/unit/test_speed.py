@@ -73,19 +73,19 @@ def test_help_needs_neither_environment_nor_models() -> None:
     assert "landbridge.environment" not in loaded
 
 
-@pytest.mark.parametrize("module", ["landbridge.burst.hooks.shims", "landbridge.burst.hooks.prolog_wait"])
+@pytest.mark.parametrize("module", ["landbridge.burst.hooks.programs", "landbridge.burst.hooks.prolog_wait"])
 def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert packages(set(done.stdout.split())) & (GIANTS | {"pydantic", "typer", "yaml"}) == set()
 
 
-def test_the_shims_load_little_of_the_product_and_of_python() -> None:
-    code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.shims; print(*sys.modules)"
+def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
+    code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.programs; print(*sys.modules)"
     command = [sys.executable, "-IS", "-c", code, str(ROOT)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
     own = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
-    assert own == {"files", "journal", "shims"}
+    assert own == {"hooks", "hooks.programs", "journal", "journal.database", "journal.paths"}
     assert not loaded & {
         "dataclasses",
         "inspect",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.burst.config.config_reader import ConfigReader
-from landbridge.burst.journal.files import CONFIG, CONFIG_VARIABLE, DATABASE, DECISIONS, METRICS, SOCKET, STATE_DIR
+from landbridge.burst.journal.paths import CONFIG, CONFIG_VARIABLE, DATABASE, DECISIONS, METRICS, SOCKET, STATE_DIR
 from landbridge.burst.model import AccountPolicy, BurstPolicy, LaunchInterface, Offering, PoolPolicy, PromotionPolicy
 
 MARKETS = ("on-demand", "spot", "capacity-block")

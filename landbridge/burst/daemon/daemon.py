@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from botocore.exceptions import BotoCoreError
 
-from landbridge.burst.aws.clouds import ec2_of_regions
+from landbridge.burst.aws.regions import ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedCollector
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.daemon.metrics import Metrics, serve
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.daemon.systemd import notify
 from landbridge.burst.journal.decisions import DecisionLog
-from landbridge.burst.journal.files import LOCK
+from landbridge.burst.journal.paths import LOCK
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, SlurmView, State
 from landbridge.burst.slurm import slurm

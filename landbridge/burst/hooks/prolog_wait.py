@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable
 
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
-from landbridge.burst.hooks.shims import wake
+from landbridge.burst.hooks.programs import wake
 from landbridge.burst.journal.store import Store
 from landbridge.burst.reconcile.observed import pools_of
 from landbridge.burst.reconcile.residency import reject_if_restricted

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from landbridge.burst.journal.files import SNAPSHOT
-from landbridge.burst.journal.journal import VERSION, connect, version, write_order
+from landbridge.burst.journal.database import VERSION, connect, version, write_order
+from landbridge.burst.journal.paths import SNAPSHOT
 from landbridge.burst.journal.rows import RowReader, RowTexts, differences, read_record, record_fields, text_of
 from landbridge.burst.model import DecisionRecord, OrderKind, SlurmOrder, State
 from landbridge.burst.slurm.resume_file import read_jobs, read_nodes, write_jobs

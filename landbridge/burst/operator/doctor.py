@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
-from landbridge.burst.journal.journal import connect
+from landbridge.burst.journal.database import connect
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model.errors import ErrorKind, classify, facts
 from landbridge.burst.model.timestamps import iso

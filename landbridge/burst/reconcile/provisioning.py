@@ -9,10 +9,10 @@ from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import registration, residency
 from landbridge.burst.reconcile.attempts import is_forgettable
 from landbridge.burst.reconcile.budget import hold_of
-from landbridge.burst.reconcile.calls import attempts_for, split, tags_of
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
 from landbridge.burst.reconcile.gangs import GangStart, batch_gang
+from landbridge.burst.reconcile.launch_attempts import attempts_for, split, tags_of
 from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
 from landbridge.burst.reconcile.offerings import OfferingChoice, choose

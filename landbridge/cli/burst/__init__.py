@@ -5,7 +5,7 @@ All but `simulate` run where burst.json and the journal are: on the controller.
 
 import typer
 
-from landbridge.cli.burst import answers, doctor, edits, simulate
+from landbridge.cli.burst import doctor, edits, queries, simulate
 
 
 def register(app: typer.Typer) -> None:
@@ -14,6 +14,6 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, rich_markup_mode=None, help="Bursting: the AWS nodes of a running cluster."
     )
     burst.callback()(lambda: None)
-    for module in (answers, edits, doctor, simulate):
+    for module in (queries, edits, doctor, simulate):
         module.register(burst)
     app.add_typer(burst, name="burst")

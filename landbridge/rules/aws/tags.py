@@ -11,7 +11,7 @@ from landbridge.rules.registry import rule
 
 _OWN = "landbridge:"
 _LETTERS = "letters, digits, spaces and . : / = + - @ _"
-#: What the burst controller gives an instance in its launch (landbridge/burst/reconcile/calls.py and launch_call.py).
+#: What the burst controller gives an instance in its launch (landbridge/burst/reconcile/launch_attempts.py and launch_call.py).
 _BURST = (
     "Name",
     *(f"landbridge:{word}" for word in ("pool", "nodes", "launch", "job", "account", "lease-expires", "data-class")),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from landbridge.simulation.trace import TraceJob, read
-from tests.unit.burst.queues import START
 from tests.unit.how_to.pages import ROOT, run, steps
+from tests.unit.simulation.queues import START
 
 PAGE = ROOT / "docs" / "how-to" / "simulate-bursting.md"
 SHARED = ROOT.parent / "shared"

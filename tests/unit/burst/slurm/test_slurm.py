@@ -28,7 +28,7 @@ from landbridge.burst.slurm.slurm_json import (
 )
 from landbridge.hostlist import expand
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 VERSIONS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
 POLICY = BurstPolicy("probe", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 6, ())}, {})
 NEW = "26.05"

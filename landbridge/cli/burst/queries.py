@@ -36,7 +36,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
     Ends with 1 where the two disagree. Example: landbridge burst status
     """
-    from landbridge.burst.aws.clouds import ec2_of_regions
+    from landbridge.burst.aws.regions import ec2_of_regions
     from landbridge.burst.operator import status as answer
     from landbridge.burst.slurm import slurm
 
@@ -71,7 +71,7 @@ def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> 
 
     Exits with 1 for an unknown job. Example: landbridge burst why 4711
     """
-    from landbridge.burst.operator.why import explain_job
+    from landbridge.burst.operator.explain import explain_job
 
     with controller(config) as (found, store):
         state, records, now = store.load(), store.records(job, 200), time.time()

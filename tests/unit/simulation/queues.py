@@ -1,4 +1,4 @@
-"""Queues and small settings for tests of the replay. `python -m tests.unit.burst.queues` writes data/trace.csv anew."""
+"""Queues and small settings for tests of the replay. `python -m tests.unit.simulation.queues` writes data/trace.csv anew."""
 
 import csv
 import math

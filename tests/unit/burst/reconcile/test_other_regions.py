@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.aws.clouds import Ec2Regions, ec2_of_regions
 from landbridge.burst.aws.ec2 import Ec2
+from landbridge.burst.aws.regions import Ec2Regions, ec2_of_regions
 from landbridge.burst.config.config import parse
 from landbridge.burst.hooks.prolog_wait import reject_nodes_if_restricted
 from landbridge.burst.journal.store import Store

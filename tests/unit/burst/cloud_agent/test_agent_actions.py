@@ -19,7 +19,7 @@ import pytest
 
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.aws_emulator.conftest import Stack
-from tests.unit.burst.cloud_node import LIMITS, agent, spot_instance
+from tests.unit.burst.cloud_agent.cloud_node import LIMITS, agent, spot_instance
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from landbridge.burst.config.config import BurstConfig, ConfigError, load, parse
 from landbridge.burst.model import AccountPolicy, LaunchInterface, PromotionPolicy
 
-SAMPLE = Path(__file__).parent / "data" / "burst.json"
+SAMPLE = Path(__file__).parents[1] / "data" / "burst.json"
 
 
 def raw() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from landbridge.burst.model import errors
 from landbridge.burst.model.errors import AwsError, ErrorKind, classify
 
-FACTS = Path(errors.__file__).with_name("facts.json")
+FACTS = Path(errors.__file__).parents[1] / "facts.json"
 
 
 @pytest.mark.parametrize(

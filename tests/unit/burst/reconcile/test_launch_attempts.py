@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.reconcile.calls import TAG_LENGTH, job_list, split, tags_of
+from landbridge.burst.reconcile.launch_attempts import TAG_LENGTH, job_list, split, tags_of
 from landbridge.burst.reconcile.tokens import client_token
 from landbridge.hostlist import compress, expand
 from tests.unit.burst.situations import NOW, decide, ec2, job, only_launch, site, slurm

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.aws_emulator.process import Cloud
 from tests.unit.aws_emulator.conftest import Stack
-from tests.unit.burst.cloud_node import identity, spot_instance
+from tests.unit.burst.cloud_agent.cloud_node import identity, spot_instance
 
 
 def test_a_node_takes_its_place_in_the_list_of_its_launch(

@@ -14,8 +14,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-from landbridge.burst.journal.files import CONFIG, CONFIG_VARIABLE, DATABASE, SOCKET, STATE_DIR
-from landbridge.burst.journal.journal import connect, write_order
+from landbridge.burst.journal.database import connect, write_order
+from landbridge.burst.journal.paths import CONFIG, CONFIG_VARIABLE, DATABASE, SOCKET, STATE_DIR
 
 RESUME_FILE = "SLURM_RESUME_FILE"
 LOCK_TIMEOUT_SECONDS = 2.0  # seconds for a busy journal

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.journal.journal import connect, write_order
+from landbridge.burst.journal.database import connect, write_order
 from landbridge.burst.journal.rows import RowReader
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import (
@@ -24,7 +24,7 @@ from landbridge.burst.model import (
     RegistrationFailure,
     State,
 )
-from tests.unit.burst.journals import FULL, NODES, attempt
+from tests.unit.burst.journal.journals import FULL, NODES, attempt
 
 
 def test_an_empty_journal_is_a_state(store: Store) -> None:

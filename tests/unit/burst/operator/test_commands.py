@@ -24,8 +24,8 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.timestamps import month_of
 from landbridge.burst.operator import edits
+from landbridge.burst.operator.explain import ADVICE, explain_job
 from landbridge.burst.operator.status import account_spending, node_statuses, pool_statuses
-from landbridge.burst.operator.why import ADVICE, explain_job
 from landbridge.cli.main import build
 from tests.unit.burst.situations import BUSY, NOW, OFF, OFFERINGS, RISING, site
 
@@ -139,7 +139,7 @@ def test_nobody_knows_the_job() -> None:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A controller's settings, and a journal in which the pool p5 is stopped."""
-    raw = json.loads((Path(__file__).parent / "data" / "burst.json").read_text())
+    raw = json.loads((Path(__file__).parents[1] / "data" / "burst.json").read_text())
     state = tmp_path / "state"
     state.mkdir()
     raw |= {"state_dir": str(state), "socket": str(tmp_path / "s"), "metrics": None}

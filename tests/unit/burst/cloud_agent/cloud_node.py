@@ -7,7 +7,7 @@ from tests.roles.test_node_storage import loaded
 from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.aws_emulator.test_emulator_launch import run
 
-ROLE = Path(__file__).parents[3] / "ansible/roles/cloud_agent"
+ROLE = Path(__file__).parents[4] / "ansible/roles/cloud_agent"
 agent = loaded(ROLE / "files/landbridge-cloud-agent")
 identity = loaded(ROLE.parent / "cloud_identity/files/landbridge-node-identity")
 LIMITS = agent.Limits(alone=1800, requeue=30, warning=120, on_rebalance=True)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.burst.hooks import shims
+from landbridge.burst.hooks import programs
 from landbridge.burst.journal.store import Store
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 NODES = tuple(f"p5-{number}" for number in range(1, 1001))
 JOBS = {
     "jobs": [
@@ -45,7 +45,7 @@ class Host:
         environment = {"LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json")}
         if resume is not None:
             environment["SLURM_RESUME_FILE"] = resume
-        code = f"import sys; sys.path.append({str(ROOT)!r}); from landbridge.burst.hooks.shims import {kind}; sys.exit({kind}())"
+        code = f"import sys; sys.path.append({str(ROOT)!r}); from landbridge.burst.hooks.programs import {kind}; sys.exit({kind}())"
         command = [sys.executable, "-IS", "-c", code, *words]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -159,6 +159,6 @@ def test_settings_that_cannot_be_read_leave_the_usual_places(tmp_path: Path, mon
     for text in ("{", "[]", "{}"):
         (tmp_path / "burst.json").write_text(text)
         monkeypatch.setenv("LANDBRIDGE_BURST_CONFIG", str(tmp_path / "burst.json"))
-        assert shims._files() == ("/var/lib/landbridge/burst.db", "/run/landbridge/burst.sock")
+        assert programs._files() == ("/var/lib/landbridge/burst.db", "/run/landbridge/burst.sock")
     monkeypatch.setenv("LANDBRIDGE_BURST_CONFIG", os.devnull)
-    assert shims._files()[0] == "/var/lib/landbridge/burst.db"
+    assert programs._files()[0] == "/var/lib/landbridge/burst.db"

@@ -14,7 +14,7 @@ import pytest
 
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
-from tests.unit.burst.journals import FULL
+from tests.unit.burst.journal.journals import FULL
 
 WRITER = """
 import sys
@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from landbridge.burst.model import BudgetHold, State
 from landbridge.burst.journal.store import Store
-from tests.unit.burst.journals import attempt
+from tests.unit.burst.journal.journals import attempt
 
 store = Store(Path(sys.argv[1]))
 state = store.load()
@@ -41,7 +41,7 @@ def test_killed_at_any_moment_all_of_a_save_or_nothing_is_there(tmp_path: Path) 
     path, rng = tmp_path / "burst.db", random.Random(7)
     for turn in range(6):
         command = [sys.executable, "-c", WRITER, str(path), str(turn * 1_000_000)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[4])
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.0, 0.1))
         process.send_signal(signal.SIGKILL)

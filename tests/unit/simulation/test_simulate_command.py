@@ -15,8 +15,8 @@ from landbridge.simulation.report import report
 from landbridge.simulation.result import SimulatedJob
 from landbridge.simulation.scenario import scenario_of
 from landbridge.simulation.trace import TraceError, TraceJob, read
-from tests.unit.burst.queues import JOBS, START, TRACE, made, scenario
 from tests.unit.core.samples import ROOT, shipped
+from tests.unit.simulation.queues import JOBS, START, TRACE, made, scenario
 
 PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
 

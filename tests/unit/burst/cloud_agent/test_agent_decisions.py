@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.hostlist import compress
-from tests.unit.burst.cloud_node import LIMITS, ROLE, agent, identity
+from tests.unit.burst.cloud_agent.cloud_node import LIMITS, ROLE, agent, identity
 
 NOW = 1_800_000_000.0
 JOBS = frozenset({7, 8})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.burst.aws.clouds import MAX_STALE_SECONDS, Ec2Regions, ec2_of_regions
+from landbridge.burst.aws.regions import MAX_STALE_SECONDS, Ec2Regions, ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedResource
 from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.model import (

@@ -14,7 +14,7 @@ from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 from landbridge.simulation.replay import replay
 from landbridge.simulation.result import SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import Scenario
-from tests.unit.burst.queues import START, scenario
+from tests.unit.simulation.queues import START, scenario
 
 HOUR = 3600.0
 

@@ -15,7 +15,7 @@ from landbridge.burst.hooks import prolog_wait
 from landbridge.burst.hooks.prolog_wait import reject_nodes_if_restricted, seconds_until_next_check, verdict
 
 #: Nodes p5-1 to p5-16 are in AWS; the data of account patients may not be there.
-SAMPLE = Path(__file__).parent / "data" / "burst.json"
+SAMPLE = Path(__file__).parents[1] / "data" / "burst.json"
 
 SINFO = """#!/bin/sh
 echo "$@" >> {folder}/asked
