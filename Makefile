@@ -1,7 +1,7 @@
 # `make demo` and `make test` set up all they need by themselves; see `make help`.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench down setup slurm-packages test-long
+.PHONY: help demo test lint bench down setup slurm-packages test-long test-rare
 PY := .venv/bin/python
 # Some images set this; every process would compile what it imports again, which is most of the time of a short one.
 unexport PYTHONDONTWRITEBYTECODE
@@ -21,6 +21,9 @@ test: setup  ## every tier of tests that this machine can carry
 
 test-long: setup  ## the same with what takes longer: both Slurm versions everywhere, every change of every key, a whole rack
 	@LANDBRIDGE_TESTS_LONG=yes $(PY) -m tests.run $(if $(TIER),--tier $(TIER)) -- $(ARGS)
+
+test-rare: setup  ## repeat a test beside busy processes until it fails: N=20 ARGS='tests/unit/... -k name'
+	@$(PY) -m tests.runner.rare --times $(or $(N),20) -- $(ARGS)
 
 lint: setup  ## ruff, mypy, import-linter, ansible-lint, yamllint, shellcheck
 	@bootstrap/lint

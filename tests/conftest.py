@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.order import longest_first
+from tests.runner.order import longest_first
+from tests.runner.results import line
 from tests.thorough import LONG
 
 if TYPE_CHECKING:
@@ -24,17 +25,32 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile("explore" if LONG else "gate")
 
 
-#: Where `make test` wants to read what failed. Taken away, as tests run tests.
-FAILURES = os.environ.pop("LANDBRIDGE_TESTS_FAILURES", None)
+#: File for one line per test that has ended, read by `make test`. Taken away, as tests run tests.
+RESULTS = os.environ.pop("LANDBRIDGE_TESTS_RESULTS", None)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """A failure is noted at once: a tier that is cut off has said what failed."""
-    if report.failed and FAILURES:
-        crash = getattr(report.longrepr, "reprcrash", None)
-        said = str(getattr(crash, "message", "")).partition("\n")[0]
-        with Path(FAILURES).open("a") as file:
-            file.write(f"{report.nodeid}: {said[:200]}\n")
+    """Write a test's result at once: a tier that is ended early has its results until then, and shows progress."""
+    if RESULTS and (report.when == "call" or report.failed or report.skipped):
+        with Path(RESULTS).open("a") as file:
+            file.write(line(report.nodeid, report.outcome, first_line(report)))
+
+
+def first_line(report: pytest.TestReport) -> str:
+    """Return the first line of a failure's message, or the reason of a skip."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = str(getattr(crash, "message", "")) or str(report.longrepr or "").strip().rpartition("\n")[2]
+    return message.partition("\n")[0][:200]
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Write a module that could not be imported as a failed test."""
+    if RESULTS and report.failed:
+        last = str(report.longrepr or "").strip().rpartition("\n")[2]
+        with Path(RESULTS).open("a") as file:
+            file.write(line(report.nodeid, "failed", last[:200]))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,95 +1,96 @@
-"""`make test`: every tier of tests that this machine can carry, one after the other, and what could not be run.
+"""`make test`: run every tier of tests that this machine can carry, repeat what failed once, alone, and print a summary.
 
-Ends with a line `N passed, N failed` over all tiers, and with 1 when anything failed or a tier could not be collected.
+A test that fails and then passes is a rare failure: it is printed and counted, and does not fail the run. A test that fails
+twice does. Ends with a line `N passed, N failed, N skipped`, and with 1 when a test failed twice or a tier was broken off.
 """
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
 
-from sandbox.demo import machine
-from tests import polite
+from tests.runner import lab_lock, polite, processes, repeat, results, summary
+from tests.runner.results import Outcome
+from tests.runner.tiers import TIERS, Tier
 
 ROOT = Path(__file__).resolve().parent.parent
+#: Logs and results of the last run; not tracked.
+LOGS = Path(".landbridge") / "tests"
 NOTHING_COLLECTED = 5
 
 
-@dataclass(frozen=True)
-class Tier:
-    """One folder of tests, how long it may take, what is got ready for it, and how its tests share the processors.
-
-    `spread` is pytest-xdist's word for that: tests alone, or whole files, where a file's tests share what is dear to make.
-    None: one after the other. `beside` names a tier that mostly waits: this one runs meanwhile, and lets it go first.
-    """
-
-    name: str
-    minutes: float
-    holds: str
-    prepare: Callable[[], None] = lambda: None
-    spread: str | None = None
-    beside: str = ""
-
-    def workers(self) -> list[str]:
-        """Arguments for pytest: two processes at most, so that a test's own time limits hold on a small machine."""
-        if self.spread is None:
-            return []
-        # In the order of tests.order, not by how many tests a file has.
-        return ["-n", str(min(2, os.cpu_count() or 1)), f"--dist={self.spread}", "--no-loadscope-reorder"]
-
-
-@dataclass
-class Outcome:
-    """What a tier gave."""
-
-    tier: Tier
-    counts: Counter[str]
-    seconds: float
-    reasons: Counter[str] = field(default_factory=Counter)
-    broken: str = ""
-    failures: list[str] = field(default_factory=list)
-
-
-def _get_engine() -> None:
-    """A missing engine is got once, into the cache that the demonstration uses too."""
-    from sandbox.pulumi_provider.engine.find import NoEngine, get_engine
-
-    found = get_engine(lambda line: print(f"  engine: {line}", flush=True))
-    if isinstance(found, NoEngine):
-        print(f"  {found}", flush=True)
+def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, behind: bool = False) -> Outcome:
+    """Run one tier in a pytest of its own. `behind` gives it the smallest share of the processors."""
+    started = time.monotonic()
+    tier.prepare()
+    outcome = Outcome(tier)
+    name = name or tier.name
+    folder = ROOT / LOGS
+    folder.mkdir(parents=True, exist_ok=True)
+    outcome.log, rows = folder / f"{name}.log", folder / f"{name}.jsonl"
+    rows.write_text("")
+    selected = [] if any(argument.startswith("@") for argument in extra) else [f"tests/{tier.name}"]
+    command = [sys.executable, "-m", "pytest", "-q", *selected, *([] if name != tier.name else tier.workers()), *extra]
+    with ExitStack() as stack:
+        join = partial(polite.join, stack.enter_context(polite.polite())) if behind else lambda: None
+        status = processes.run(
+            command,
+            folder=ROOT,
+            variables={results.VARIABLE: str(rows)},
+            progress=rows,
+            idle_seconds=tier.idle_minutes * 60,
+            log=stack.enter_context(outcome.log.open("wb")),
+            echo=echo,
+            before_exec=join,
+        )
+    results.read(rows, outcome)
+    outcome.seconds = time.monotonic() - started
+    if processes.STOP.is_set():
+        outcome.broken = "ended by a signal"
+    elif status is None:
+        outcome.broken = f"no test ended for {tier.idle_minutes:g} minutes"
+    elif status not in (0, NOTHING_COLLECTED) and not outcome.counts["failed"]:
+        outcome.broken = f"pytest ended with {status}"
+    return outcome
 
 
-def _get_lab_packages() -> None:
-    if machine.lab().able:
-        from sandbox.nspawn.host import host_packages
+def run_together(tier: Tier, others: Sequence[Tier], extra: Sequence[str]) -> list[Outcome]:
+    """Run a tier, and the others behind it; print their output when it has ended."""
+    with ThreadPoolExecutor(max(1, len(others))) as pool:
+        behind = [(other, pool.submit(run, other, extra, echo=False, behind=True)) for other in others]
+        outcomes = [run(tier, extra)]
+        for other, future in behind:
+            outcomes.append(future.result())
+            log = outcomes[-1].log
+            assert log is not None
+            print(f"\n== {other.name}: {other.holds} ==\n{log.read_text(errors='replace')}", flush=True)
+    return outcomes
 
-        host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
 
-
-def _get_both() -> None:
-    _get_engine()
-    _get_lab_packages()
-
-
-TIERS = (
-    Tier("unit", 15, "functions, and small programs on loopback", spread="worksteal"),
-    Tier("graph", 40, "what Pulumi is asked to make", _get_engine, spread="loadfile", beside="e2e"),
-    # Of the roles, a file has a lab of its own, or is the only one on the sandbox's. Of the last tier several need its ports.
-    Tier("roles", 35, "Ansible roles, on the lab's machines where there is a lab", _get_both, spread="loadfile"),
-    Tier("e2e", 35, "the whole line, in the lab where there is one", _get_both),
-)
+def run_all(tiers: Sequence[Tier], extra: Sequence[str]) -> tuple[list[Outcome], dict[str, str]]:
+    """Run the tiers, then repeat failed tests. Return the outcomes, and the rare failures with their first errors."""
+    outcomes: list[Outcome] = []
+    names = {tier.name for tier in tiers}
+    for tier in [tier for tier in tiers if tier.beside not in names]:
+        if processes.STOP.is_set():
+            break
+        print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
+        outcomes += run_together(tier, [other for other in tiers if other.beside == tier.name], extra)
+    rare: dict[str, str] = {}
+    for outcome in outcomes:
+        if processes.STOP.is_set() or outcome.broken or not repeat.is_worthwhile(outcome):
+            continue
+        print(f"\n== {outcome.tier.name}: {len(outcome.failures)} failed; once more, alone ==", flush=True)
+        selection = repeat.selection(outcome, ROOT / LOGS)
+        rare |= repeat.merge(outcome, run(outcome.tier, [f"@{selection}"], name=f"{outcome.tier.name}-repeated"))
+    return outcomes, rare
 
 
 def _lab_stands() -> bool:
@@ -98,139 +99,41 @@ def _lab_stands() -> bool:
     return layout().state.exists()
 
 
-def run(tier: Tier, extra: list[str], into: IO[str] | None = None) -> Outcome:
-    """Run one tier in a pytest of its own; its output goes to the terminal as it comes, or politely into a file."""
-    began = time.monotonic()
-    tier.prepare()
-    with tempfile.TemporaryDirectory() as folder:
-        report, failures = Path(folder) / "report.xml", Path(folder) / "failures"
-        failures.touch()
-        command = [sys.executable, "-m", "pytest", "-q", f"tests/{tier.name}", f"--junitxml={report}"]
-        command += [*tier.workers(), *extra]
-        minutes = tier.minutes * (4 if os.environ.get("LANDBRIDGE_TESTS_LONG") == "yes" else 1)
-        status = _ended(command, minutes * 60, {"LANDBRIDGE_TESTS_FAILURES": str(failures)}, into)
-        told = failures.read_text().splitlines()
-        if status is None:
-            late = f"not done after {minutes:g} minutes"
-            return Outcome(tier, Counter(), time.monotonic() - began, broken=late, failures=told)
-        counts, reasons = read_report(report)
-    broken = ""
-    if status not in (0, NOTHING_COLLECTED) and not counts["failed"]:
-        broken = f"pytest ended with {status}"
-    return Outcome(tier, counts, time.monotonic() - began, reasons, broken, told)
-
-
-def run_together(tier: Tier, others: Sequence[Tier], extra: list[str]) -> list[Outcome]:
-    """Run a tier, and meanwhile the others; what they print is shown when it has ended."""
-    with ThreadPoolExecutor(max(1, len(others))) as pool, ExitStack() as files:
-        going = []
-        for other in others:
-            into = files.enter_context(tempfile.TemporaryFile("w+"))
-            going.append((other, into, pool.submit(run, other, extra, into)))
-        outcomes = [run(tier, extra)]
-        for other, into, future in going:
-            outcomes.append(future.result())
-            into.seek(0)
-            print(f"\n== {other.name}: {other.holds} ==\n{into.read()}", flush=True)
-    return outcomes
-
-
-def _ended(command: list[str], seconds: float, variables: dict[str, str], into: IO[str] | None) -> int | None:
-    """The exit status; None where it took too long. Then it is interrupted first, so that it ends what it has started."""
-    # Started in the background of a shell this process may ignore SIGINT, and would pass that on.
-    streams: dict[str, Any] = {"stdout": into, "stderr": subprocess.STDOUT} if into is not None else {}
-    with ExitStack() as stack:
-        politely = partial(polite.join, stack.enter_context(polite.polite())) if into is not None else None
-        process = stack.enter_context(
-            subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env={**os.environ, **variables},
-                preexec_fn=partial(_as_usual, politely),
-                **streams,
-            )
-        )
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(120)
-        except subprocess.TimeoutExpired:
-            process.kill()
-    return None
-
-
-def _as_usual(politely: Callable[[], None] | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if politely is not None:
-        politely()
-
-
-def read_report(report: Path) -> tuple[Counter[str], Counter[str]]:
-    """(passed, failed, skipped counts; reasons of the skips) from pytest's XML report."""
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    if not report.is_file():
-        return counts, reasons
-    for case in ElementTree.parse(report).iter("testcase"):
-        skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            counts["failed"] += 1
-        elif skipped is not None:
-            counts["skipped"] += 1
-            reasons[skipped.get("message", "no reason given")] += 1
-        else:
-            counts["passed"] += 1
-    return counts, reasons
-
-
 def main(argv: list[str] | None = None) -> int:
-    """Run the tiers asked for; see the module's docstring for what is printed and returned."""
+    """Run the tiers asked for; see the module's docstring for its output and exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tier", action="append", choices=[tier.name for tier in TIERS])
     parser.add_argument("extra", nargs="*", help="further arguments for pytest, after --")
     options = parser.parse_args(argv)
-    began = time.monotonic()
-    outcomes: list[Outcome] = []
+    started = time.monotonic()
     # Tests start thousands of processes; where nothing compiled is kept, half of their time is compiling.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # Tiers share one cluster. What stood before the tests stands after them; what they brought up they take down.
-    stood = _lab_stands()
-    os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if stood else "no"
     tiers = [
         tier
         for tier in TIERS
         if (not options.tier or tier.name in options.tier) and any((ROOT / "tests" / tier.name).glob("**/test_*.py"))
     ]
-    first = [tier for tier in tiers if tier.beside not in {one.name for one in tiers}]
-    for tier in first:
-        others = [one for one in tiers if one.beside == tier.name]
-        print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
-        outcomes += run_together(tier, others, options.extra)
-    if not stood and _lab_stands():
-        subprocess.run(
-            [sys.executable, "-m", "landbridge.cli.main", "sandbox", "down"], cwd=ROOT, timeout=300, check=False
-        )
+    say = partial(print, flush=True)
+    with ExitStack() as stack:
+        if any(tier.uses_lab for tier in tiers):
+            stack.enter_context(lab_lock.held(lab_lock.lock_file(), ROOT, say))
+        # Tiers share one cluster. A cluster that stood before the tests stands after them; another is taken down.
+        stood = _lab_stands()
+        os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if stood else "no"
+        outcomes, rare = run_all(tiers, options.extra)
+        if not stood and _lab_stands():
+            command = [sys.executable, "-m", "landbridge.cli.main", "sandbox", "down"]
+            subprocess.run(command, cwd=ROOT, timeout=600, check=False)
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
-    broken = [outcome for outcome in outcomes if outcome.broken]
-
-    print(f"\n{'tier':8} {'passed':>7} {'failed':>7} {'not run':>8} {'seconds':>8}")
-    for outcome in outcomes:
-        counts = outcome.counts
-        print(
-            f"{outcome.tier.name:8} {counts['passed']:7} {counts['failed']:7} {counts['skipped']:8}"
-            f" {outcome.seconds:8.0f}  {outcome.broken}"
-        )
-    for outcome in outcomes:
-        for reason, count in outcome.reasons.most_common():
-            print(f"not run: {count} of {outcome.tier.name}: {reason}")
-    # Last, as a log that is cut keeps its end.
-    for line in [line for outcome in outcomes for line in outcome.failures]:
-        print(f"failed: {line}")
-    failed = total["failed"] + len(broken)
+    failed = total["failed"] + sum(bool(outcome.broken) for outcome in outcomes)
+    for line in summary.lines(outcomes, rare):
+        print(line)
+    number = processes.received_signal()
+    if number is not None:
+        print(f"ended by signal {number}", flush=True)
+        return 128 + number
     print(
-        f"\n{total['passed']} passed, {failed} failed, {total['skipped']} skipped in {time.monotonic() - began:.0f}s",
+        f"\n{total['passed']} passed, {failed} failed, {total['skipped']} skipped in {time.monotonic() - started:.0f}s",
         flush=True,
     )
     return 1 if failed or not total["passed"] else 0
@@ -238,4 +141,9 @@ def main(argv: list[str] | None = None) -> int:
 
 if __name__ == "__main__":
     os.chdir(ROOT)
-    sys.exit(main())
+    processes.stop_on_signals()
+    try:
+        status = main()
+    finally:
+        processes.end_descendants()
+    sys.exit(status)

@@ -1,0 +1,146 @@
+"""Child process of a tier: started, watched for progress, and ended with all that it has started."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_POLL_SECONDS = 0.2
+#: Time for fixtures to take down what they have brought up, after SIGINT.
+TEARDOWN_SECONDS = 300.0
+
+#: Set by a signal to this process: every tier ends, and so does the run.
+STOP = threading.Event()
+_RECEIVED: list[int] = []
+
+
+def stop_on_signals() -> None:
+    """Let SIGTERM, SIGINT and SIGHUP end the tiers in order, and adopt processes whose parents have ended."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _stop)
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _stop(number: int, _: object) -> None:
+    _RECEIVED.append(number)
+    STOP.set()
+
+
+def received_signal() -> int | None:
+    """Return the first signal that asked for an end; None without one."""
+    return _RECEIVED[0] if _RECEIVED else None
+
+
+def run(
+    command: list[str],
+    *,
+    folder: Path,
+    variables: Mapping[str, str],
+    progress: Path,
+    idle_seconds: float,
+    log: IO[bytes],
+    echo: bool,
+    before_exec: Callable[[], None] = lambda: None,
+) -> int | None:
+    """Run a command until it ends; return its exit status, or None where `progress` did not grow for `idle_seconds`.
+
+    Its output goes into `log`, and to standard output too with `echo`. A stop by signal, or lack of progress, sends SIGINT
+    first, so that fixtures take down what they brought up, and SIGKILL to its process group after TEARDOWN_SECONDS.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=lambda: _prepare(before_exec),
+    )
+    assert process.stdout is not None
+    copier = threading.Thread(target=_copy, args=(process.stdout, log, echo), daemon=True)
+    copier.start()
+    status = _watched(process, progress, idle_seconds)
+    # A process that outlives pytest can hold the pipe open; the log has what came until here.
+    copier.join(5)
+    return status
+
+
+def _watched(process: "subprocess.Popen[bytes]", progress: Path, idle_seconds: float) -> int | None:
+    size, since = -1, time.monotonic()
+    while not STOP.is_set():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_POLL_SECONDS)
+        if progress.stat().st_size != size:
+            size, since = progress.stat().st_size, time.monotonic()
+        elif time.monotonic() - since > idle_seconds:
+            break
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(TEARDOWN_SECONDS)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return None
+
+
+def _prepare(before_exec: Callable[[], None]) -> None:
+    # A process in the background of a shell may ignore SIGINT, and would pass that on.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Killed without a chance to handle it, the runner still ends pytest.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
+    before_exec()
+
+
+def _copy(source: IO[bytes], log: IO[bytes], echo: bool) -> None:
+    while chunk := os.read(source.fileno(), 65536):
+        log.write(chunk)
+        log.flush()
+        if echo:
+            sys.stdout.write(chunk.decode(errors="replace"))
+            sys.stdout.flush()
+
+
+def descendants() -> list[int]:
+    """Return the ids of all processes below this one, deepest last."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    listed, queue = [], [os.getpid()]
+    while queue:
+        below = children.get(queue.pop(0), [])
+        listed += below
+        queue += below
+    return listed
+
+
+def end_descendants(grace_seconds: float = 10.0) -> list[int]:
+    """End all processes below this one: SIGTERM, then SIGKILL. Return the ids of those that were there."""
+    seen = descendants()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in descendants():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        deadline = time.monotonic() + grace_seconds
+        while time.monotonic() < deadline and _reap_and_list():
+            time.sleep(_POLL_SECONDS)
+    return seen
+
+
+def _reap_and_list() -> list[int]:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return descendants()

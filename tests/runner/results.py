@@ -1,0 +1,44 @@
+"""Results of tests, one JSON line each, as tests/conftest.py writes them while a tier runs."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.runner.tiers import Tier
+
+#: Environment variable with the file into which tests/conftest.py writes one line for each test that has ended.
+VARIABLE = "LANDBRIDGE_TESTS_RESULTS"
+
+
+@dataclass
+class Outcome:
+    """Result of one run of a tier: counts, reasons of skips, failed tests with the first line of their error."""
+
+    tier: Tier
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+    broken: str = ""
+    log: Path | None = None
+
+
+def line(test: str, outcome: str, message: str = "") -> str:
+    """Return one result as a line."""
+    return json.dumps({"test": test, "outcome": outcome, "message": message}) + "\n"
+
+
+def read(file: Path, outcome: Outcome) -> Outcome:
+    """Add the results of `file` to an outcome. A test that failed in any of its phases has failed once."""
+    worst: dict[str, str] = {}
+    for row in map(json.loads, file.read_text().splitlines()):
+        test, state = row["test"], row["outcome"]
+        if state == "failed" or test not in worst:
+            worst[test] = state
+        if state == "failed":
+            outcome.failures.setdefault(test, row["message"])
+        elif state == "skipped":
+            outcome.reasons[row["message"]] += 1
+    outcome.counts.update(worst.values())
+    return outcome

@@ -1,0 +1,37 @@
+"""Summary of a run: a table of tiers, reasons of skips, rare failures and failed tests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tests.runner.results import Outcome
+
+#: CI shows the end of the log alone.
+LAST_LINES = 40
+
+
+def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines, failed tests last, so that a log that is cut keeps them."""
+    yield f"\n{'tier':8} {'passed':>7} {'failed':>7} {'not run':>8} {'seconds':>8}"
+    for outcome in outcomes:
+        counts = outcome.counts
+        yield (
+            f"{outcome.tier.name:8} {counts['passed']:7} {counts['failed']:7} {counts['skipped']:8}"
+            f" {outcome.seconds:8.0f}  {outcome.broken}".rstrip()
+        )
+    for outcome in outcomes:
+        for reason, count in outcome.reasons.most_common():
+            yield f"not run: {count} of {outcome.tier.name}: {reason}"
+    yield f"rare failures: {len(rare)}"
+    for test, message in rare.items():
+        yield f"rare failure (passed when repeated alone): {test}: {message}"
+    failed = [
+        f"failed: {test}: {message} (log: {outcome.log})"
+        for outcome in outcomes
+        for test, message in outcome.failures.items()
+    ]
+    failed += [
+        f"failed: {outcome.tier.name}: {outcome.broken} (log: {outcome.log})" for outcome in outcomes if outcome.broken
+    ]
+    room = LAST_LINES - 4
+    if len(failed) > room:
+        yield f"{len(failed) - room} more failed tests are in the logs"
+    yield from failed[-room:]

@@ -1,0 +1,72 @@
+"""Tiers of tests: their folders, their limits and how their tests share the processors."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox.demo import machine
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Folder of tests, with the time in which at least one of its tests must end.
+
+    `spread` is the distribution mode of pytest-xdist: `worksteal` spreads single tests, `loadfile` whole files, where the
+    tests of a file share an expensive fixture; None runs one test after the other. `beside` names a tier that mostly
+    waits: this one runs at the same time with the smallest share of the processors. `shares_state`: tests of a file
+    depend on one another, so a failed test is repeated with its file. `uses_lab`: only one checkout at a time runs it.
+    """
+
+    name: str
+    idle_minutes: float
+    holds: str
+    prepare: Callable[[], None] = lambda: None
+    spread: str | None = None
+    beside: str = ""
+    shares_state: bool = False
+    uses_lab: bool = False
+
+    def workers(self) -> list[str]:
+        """Return pytest's arguments for two processes at most: more would starve the machines of the lab."""
+        if self.spread is None:
+            return []
+        # In the order of tests.runner.order, not by how many tests a file has.
+        return ["-n", str(min(2, os.cpu_count() or 1)), f"--dist={self.spread}", "--no-loadscope-reorder"]
+
+
+def _get_engine() -> None:
+    """Get a missing Pulumi engine into the cache that the demonstration uses too."""
+    from sandbox.pulumi_provider.engine.find import NoEngine, get_engine
+
+    engine = get_engine(lambda line: print(f"  engine: {line}", flush=True))
+    if isinstance(engine, NoEngine):
+        print(f"  {engine}", flush=True)
+
+
+def _get_lab_packages() -> None:
+    if machine.lab().able:
+        from sandbox.nspawn.host import host_packages
+
+        host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
+
+
+def _get_both() -> None:
+    _get_engine()
+    _get_lab_packages()
+
+
+TIERS = (
+    Tier("unit", 15, "functions, and small programs on loopback", spread="worksteal"),
+    Tier("graph", 35, "what Pulumi is asked to make", _get_engine, spread="loadfile", beside="e2e", shares_state=True),
+    # Of the roles, a file has a lab of its own, or is the only one on the sandbox's. Of the last tier several need its ports.
+    Tier(
+        "roles",
+        35,
+        "Ansible roles, on the lab's machines where there is a lab",
+        _get_both,
+        spread="loadfile",
+        shares_state=True,
+        uses_lab=True,
+    ),
+    Tier("e2e", 35, "the whole line, in the lab where there is one", _get_both, shares_state=True, uses_lab=True),
+)
