@@ -94,7 +94,7 @@ def test_what_a_killed_one_leaves_is_found_and_ended(tmp_path: Path) -> None:
     folder = tmp_path / "landbridge" / "embedded"
     assert leftovers.find(folder), "the servers ended by themselves: this test shows nothing"
     words = [sys.executable, "-m", "sandbox.embedded.leftovers"]
-    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "ended" in done.stdout
     assert leftovers.find(folder) == []
 

@@ -39,6 +39,6 @@ def ask(analyzer: Any, kind: str, protect: bool = True, **props: Any) -> dict[st
         type=kind, properties=bag, urn=f"urn:pulumi:s::p::{kind}::x", name="x", options=options
     )
     found: dict[str, list[str]] = {}
-    for one in analyzer.Analyze(request, timeout=30).diagnostics:
+    for one in analyzer.Analyze(request, timeout=300).diagnostics:
         found.setdefault(one.policyName, []).append(one.message)
     return found

@@ -124,7 +124,7 @@ def schema() -> Iterator[dict[str, Any]]:
             assert plugin.stdout is not None
             with grpc.insecure_channel(f"127.0.0.1:{int(plugin.stdout.readline())}") as channel:
                 stub = provider_pb2_grpc.ResourceProviderStub(channel)
-                yield json.loads(stub.GetSchema(pb.GetSchemaRequest(), timeout=60).schema)
+                yield json.loads(stub.GetSchema(pb.GetSchemaRequest(), timeout=300).schema)
         finally:
             plugin.kill()
 

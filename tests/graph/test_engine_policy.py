@@ -37,7 +37,7 @@ def preview(engine: Engine, tmp_path: Path) -> Preview:
     """`pulumi preview` of a VPC with one rule, with the pack and its configuration."""
     (tmp_path / "Pulumi.yaml").write_text("name: judged\nruntime: python\n")
     run = ["pulumi", "--non-interactive", "-C", str(tmp_path)]
-    subprocess.run([*run, "stack", "init", "judged"], check=True, capture_output=True, timeout=60)
+    subprocess.run([*run, "stack", "init", "judged"], check=True, capture_output=True, timeout=300)
 
     def preview(rule: str, config: dict[str, Any] | None = None) -> "subprocess.CompletedProcess[str]":
         (tmp_path / "__main__.py").write_text(_program(rule))
@@ -80,7 +80,9 @@ def test_an_environment_of_ours_passes_under_its_own_settings(
     """The whole stack as it is shipped; and the strict defaults stop it, because its data is not protected."""
     folder = write_project(environment.name, environment_file)
     run = ["pulumi", "--non-interactive", "--color", "never", "-C", str(folder)]
-    subprocess.run([*run, "stack", "select", "--create", environment.name], check=True, capture_output=True, timeout=60)
+    subprocess.run(
+        [*run, "stack", "select", "--create", environment.name], check=True, capture_output=True, timeout=300
+    )
 
     def preview(settings: Settings) -> "subprocess.CompletedProcess[str]":
         (tmp_path / "settings.json").write_text(json.dumps(pack_config(settings)))

@@ -73,7 +73,7 @@ def test_bad_property_bag_names_the_path(engine: Engine, cloud: Cloud, tmp_path:
     )
     (tmp_path / "Pulumi.yaml").write_text("name: wrong\nruntime: python\n")
     run = ["pulumi", "--non-interactive", "-C", str(tmp_path)]
-    subprocess.run([*run, "stack", "init", "wrong"], check=True, capture_output=True, timeout=60)
+    subprocess.run([*run, "stack", "init", "wrong"], check=True, capture_output=True, timeout=300)
     said = subprocess.run([*run, "preview", "-s", "wrong"], capture_output=True, text=True, timeout=120, check=False)
     assert said.returncode != 0
     for path in (

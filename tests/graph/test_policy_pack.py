@@ -20,7 +20,7 @@ def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def test_every_policy_is_in_the_pack_with_its_level(analyzer: Any) -> None:
-    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=300)
     levels = {one.name: one.enforcementLevel for one in info.policies}
     assert set(levels) == set(POLICIES) and info.name == "landbridge"
     advisory = {name for name, level in levels.items() if level == analyzer_pb2.ADVISORY}
@@ -61,5 +61,5 @@ def test_a_whole_stack_is_judged(analyzer: Any) -> None:
             options=analyzer_pb2.AnalyzerResourceOptions(),
         )
     )
-    told = analyzer.AnalyzeStack(request, timeout=30).diagnostics
+    told = analyzer.AnalyzeStack(request, timeout=300).diagnostics
     assert [one.policyName for one in told] == ["buckets-are-closed"] * 2

@@ -47,7 +47,7 @@ def _port(process: Popen[str]) -> int:
 def _version(port: int) -> str:
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         provider = provider_pb2_grpc.ResourceProviderStub(channel)
-        return str(provider.GetPluginInfo(empty_pb2.Empty(), timeout=20).version)
+        return str(provider.GetPluginInfo(empty_pb2.Empty(), timeout=300).version)
 
 
 def _closed(port: int) -> bool:
@@ -67,7 +67,7 @@ def test_it_answers_as_any_other_and_ends_when_told(plugin: tuple[Popen[str], in
     assert _version(port) == VERSION
     process.send_signal(signal.SIGINT)  # as the whole group gets it at the end of a run
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        provider_pb2_grpc.ResourceProviderStub(channel).Cancel(empty_pb2.Empty(), timeout=20)
+        provider_pb2_grpc.ResourceProviderStub(channel).Cancel(empty_pb2.Empty(), timeout=300)
     assert process.wait(NOTICED_SECONDS) == 0 and _closed(port)
 
 

@@ -98,12 +98,12 @@ class Bench:
     auth: str = "munge"
 
     def run(self, command: str, node: str = "dgx01") -> str:
-        done = nodes.exec(self.lab, node, [command], timeout=60)
+        done = nodes.exec(self.lab, node, [command], timeout=300)
         assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
     def code(self, command: str) -> tuple[int, str]:
-        done = nodes.exec(self.lab, "dgx01", [command], timeout=60)
+        done = nodes.exec(self.lab, "dgx01", [command], timeout=300)
         return done.returncode, done.stdout + done.stderr
 
     def job(self, gres: str, command: str) -> str:

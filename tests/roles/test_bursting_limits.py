@@ -77,7 +77,7 @@ class Site:
         return play(self.lab, self.folder, book, {"all": {"hosts": {"ctl01": host}}}, *words).good()
 
     def run(self, command: str, user: str = "root") -> str:
-        done = nodes.exec(self.lab, "ctl01", [f"cd /tmp; runuser -u {user} -- {command}"], timeout=60)
+        done = nodes.exec(self.lab, "ctl01", [f"cd /tmp; runuser -u {user} -- {command}"], timeout=300)
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 

@@ -76,7 +76,7 @@ def run(cloud: Cloud, tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             env={**os.environ, **keys},
-            timeout=60,
+            timeout=300,
         )
         return json.loads(told.stdout), json.loads(state.read_text())
 

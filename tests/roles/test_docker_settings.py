@@ -21,7 +21,7 @@ def run(path: Path, check: bool = False) -> dict[str, Any]:
         capture_output=True,
         text=True,
         env={**os.environ},
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return dict(json.loads(done.stdout))

@@ -89,9 +89,9 @@ def simulate(folder: Path, suite: str, pins: str, names: list[str]) -> dict[str,
         "APT::Sandbox::User": "root",
     }
     words = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
-    subprocess.run(["apt-get", "-qq", *words, "update"], capture_output=True, text=True, check=True, timeout=60)
+    subprocess.run(["apt-get", "-qq", *words, "update"], capture_output=True, text=True, check=True, timeout=300)
     done = subprocess.run(
-        ["apt-get", "-s", *words, "install", *names], capture_output=True, text=True, check=False, timeout=60
+        ["apt-get", "-s", *words, "install", *names], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr + done.stdout
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("Inst ")]

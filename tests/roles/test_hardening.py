@@ -107,7 +107,7 @@ class Hosts:
             quoted = " ".join(f"'{word}'" for word in words)
             return self.run(source, quoted)
         return subprocess.run(
-            self.inside(*words), capture_output=True, text=True, timeout=30, check=True
+            self.inside(*words), capture_output=True, text=True, timeout=300, check=True
         ).stdout.strip()
 
     def inside(self, *words: str) -> list[str]:

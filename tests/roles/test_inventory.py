@@ -41,7 +41,12 @@ def ansible_inventory(state: Path, *words: str, source: Path = SANDBOX) -> subpr
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "ANSIBLE_NOCOLOR": "1"}
     environment |= {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_LOCAL_TEMP": str(state / "tmp")}
     return subprocess.run(
-        [str(program), "-i", str(source), *words], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+        [str(program), "-i", str(source), *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
 
 
@@ -113,6 +118,6 @@ def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr

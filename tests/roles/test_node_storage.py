@@ -187,9 +187,9 @@ assert node.main() == 0
 assert node.mounted(str(folder / "local")) == {disk!r}
 """
     words = ["unshare", "--mount", sys.executable, "-c", script]
-    subprocess.run(words, check=True, timeout=60)
+    subprocess.run(words, check=True, timeout=300)
     (tmp_path / "made").touch()
-    subprocess.run(words, check=True, timeout=60)
+    subprocess.run(words, check=True, timeout=300)
     said = subprocess.run(["blkid", "--probe", disk], capture_output=True, text=True, check=True).stdout
     assert 'LABEL="lb-scratch"' in said and 'TYPE="xfs"' in said
 

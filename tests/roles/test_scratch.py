@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             env={**os.environ, "PATH": search},
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return dict(json.loads(done.stdout))

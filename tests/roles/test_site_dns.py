@@ -130,7 +130,7 @@ def configure(lab: Layout, playbook: Path) -> list[str]:
 
 
 def ask(lab: Layout, server: str, name: str, kind: str = "A", host: str = "host01") -> str:
-    done = nodes.exec(lab, host, [shlex.join(["python3", "-c", ASK, server, name, kind])], timeout=60)
+    done = nodes.exec(lab, host, [shlex.join(["python3", "-c", ASK, server, name, kind])], timeout=300)
     assert done.returncode == 0, done.stderr
     return str(done.stdout).strip()
 

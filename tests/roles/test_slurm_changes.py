@@ -55,7 +55,7 @@ class Site:
         return (self.lab.state / "ansible" / f"{self.book.stem}.log").read_text().rpartition("PLAY RECAP")[2]
 
     def ask(self, command: str, user: str = "root", host: str = "ctl01") -> tuple[int, str]:
-        done = nodes.exec(self.lab, host, [f"cd /tmp; runuser -u {user} -- {command}"], timeout=60)
+        done = nodes.exec(self.lab, host, [f"cd /tmp; runuser -u {user} -- {command}"], timeout=300)
         return done.returncode, done.stdout + done.stderr
 
     def run(self, command: str, user: str = "root", host: str = "ctl01") -> str:

@@ -98,7 +98,7 @@ def place(folder: Path, *, check: bool = False, **options: Any) -> dict[str, Any
     own = {"path": str(folder / "home"), "source": "nfs01:/export/home", "passwd": str(folder / "passwd")}
     data = json.dumps({"ANSIBLE_MODULE_ARGS": {**own, **options, "_ansible_check_mode": check}})
     done = subprocess.run(
-        [sys.executable, str(MODULE)], input=data, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(MODULE)], input=data, capture_output=True, text=True, timeout=300, check=False
     )
     return dict(json.loads(done.stdout))
 

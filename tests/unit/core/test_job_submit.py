@@ -62,7 +62,7 @@ def ask(folder: Path, text: str, *calls: str, program: str = LUAS[0]) -> list[tu
         [sys.executable, "-c", RUN, program, str(folder / "host.lua"), str(folder / "job_submit.lua")],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return [(int(code), told) for code, _, told in (line.partition("\t") for line in done.stdout.splitlines())]

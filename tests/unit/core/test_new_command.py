@@ -24,7 +24,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def landbridge(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "landbridge.cli.main", *words]
-    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.parametrize("origin", ["hybrid", "regulated", "frontier", "example"])
@@ -87,7 +87,7 @@ def test_on_a_terminal_it_asks_for_what_no_option_says(checkout: Path) -> None:
                 said += chunk
         except OSError:  # the other end has gone
             pass
-        assert process.wait(timeout=60) == 0, said
+        assert process.wait(timeout=300) == 0, said
     os.close(ours)
     assert b"[10.20.0.0/16]" in said and b"BGP" not in said
     body = yaml_text.load((checkout / "stacks" / "Pulumi.acme.yaml").read_text())["config"]["landbridge:environment"]

@@ -61,7 +61,7 @@ def test_the_shipped_schema_is_the_one_the_command_prints() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     ).stdout
     shipped = SHIPPED[0].parent / FILE_NAME
     assert shipped.read_text() == printed, f"landbridge schema > stacks/{FILE_NAME}"

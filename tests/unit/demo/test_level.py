@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def demo(*words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "sandbox.demo", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
 def test_an_environment_that_is_not_there_is_told_in_a_line() -> None:

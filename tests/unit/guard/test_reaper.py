@@ -241,7 +241,7 @@ def _as_lambda(file: Path, cloud: Cloud, folder: Path, **variables: str) -> "sub
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -42,7 +42,7 @@ def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     found = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found is not None
     path = {"PATH": f"{tmp_path}:/usr/local/bin:/usr/bin:/bin"}
-    subprocess.run(["bash", "-c", found[1]], cwd=tmp_path, check=True, timeout=30, env=path)
+    subprocess.run(["bash", "-c", found[1]], cwd=tmp_path, check=True, timeout=300, env=path)
     assert read(tmp_path / "queue.csv") == [TraceJob(START, 600.0, 8, account="vision", minutes=60.0)]
 
 

@@ -57,7 +57,13 @@ def landbridge(slurm: SimulatedSlurm) -> Command:
     def run(*words: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "landbridge.cli.main", "burst", *words]
         done = subprocess.run(
-            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+            command,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
         )
         return done.returncode, done.stdout
 
