@@ -18,7 +18,7 @@ from bench import burst_daemon, burst_peer
 from bench.burst_process import Ended, Process, run
 from bench.burst_site import POOL, Made, Slurm, build, peer_settings
 from landbridge.hostlist import compress
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 
 SIZES, JOBS, LATENCIES = (16, 128, 512, 1000), (1, 50), (0.0, 0.1)
 OURS, COLD = "landbridge", "landbridge, daemon not running"
@@ -54,7 +54,7 @@ class Shot:
 class Bench:
     """One emulated AWS and one Slurm, emptied for every shot."""
 
-    cloud: Cloud
+    cloud: EmulatorProcess
     slurm: Slurm
     made: Made
     peer: burst_peer.Peer | None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.burst_site import PEER_NODE, REGION
 from landbridge.paths import cache_dir
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 VERSION = "3.16.1"
 PACKAGE = f"aws-parallelcluster-node=={VERSION}"
@@ -37,7 +37,7 @@ class Peer:
         names = (f"aws-p5-{number}" for number in range(nodes))
         return str(self.python), str(HERE / "burst_plugin_v2.py"), "bench-fleet", subnet, *names
 
-    def environ(self, cloud: Cloud) -> Mapping[str, str]:
+    def environ(self, cloud: EmulatorProcess) -> Mapping[str, str]:
         return {**cloud.environment(), "AWS_DEFAULT_REGION": REGION}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 
 from landbridge.hostlist import compress
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/unit/burst/data/26.05"
@@ -45,7 +45,7 @@ class Made:
     zone_id: str
 
 
-def build(cloud: Cloud) -> Made:
+def build(cloud: EmulatorProcess) -> Made:
     """An empty account with a network, two launch templates, and the tables of ParallelCluster."""
     cloud.control(wipe=True, boot=0)
     ec2, dynamodb, route53 = (client(cloud, name) for name in ("ec2", "dynamodb", "route53"))
@@ -75,7 +75,7 @@ def build(cloud: Cloud) -> Made:
     return Made(subnet, group, own["LaunchTemplate"]["LaunchTemplateId"], zone["HostedZone"]["Id"].rpartition("/")[2])
 
 
-def client(cloud: Cloud, service: str) -> Any:
+def client(cloud: EmulatorProcess, service: str) -> Any:
     """A client with the operator's keys."""
     keys = cloud.operator_credentials.read_text().splitlines()
     values: dict[str, Any] = dict(line.split(" = ") for line in keys if " = " in line)
@@ -97,7 +97,7 @@ class Slurm:
             "PYTHONPATH": str(ROOT),
         }
 
-    def write(self, cloud: Cloud, made: Made) -> None:
+    def write(self, cloud: EmulatorProcess, made: Made) -> None:
         """The scripts, our settings, and every node asleep."""
         (self.folder / "bin").mkdir(parents=True, exist_ok=True)
         scripts = {"scontrol": PROGRAM.format(folder=self.folder), "sudo": '#!/bin/sh\nexec "$@"\n'}
@@ -144,7 +144,7 @@ class Slurm:
         return (self.folder / "scontrol.log").read_text().splitlines()
 
 
-def settings(cloud: Cloud, made: Made, folder: Path) -> dict[str, Any]:
+def settings(cloud: EmulatorProcess, made: Made, folder: Path) -> dict[str, Any]:
     """Our burst.json: one pool of one offering."""
     offering = {
         "key": f"{TYPE}/use1-az4/on-demand",

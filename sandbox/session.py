@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment
 from landbridge.paths import secrets_dir
-from sandbox.aws_emulator.process import Cloud, start, wait_ready
+from sandbox.aws_emulator.process import EmulatorProcess, start, wait_ready
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.host import processes
 from sandbox.nspawn.layout import Layout
@@ -27,17 +27,17 @@ def cloud_state(lab: Layout) -> Path:
     return lab.state / "cloud"
 
 
-def running_cloud(lab: Layout) -> Cloud | None:
+def running_cloud(lab: Layout) -> EmulatorProcess | None:
     """The lab's emulated AWS when it runs, else None."""
     process = processes.read_pid_file(lab.state / _PID_FILE)
     ready = cloud_state(lab) / "ready.json"
     if process is None or not ready.exists():
         return None
     content = json.loads(ready.read_text())
-    return Cloud(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
+    return EmulatorProcess(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
 
 
-def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> Cloud:
+def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
     """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
     found = running_cloud(lab)
     if found is not None:
@@ -64,7 +64,7 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
     return cloud
 
 
-def give_credentials(cloud: Cloud, environment: Environment) -> None:
+def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
     """Do what an operator does for on-prem services: leave their AWS credentials where Ansible takes secrets from."""
     for service in ("burst", "mlflow"):
         target = secrets_dir(environment.name) / f"aws-credentials-{service}"
@@ -80,7 +80,7 @@ def end_cloud(lab: Layout, grace: float = 30) -> None:
     (lab.state / _PID_FILE).unlink(missing_ok=True)
 
 
-def command_variables(cloud: Cloud, environment: str) -> dict[str, str]:
+def command_variables(cloud: EmulatorProcess, environment: str) -> dict[str, str]:
     """Variables of the operator's commands: the Pulumi engine with its stand-ins, Ansible's accelerator, and AWS's keys.
 
     Credentials go by file, never by value.

@@ -77,6 +77,6 @@ def going() -> "BringUp":
     """
     from landbridge.environment import find_environment
     from sandbox.demo.bring_up import bring_up
-    from sandbox.demo.report import Report
+    from sandbox.demo.report import DemoReport
 
-    return bring_up(find_environment("sandbox"), Report("the tests' cluster"), keep=True)
+    return bring_up(find_environment("sandbox"), DemoReport("the tests' cluster"), keep=True)

@@ -61,10 +61,10 @@ def main() -> int:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     from sandbox.aws_emulator.ec2.actions import install
-    from sandbox.aws_emulator.identity.access_keys import Keys, kept_pair
-    from sandbox.aws_emulator.instances.imds import Metadata
+    from sandbox.aws_emulator.identity.access_keys import AccessKeys, kept_pair
+    from sandbox.aws_emulator.instances.imds import MetadataService
     from sandbox.aws_emulator.instances.launcher import make_launcher
-    from sandbox.aws_emulator.instances.lifecycle import Lifecycle
+    from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
     from sandbox.aws_emulator.instances.moto_instances import mark
     from sandbox.aws_emulator.instances.shutdown import watch
     from sandbox.aws_emulator.network.private_addresses import AddressBook
@@ -75,11 +75,11 @@ def main() -> int:
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
     metadata = "{}:{}".format(*imds.getsockname()) if imds else None
-    keys = Keys(required=arguments.require_credentials)
+    keys = AccessKeys(required=arguments.require_credentials)
     for name in ("operator", "launch"):
         keys.add(kept_pair(arguments.state / "credentials" / name))
     launcher = make_launcher(arguments.launcher, arguments.state, command=arguments.process_command, imds=metadata)
-    lifecycle = Lifecycle(launcher, mark, boot_delay=arguments.boot_delay)
+    lifecycle = InstanceLifecycle(launcher, mark, boot_delay=arguments.boot_delay)
     world = World(lifecycle, AddressBook(reserved))
     install(world)
     bucket_policy.install()
@@ -90,7 +90,7 @@ def main() -> int:
         signal.signal(number, lambda *_: ended.set())
     servers = [serve(application, sock, ApiHandler) for sock in api]
     if imds:
-        servers.append(serve(Metadata(world, keys), imds, MetadataHandler))
+        servers.append(serve(MetadataService(world, keys), imds, MetadataHandler))
     watch(world, ended)
     ready = {"pid": os.getpid(), "endpoints": endpoints, "imds": metadata}
     (arguments.state / "ready.json").write_text(json.dumps(ready))

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Cloud:
+class EmulatorProcess:
     """A running emulated AWS."""
 
     endpoint: str
@@ -47,7 +47,9 @@ class Cloud:
 
 
 @contextmanager
-def running(state: Path, *options: str, listen: str = "127.0.0.1:0", log: Path | None = None) -> Iterator[Cloud]:
+def running(
+    state: Path, *options: str, listen: str = "127.0.0.1:0", log: Path | None = None
+) -> Iterator[EmulatorProcess]:
     """`python -m sandbox.aws_emulator` on a free loopback port, ended (with all its machines) on leaving.
 
     With the option `--with-parent` also when this process is killed.
@@ -82,7 +84,7 @@ def start(state: Path, options: Sequence[str], log: Path | None = None) -> "subp
         )
 
 
-def wait_ready(process: "subprocess.Popen[str]", state: Path) -> Cloud:
+def wait_ready(process: "subprocess.Popen[str]", state: Path) -> EmulatorProcess:
     """Block until it listens; RuntimeError with its last words when it ended instead."""
     line = process.stdout.readline() if process.stdout else ""
     if not line:
@@ -91,4 +93,4 @@ def wait_ready(process: "subprocess.Popen[str]", state: Path) -> Cloud:
         words = log.read_text(errors="replace")[-2000:] if log.exists() else ""
         raise RuntimeError(f"the emulated AWS ended with {process.returncode}: {words.strip()}")
     ready = json.loads(line)
-    return Cloud(ready["endpoints"][0], ready["imds"], state, ready["pid"])
+    return EmulatorProcess(ready["endpoints"][0], ready["imds"], state, ready["pid"])

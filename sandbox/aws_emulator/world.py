@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.aws_emulator.ec2.capacity_pools import CapacityPools
-from sandbox.aws_emulator.instances.lifecycle import Lifecycle
+from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
 from sandbox.aws_emulator.network.private_addresses import AddressBook
-from sandbox.aws_emulator.server.client_tokens import Tokens
+from sandbox.aws_emulator.server.client_tokens import ClientTokens
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.server.eventual_consistency import Lag
-from sandbox.aws_emulator.server.processing_time import Busy
-from sandbox.aws_emulator.server.throttling import Bucket
+from sandbox.aws_emulator.server.eventual_consistency import ConsistencyDelay
+from sandbox.aws_emulator.server.processing_time import ProcessingTime
+from sandbox.aws_emulator.server.throttling import TokenBucket
 
 
 @dataclass
-class Fault:
+class InjectedFault:
     """What the next `times` calls of an action get: an error, with `after` once what they asked for has been done.
 
     With `hold` the answer comes that many seconds late; without a `code` it is the real one. With `cut` there is no answer: the
@@ -41,16 +41,16 @@ class Fault:
 class World:
     """One emulated account. `lock` is held by whatever launches: capacity, tokens and addresses are decided under it."""
 
-    lifecycle: Lifecycle
+    lifecycle: InstanceLifecycle
     addresses: AddressBook = field(default_factory=AddressBook)
     lock: threading.RLock = field(default_factory=threading.RLock)
     latency: float = 0.0
-    busy: Busy = field(default_factory=Busy)
-    lag: Lag = field(default_factory=Lag)
+    busy: ProcessingTime = field(default_factory=ProcessingTime)
+    lag: ConsistencyDelay = field(default_factory=ConsistencyDelay)
     capacity: CapacityPools = field(default_factory=CapacityPools)
-    tokens: Tokens = field(default_factory=Tokens)
-    buckets: dict[str, Bucket] = field(default_factory=dict)
-    faults: dict[str, list[Fault]] = field(default_factory=lambda: defaultdict(list))
+    tokens: ClientTokens = field(default_factory=ClientTokens)
+    buckets: dict[str, TokenBucket] = field(default_factory=dict)
+    faults: dict[str, list[InjectedFault]] = field(default_factory=lambda: defaultdict(list))
     calls: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
@@ -88,7 +88,7 @@ class World:
     def reset(self) -> None:
         """Forget limits, faults, delays, counters and what tests have set; instances and resources stay."""
         with self.lock:
-            self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), Tokens()
+            self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), ClientTokens()
             self.lag.reset()
             self.busy.reset()
             self.buckets.clear()
@@ -141,7 +141,7 @@ class World:
         """The account's time."""
         return datetime.now(UTC) + self.clock
 
-    def take_fault(self, action: str) -> Fault | None:
+    def take_fault(self, action: str) -> InjectedFault | None:
         with self.lock:
             waiting = self.faults.get(action)
             if not waiting:

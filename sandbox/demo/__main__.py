@@ -10,7 +10,7 @@ from types import FrameType
 
 from landbridge.findings import FindingsError
 from sandbox.demo import machine
-from sandbox.demo.report import DemoError, Report
+from sandbox.demo.report import DemoError, DemoReport
 
 STOPPED = 130
 
@@ -32,7 +32,7 @@ def why_not_full() -> str:
     return "" if lab.able else lab.why
 
 
-def get_engine(report: Report) -> str:
+def get_engine(report: DemoReport) -> str:
     """Have a Pulumi engine on this machine if there is any way to one; empty, or why there is none."""
     from sandbox.pulumi_provider.engine.find import NoEngine
     from sandbox.pulumi_provider.engine.find import get_engine as get
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     # A demonstration calls nobody but the programs it starts itself.
     os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
     signal.signal(signal.SIGTERM, _stop)
-    report = Report("Landbridge demonstration")
+    report = DemoReport("Landbridge demonstration")
     status, where = 1, options.json or _default_json(options.stack)
     try:
         from landbridge.environment import find_environment

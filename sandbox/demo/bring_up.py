@@ -10,8 +10,8 @@ from pathlib import Path
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import state_dir
 from landbridge.plan.network.hosts import service_hosts
-from sandbox.demo.cluster import Cluster, ClusterError, bgp_routes, wait_for
-from sandbox.demo.report import DemoError, Report
+from sandbox.demo.cluster import ClusterError, LabCluster, bgp_routes, wait_for
+from sandbox.demo.report import DemoError, DemoReport
 from sandbox.demo.work import command, json_command, program
 from sandbox.nspawn import from_environment, lab
 from sandbox.nspawn.errors import LabError
@@ -28,7 +28,7 @@ class BringUp:
     """One environment on its way up; every method is a step that may be repeated."""
 
     path: Path
-    report: Report
+    report: DemoReport
     lab: Layout = field(default_factory=layout)
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class BringUp:
         self.environment: Environment = loaded.environment
         self.name = self.environment.name
         self.logs = state_dir(self.name) / "logs"
-        self.cluster = Cluster(self.lab)
+        self.cluster = LabCluster(self.lab)
         self.new_cloud = False
 
     def all(self) -> None:
@@ -149,7 +149,7 @@ class BringUp:
         return path
 
 
-def bring_up(path: Path, report: Report, *, keep: bool = False) -> BringUp:
+def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
     """Bring the environment up; with `keep`, a cluster that stands as this checkout builds it is taken as it is.
 
     LabError becomes DemoError with the same advice.

@@ -20,7 +20,7 @@ class ClusterError(Exception):
 
 
 @dataclass(frozen=True)
-class Cluster:
+class LabCluster:
     """The lab's nodes, as a person with a shell on each of them sees them."""
 
     lab: Layout
@@ -62,7 +62,7 @@ def wait_for(
     return time.monotonic() - started
 
 
-def submit(cluster: Cluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:
+def submit(cluster: LabCluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:
     """`sbatch` with `words` from `folder` as `user` on the login host; returns the job's id."""
     said = cluster.run(
         login, "sh", "-c", f"cd {shlex.quote(folder)} && {shlex.join(['sbatch', '--parsable', *words])}", user=user
@@ -71,7 +71,7 @@ def submit(cluster: Cluster, login: str, user: str, folder: str, words: Sequence
 
 
 @dataclass(frozen=True)
-class Job:
+class LabJob:
     """One job as Slurm's controller knows it."""
 
     id: int
@@ -90,13 +90,13 @@ class Job:
         }  # fmt: skip
 
 
-def job(cluster: Cluster, controller: str, number: int) -> Job:
+def job(cluster: LabCluster, controller: str, number: int) -> LabJob:
     """The job's present state; slurmctld remembers ended jobs for minutes, longer than a demonstration."""
     from landbridge.hostlist import expand
 
     found = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
     hosts, states = found.get("nodes") or "", found["job_state"]
-    return Job(
+    return LabJob(
         id=number,
         # A job whose nodes boot is RUNNING and CONFIGURING at once. One that is COMPLETED and COMPLETING shows only the nodes
         # whose epilog has not ended.
@@ -110,7 +110,7 @@ def job(cluster: Cluster, controller: str, number: int) -> Job:
     )
 
 
-def bgp_routes(cluster: Cluster, gateway: str) -> set[str]:
+def bgp_routes(cluster: LabCluster, gateway: str) -> set[str]:
     """Prefixes the gateway's kernel routes because BGP said so."""
     return {
         prefix

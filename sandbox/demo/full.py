@@ -11,10 +11,9 @@ from landbridge.environment import Environment
 from landbridge.plan.cost.job_cost import job_cost
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp, bring_up
-from sandbox.demo.cluster import ClusterError, wait_for
-from sandbox.demo.cluster import Job as SlurmJob
-from sandbox.demo.report import DemoError, Job, Reality, Report
-from sandbox.demo.training import Researcher, Run
+from sandbox.demo.cluster import ClusterError, LabJob, wait_for
+from sandbox.demo.report import DemoError, DemoJob, DemoReport, Reality
+from sandbox.demo.training import Researcher, TrainingRun
 from sandbox.session import ensure_cloud
 
 # Job 1 must still hold the on-prem GPUs when job 2 is submitted and while its nodes boot.
@@ -24,7 +23,7 @@ GPUS_A_NODE = 8
 DECISIONS = f"{files.STATE_DIR}/{files.DECISIONS}"
 
 
-def run(path: Path, report: Report) -> int:
+def run(path: Path, report: DemoReport) -> int:
     """Build the cluster, run both jobs, show what they left; 0 when everything that was to be shown was shown."""
     try:
         going = bring_up(path, report)
@@ -38,7 +37,7 @@ def run(path: Path, report: Report) -> int:
     return 0
 
 
-def train_on_both_sites(going: BringUp, report: Report) -> tuple[SlurmJob, SlurmJob]:
+def train_on_both_sites(going: BringUp, report: DemoReport) -> tuple[LabJob, LabJob]:
     """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
     user = Researcher(going.cluster, going.environment, going.environment.users[0].name)
     user.bring_example()
@@ -62,11 +61,11 @@ def train_on_both_sites(going: BringUp, report: Report) -> tuple[SlurmJob, Slurm
     return kept, ended
 
 
-def describe(environment: Environment, name: str, done: SlurmJob, run: Run, submitted: int) -> Job:
+def describe(environment: Environment, name: str, done: LabJob, run: TrainingRun, submitted: int) -> DemoJob:
     """A job as the summary tells it."""
     seconds = max(1, done.ended - done.started)
     cost = job_cost(environment, done.nodes, seconds)
-    return Job(
+    return DemoJob(
         name=name,
         job_id=str(done.id),
         site=run.tags.get("landbridge.site", "unknown"),
@@ -131,7 +130,7 @@ def decided(going: BringUp, number: int) -> str:
     return "; ".join(told)
 
 
-def settle(going: BringUp, report: Report) -> None:
+def settle(going: BringUp, report: DemoReport) -> None:
     """Idle AWS nodes are given back."""
     with report.step("idle AWS nodes are given back") as step:
         step.note(
@@ -141,7 +140,7 @@ def settle(going: BringUp, report: Report) -> None:
         step.result = "no instance left"
 
 
-def tell(environment: Environment, report: Report) -> None:
+def tell(environment: Environment, report: DemoReport) -> None:
     """What was real, and what to do next."""
     report.was(
         Reality("Pulumi", "real", "its engine, state and diffs", "Pulumi's own AWS provider and language host"),

@@ -29,7 +29,7 @@ class DemoError(Exception):
 
 
 @dataclass
-class Step:
+class DemoStep:
     """One step: set `result` to what it gave, call `note` for progress lines worth keeping."""
 
     name: str
@@ -48,7 +48,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Job:
+class DemoJob:
     """A training job as it ran: where, how long, and what that would have cost at the catalogue's prices."""
 
     name: str
@@ -75,14 +75,14 @@ class Reality:
     adds: str = ""
 
 
-class Report:
+class DemoReport:
     """Collects the demonstration's story; thread-safe."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
         self.title = title
         self.level = ""
-        self.steps: list[Step] = []
-        self.jobs: list[Job] = []
+        self.steps: list[DemoStep] = []
+        self.jobs: list[DemoJob] = []
         self.realities: list[Reality] = []
         self.resources: Counter[str] = Counter()
         self.next_steps: list[str] = []
@@ -100,15 +100,15 @@ class Report:
         )
 
     @contextmanager
-    def live(self) -> Iterator["Report"]:
+    def live(self) -> Iterator["DemoReport"]:
         """Show running steps with a spinner while inside (on a terminal only; elsewhere plain lines)."""
         with self._progress:
             yield self
 
     @contextmanager
-    def step(self, name: str) -> Iterator[Step]:
+    def step(self, name: str) -> Iterator[DemoStep]:
         """Time a step, show its start, notes and end; an exception marks it failed and passes through."""
-        step = Step(name, began=time.monotonic() - self._began, _show=self._line)
+        step = DemoStep(name, began=time.monotonic() - self._began, _show=self._line)
         began = time.monotonic()
         with self._lock:
             self.steps.append(step)
@@ -132,7 +132,7 @@ class Report:
         with self._lock:
             self.resources.update(resources)
 
-    def ran(self, job: Job) -> None:
+    def ran(self, job: DemoJob) -> None:
         """Record a job."""
         with self._lock:
             self.jobs.append(job)
@@ -189,7 +189,7 @@ def _table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
     return table
 
 
-def _steps(steps: list[Step]) -> Table:
+def _steps(steps: list[DemoStep]) -> Table:
     table = _table("Steps", "step", "seconds", "result", right=("seconds",))
     for step in steps:
         table.add_row(step.name, f"{step.seconds:.1f}", step.result if step.state == "done" else step.state.upper())
@@ -209,7 +209,7 @@ def _resources(resources: Counter[str]) -> Table:
     return table
 
 
-def _jobs(jobs: list[Job]) -> Table:
+def _jobs(jobs: list[DemoJob]) -> Table:
     table = _table(
         "Jobs", "job", "where", "state", "waited s", "ran s", "would have cost", "MLflow", right=("waited s", "ran s")
     )

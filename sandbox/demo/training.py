@@ -9,13 +9,13 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from sandbox.demo.cluster import Cluster, ClusterError, Job, job, submit, wait_for
+from sandbox.demo.cluster import ClusterError, LabCluster, LabJob, job, submit, wait_for
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """One MLflow run: parameters, last metrics, tags and the paths of its artifacts' root."""
 
     id: str
@@ -30,7 +30,7 @@ class Run:
 class Researcher:
     """A user at the login host."""
 
-    cluster: Cluster
+    cluster: LabCluster
     environment: Environment
     name: str
 
@@ -57,11 +57,11 @@ class Researcher:
         words = ["--job-name", name, *options, "digits.sbatch", *arguments]
         return submit(self.cluster, self.login, self.name, self.folder, words)
 
-    def state(self, number: int) -> Job:
+    def state(self, number: int) -> LabJob:
         """The job as the controller sees it now."""
         return job(self.cluster, self.controller, number)
 
-    def finish(self, number: int, seconds: float) -> Job:
+    def finish(self, number: int, seconds: float) -> LabJob:
         """Wait until the job is over, and insist that it ended well."""
 
         def instead() -> str:
@@ -80,14 +80,14 @@ class Researcher:
             self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true", user=self.name
         )
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[TrainingRun]:
         """All of MLflow's runs, newest first, asked with the user's own credentials."""
         experiments = self._ask("experiments/search", {"max_results": 100}).get("experiments", [])
         ids = [experiment["experiment_id"] for experiment in experiments]
         found = self._ask("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
         return [_run(one) for one in found]
 
-    def run_of(self, number: int) -> Run:
+    def run_of(self, number: int) -> TrainingRun:
         """The MLflow run of a Slurm job."""
         for run in self.runs():
             if run.tags.get("landbridge.job_id") == str(number):
@@ -110,9 +110,9 @@ sys.stdout.write(urllib.request.urlopen(request, timeout=30).read().decode())
         return dict(json.loads(self.cluster.run(self.login, "python3", "-c", program, user=self.name)))
 
 
-def _run(raw: Mapping[str, Any]) -> Run:
+def _run(raw: Mapping[str, Any]) -> TrainingRun:
     info, data = raw["info"], raw.get("data", {})
-    return Run(
+    return TrainingRun(
         id=info["run_id"],
         status=info["status"],
         params={entry["key"]: entry["value"] for entry in data.get("params", [])},

@@ -33,7 +33,7 @@ def install(folder: Path, socket: Path) -> None:
         path.chmod(0o755)
 
 
-class Refused(Exception):
+class CommandError(Exception):
     """What a command says before it ends with 1."""
 
 
@@ -48,7 +48,7 @@ class Commands:
         options = [word for word in arguments if word.startswith("-")]
         try:
             return {"rc": 0, "stdout": self._dispatch(command, words, options), "stderr": ""}
-        except (Refused, HostlistError) as error:
+        except (CommandError, HostlistError) as error:
             return {"rc": 1, "stdout": "", "stderr": f"{command}: error: {error}\n"}
 
     def _dispatch(self, command: str, words: list[str], options: list[str]) -> str:
@@ -63,7 +63,7 @@ class Commands:
             "update": self._update,
         }
         if verb not in verbs:
-            raise Refused(f"the simulated Slurm has no '{verb}'")
+            raise CommandError(f"the simulated Slurm has no '{verb}'")
         return verbs[verb](words[1:], options)
 
     def _squeue(self, options: list[str]) -> str:
@@ -107,22 +107,22 @@ class Commands:
         if entity in ("job", "jobs"):
             jobs = [job for job in self._slurm.jobs.values() if not names or str(job.id) in names]
             if names and not jobs:
-                raise Refused("Invalid job id specified")
+                raise CommandError("Invalid job id specified")
             return json.dumps({"jobs": [job.show() for job in jobs], "errors": []}) + "\n"
-        raise Refused(f"the simulated Slurm cannot show '{entity}'")
+        raise CommandError(f"the simulated Slurm cannot show '{entity}'")
 
     def _update(self, words: list[str], _: list[str]) -> str:
         fields = {key.lower(): value for key, _, value in (word.partition("=") for word in words)}
         if "jobid" in fields:
             return self._update_job(fields)
         if "nodename" not in fields:
-            raise Refused("the simulated Slurm updates nodes and jobs only")
+            raise CommandError("the simulated Slurm updates nodes and jobs only")
         nodes = [self._node(name) for name in expand(fields.pop("nodename"))]
         addresses, state, reason = (fields.pop(key, "") for key in ("nodeaddr", "state", "reason"))
         if fields:
-            raise Refused(f"unknown: {', '.join(fields)}")
+            raise CommandError(f"unknown: {', '.join(fields)}")
         if addresses and len(addresses.split(",")) != len(nodes):
-            raise Refused("as many addresses as nodes are needed")
+            raise CommandError("as many addresses as nodes are needed")
         for node, address in zip(nodes, addresses.split(",") if addresses else [], strict=False):
             node.address = address
         actions = {
@@ -132,7 +132,7 @@ class Commands:
         }
         if state:
             if state.lower() not in actions:
-                raise Refused(f"the simulated Slurm has no state '{state}'")
+                raise CommandError(f"the simulated Slurm has no state '{state}'")
             for node in nodes:
                 actions[state.lower()](node, reason)
         return ""
@@ -141,18 +141,18 @@ class Commands:
         number = fields.pop("jobid")
         job = self._slurm.jobs.get(int(number)) if number.isdigit() else None
         if job is None:
-            raise Refused("Invalid job id specified")
+            raise CommandError("Invalid job id specified")
         job.comment = fields.pop("comment", job.comment)
         job.partition = fields.pop("partition", job.partition)
         if start := fields.pop("starttime", ""):
             job.eligible = 0.0 if start == "now" else time.mktime(time.strptime(start, "%Y-%m-%dT%H:%M:%S"))
         if fields:
-            raise Refused(f"unknown: {', '.join(fields)}")
+            raise CommandError(f"unknown: {', '.join(fields)}")
         return ""
 
     def _node(self, name: str) -> Any:
         if name not in self._slurm.nodes:
-            raise Refused(f"Invalid node name specified: {name}")
+            raise CommandError(f"Invalid node name specified: {name}")
         return self._slurm.nodes[name]
 
 
@@ -162,4 +162,4 @@ def _option(options: list[str], name: str) -> str:
 
 def _json_only(options: list[str]) -> None:
     if "--json" not in options:
-        raise Refused("the simulated Slurm answers in JSON only: add --json")
+        raise CommandError("the simulated Slurm answers in JSON only: add --json")

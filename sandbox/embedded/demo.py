@@ -16,12 +16,11 @@ from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.cost.job_cost import job_cost
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.rules import check
-from sandbox.aws_emulator.process import Cloud, running
-from sandbox.demo.report import DemoError, Job, Reality, Report
+from sandbox.aws_emulator.process import EmulatorProcess, running
+from sandbox.demo.report import DemoError, DemoJob, DemoReport, Reality
 from sandbox.embedded.leftovers import alone
-from sandbox.embedded.slurm import Job as SlurmJob
-from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
-from sandbox.embedded.stack import Built, Stack
+from sandbox.embedded.slurm import EmbeddedJob, EmbeddedNode, SimulatedSlurm, socket_path
+from sandbox.embedded.stack import BuiltStack, EmbeddedStack
 from sandbox.embedded.tracking import Tracking, serving
 
 TRAIN = Path(__file__).resolve().parents[2] / "examples" / "digits" / "train.py"
@@ -32,7 +31,7 @@ IDLE_SECONDS = 3
 SIZE = 2
 
 
-def run(path: Path, report: Report) -> int:
+def run(path: Path, report: DemoReport) -> int:
     """Show the line end to end; 0 when every job ran where it should have and nothing is left."""
     folder = state_dir("embedded")
     with alone(folder):
@@ -40,11 +39,11 @@ def run(path: Path, report: Report) -> int:
         return _show(path, report, folder)
 
 
-def _show(path: Path, report: Report, folder: Path) -> int:
+def _show(path: Path, report: DemoReport, folder: Path) -> int:
     # The emulated AWS forgets everything when it ends, so this stack's state is made anew and kept apart from the lab's.
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     with ExitStack() as stack:
-        level = Level(path, report, folder, stack)
+        level = EmbeddedDemo(path, report, folder, stack)
         level.check()
         level.start()
         level.build()
@@ -55,18 +54,18 @@ def _show(path: Path, report: Report, folder: Path) -> int:
 
 
 @dataclass
-class Level:
+class EmbeddedDemo:
     """The steps, in order; each uses what the ones before it made."""
 
     path: Path
-    report: Report
+    report: DemoReport
     folder: Path
     ending: ExitStack
     environment: Environment = field(init=False)
-    cloud: Cloud = field(init=False)
+    cloud: EmulatorProcess = field(init=False)
     tracking: Tracking = field(init=False)
-    pulumi: Stack = field(init=False)
-    built: Built = field(init=False)
+    pulumi: EmbeddedStack = field(init=False)
+    built: BuiltStack = field(init=False)
     slurm: SimulatedSlurm = field(init=False)
 
     def check(self) -> None:
@@ -102,7 +101,7 @@ class Level:
 
     def build(self) -> None:
         """AWS, as `landbridge up` builds it."""
-        self.pulumi = Stack(self.path, self.environment, self.folder / "project", self.cloud)
+        self.pulumi = EmbeddedStack(self.path, self.environment, self.folder / "project", self.cloud)
         with self.report.step("pulumi up" if self.pulumi.engine else "apply the graph without an engine") as step:
             self.built = self.pulumi.up(step.note)
             self.report.made(self.built.resources)
@@ -180,7 +179,7 @@ class Level:
         nodes = [node for group in groups for node in _nodes(group)]
         return SimulatedSlurm(self.folder / "slurm", nodes, burst_config=config, suspend_time=IDLE_SECONDS)
 
-    def _submit(self, name: str, options: Sequence[str]) -> SlurmJob:
+    def _submit(self, name: str, options: Sequence[str]) -> EmbeddedJob:
         onprem = " ".join(name for group in onprem_nodes(self.environment) for name in group.names)
         script = (
             f'case " {onprem} " in *" $SLURMD_NODENAME "*) site=onprem;; *) site=aws;; esac\n'
@@ -195,7 +194,7 @@ class Level:
         account = next(iter(self.environment.scheduler.accounts), "")
         return self.slurm.submit(nodes=SIZE, script=script, name=name, account=account, environment=variables)
 
-    def _finish(self, job: SlurmJob, site: str) -> SlurmJob:
+    def _finish(self, job: EmbeddedJob, site: str) -> EmbeddedJob:
         try:
             self.slurm.wait(job, JOB_SECONDS)
         except TimeoutError as error:
@@ -214,14 +213,14 @@ class Level:
             raise DemoError(f"{job.name} ran on {', '.join(job.nodes)}, not at site {site}")
         return job
 
-    def _told(self, job: SlurmJob) -> Job:
+    def _told(self, job: EmbeddedJob) -> DemoJob:
         run = self.tracking.runs("digits").get(str(job.id))
         if run is None or run.status != "FINISHED" or not run.artifacts:
             raise DemoError(f"MLflow does not have the whole run of {job.name}: {run}", f"its output: {job.directory}")
         # Nodes are paid for from their allocation, which is before the job runs.
         cost = job_cost(self.environment, job.nodes, job.ended - job.started)
         running_since = _running_since(job)
-        return Job(
+        return DemoJob(
             name=job.name,
             job_id=str(job.id),
             site=run.tags["landbridge.site"],
@@ -244,9 +243,9 @@ class Level:
         ]
 
 
-def _nodes(group: Nodes) -> list[Node]:
-    return Node.many(group.hostlist, gpus=group.gpu_count, weight=group.weight, cloud=group.site == "aws")
+def _nodes(group: Nodes) -> list[EmbeddedNode]:
+    return EmbeddedNode.many(group.hostlist, gpus=group.gpu_count, weight=group.weight, cloud=group.site == "aws")
 
 
-def _running_since(job: SlurmJob) -> float:
+def _running_since(job: EmbeddedJob) -> float:
     return max(when for when, state, _ in job.history if state == "RUNNING")

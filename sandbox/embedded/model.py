@@ -12,7 +12,7 @@ FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT")
 
 
 @dataclass
-class Node:
+class EmbeddedNode:
     """One node. `group` says which nodes a job may be spread over: its site, and its pool."""
 
     name: str
@@ -31,7 +31,9 @@ class Node:
     down_at: float = 0.0
 
     @classmethod
-    def many(cls, hosts: str, *, gpus: int = 0, cpus: int = 2, weight: int = 1, cloud: bool = False) -> list["Node"]:
+    def many(
+        cls, hosts: str, *, gpus: int = 0, cpus: int = 2, weight: int = 1, cloud: bool = False
+    ) -> list["EmbeddedNode"]:
         """Equal nodes from a host list; cloud nodes begin powered down."""
         flags = {"CLOUD", "POWERED_DOWN"} if cloud else set()
         return [
@@ -67,7 +69,7 @@ class Node:
 
 
 @dataclass
-class Job:
+class EmbeddedJob:
     """One job. Times are seconds since the epoch, 0 while not reached; `history` has every change of state."""
 
     id: int
@@ -128,9 +130,9 @@ class Job:
         }
 
 
-def groups(nodes: Iterable[Node], partition: str) -> list[list[Node]]:
+def groups(nodes: Iterable[EmbeddedNode], partition: str) -> list[list[EmbeddedNode]]:
     """The sets of nodes that a job of the partition may be spread over, the preferred site first."""
-    found: dict[str, list[Node]] = {}
+    found: dict[str, list[EmbeddedNode]] = {}
     for node in nodes:
         if {"gpu", node.group} & set(partition.split(",")):
             found.setdefault(node.group, []).append(node)

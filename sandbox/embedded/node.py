@@ -16,7 +16,7 @@ from landbridge.hostlist import expand
 NODES, NODE = "landbridge:nodes", "landbridge:node"
 
 
-class Metadata:
+class MetadataClient:
     """IMDSv2. On the loopback an instance calls from 127.b.c.d, the end of its own address."""
 
     def __init__(self, endpoint: str, address: str) -> None:
@@ -42,7 +42,7 @@ class Metadata:
             connection.close()
 
 
-def own_name(metadata: Metadata) -> str | None:
+def own_name(metadata: MetadataClient) -> str | None:
     """The node this instance is: by its own tag, else by its place in the launch."""
     if name := metadata.get(f"tags/instance/{NODE}"):
         return name
@@ -52,7 +52,7 @@ def own_name(metadata: Metadata) -> str | None:
 
 
 def main() -> int:
-    metadata = Metadata(os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"], os.environ["SANDBOX_INSTANCE_ADDRESS"])
+    metadata = MetadataClient(os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"], os.environ["SANDBOX_INSTANCE_ADDRESS"])
     name = own_name(metadata)
     if name is None:
         print(f"no tag {NODES} with a node for this instance", file=sys.stderr)

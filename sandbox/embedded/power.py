@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from landbridge.hostlist import compress
-from sandbox.embedded.model import Job
+from sandbox.embedded.model import EmbeddedJob
 
 RESUME = ("-m", "landbridge.burst.hooks.programs", "resume")
 SUSPEND = ("-m", "landbridge.burst.hooks.programs", "suspend")
@@ -28,7 +28,7 @@ class Programs:
         self._count = 0
         self._lock = threading.Lock()
 
-    def resume(self, nodes: Iterable[str], jobs: Sequence[tuple[Job, Sequence[str]]]) -> None:
+    def resume(self, nodes: Iterable[str], jobs: Sequence[tuple[EmbeddedJob, Sequence[str]]]) -> None:
         """ResumeProgram for `nodes`; each job comes with those of its nodes that have to be started."""
         names = compress(nodes)
         entries = [
@@ -56,7 +56,7 @@ class Programs:
     def resume_fail(self, nodes: Iterable[str]) -> None:
         self._run(RESUME_FAIL, [compress(nodes)], {}, lambda _: None)
 
-    def prolog(self, job: Job, ended: Callable[[int], None]) -> None:
+    def prolog(self, job: EmbeddedJob, ended: Callable[[int], None]) -> None:
         variables = {
             "SLURM_JOB_ID": str(job.id),
             "SLURM_JOB_NODELIST": compress(job.nodes),

@@ -39,12 +39,12 @@ from typing import Any
 
 from landbridge.hostlist import compress
 from sandbox.embedded.commands import install
-from sandbox.embedded.model import Job, Node, groups
+from sandbox.embedded.model import EmbeddedJob, EmbeddedNode, groups
 from sandbox.embedded.power import Programs
-from sandbox.embedded.steps import Step
+from sandbox.embedded.steps import EmbeddedStep
 from sandbox.embedded.wire import Server, socket_path
 
-__all__ = ["Job", "Node", "SimulatedSlurm", "socket_path"]
+__all__ = ["EmbeddedJob", "EmbeddedNode", "SimulatedSlurm", "socket_path"]
 
 TICK = 0.1
 REQUEUE_DELAY = 4.0
@@ -56,7 +56,7 @@ class SimulatedSlurm:
     def __init__(
         self,
         directory: Path,
-        nodes: Iterable[Node],
+        nodes: Iterable[EmbeddedNode],
         *,
         burst_config: Mapping[str, Any],
         suspend_time: float = 10.0,
@@ -69,7 +69,7 @@ class SimulatedSlurm:
         self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
         self.suspend_timeout = suspend_timeout
         self.nodes = {node.name: node for node in nodes}
-        self.jobs: dict[int, Job] = {}
+        self.jobs: dict[int, EmbeddedJob] = {}
         self.lock = threading.RLock()
         own = {"state_dir": str(self.directory), "socket": str(socket_path(self.directory, "burst")), "metrics": None}
         config = self.directory / "burst.json"
@@ -78,7 +78,7 @@ class SimulatedSlurm:
         self.socket = socket_path(self.directory)
         install(self.directory / "bin", self.socket)
         self.programs = Programs(self.directory, self.directory / "bin", variables)
-        self._steps: dict[int, Step] = {}
+        self._steps: dict[int, EmbeddedStep] = {}
         self._prolog_done: set[tuple[int, int]] = set()
         self._ended = threading.Event()
         self._server: Server | None = None
@@ -118,7 +118,7 @@ class SimulatedSlurm:
         minutes: int = 60,
         workdir: Path | None = None,
         environment: Mapping[str, str] | None = None,
-    ) -> Job:
+    ) -> EmbeddedJob:
         """Queue a job and return at once; ValueError when it could never run."""
         with self.lock:
             number = len(self.jobs) + 1
@@ -127,7 +127,7 @@ class SimulatedSlurm:
             if isinstance(script, str):
                 text, script = script, directory / "script.sh"
                 script.write_text(text)
-            job = Job(
+            job = EmbeddedJob(
                 id=number,
                 name=name,
                 size=nodes,
@@ -146,7 +146,7 @@ class SimulatedSlurm:
             self.jobs[number] = job
         return job
 
-    def wait(self, job: Job, timeout: float = 60) -> Job:
+    def wait(self, job: EmbeddedJob, timeout: float = 60) -> EmbeddedJob:
         """Until the job has ended; TimeoutError when it has not by then, and goes on."""
         return self.wait_for(lambda: job.finished, timeout, f"job {job.id} is {job.state} {job.reason}") and job
 
@@ -168,7 +168,7 @@ class SimulatedSlurm:
             time.sleep(0.05)
         return True
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: EmbeddedJob) -> None:
         with self.lock:
             if not job.finished:
                 self._release(job)
@@ -183,24 +183,24 @@ class SimulatedSlurm:
 
     # What the stand-ins of scontrol, and nodes, do. The lock is held.
 
-    def node_down(self, node: Node, reason: str) -> None:
+    def node_down(self, node: EmbeddedNode, reason: str) -> None:
         node.state, node.reason = "DOWN", reason
         if node.job is not None:
             self._requeue(self.jobs[node.job], reason)
 
-    def power_down_force(self, node: Node, reason: str) -> None:
+    def power_down_force(self, node: EmbeddedNode, reason: str) -> None:
         self.node_down(node, reason)
         node.state = "IDLE"
         self._power_down([node])
 
-    def node_resume(self, node: Node, _: str) -> None:
+    def node_resume(self, node: EmbeddedNode, _: str) -> None:
         node.state, node.reason, node.idle_since = "IDLE", "", time.monotonic()
 
-    def registered(self, node: Node, address: str, instance: str) -> None:
+    def registered(self, node: EmbeddedNode, address: str, instance: str) -> None:
         node.flags -= {"POWERING_UP", "NOT_RESPONDING"}
         node.address, node.instance, node.idle_since = address, instance, time.monotonic()
 
-    def lost(self, node: Node) -> None:
+    def lost(self, node: EmbeddedNode) -> None:
         if not node.flags & {"POWERING_DOWN", "POWERED_DOWN", "POWERING_UP"}:
             node.flags.add("NOT_RESPONDING")
             self.node_down(node, "Not responding")
@@ -219,7 +219,7 @@ class SimulatedSlurm:
             for job in allocated:
                 self.programs.prolog(job, partial(self._prolog_ended, job, job.restarts))
 
-    def _prolog_ended(self, job: Job, restarts: int, code: int) -> None:
+    def _prolog_ended(self, job: EmbeddedJob, restarts: int, code: int) -> None:
         """A PrologSlurmctld that fails has the job taken back."""
         with self.lock:
             if code == 0:
@@ -227,7 +227,7 @@ class SimulatedSlurm:
             elif job.state == "CONFIGURING" and job.restarts == restarts:
                 self._requeue(job, "PrologSlurmctld failed")
 
-    def _schedule(self) -> list[Job]:
+    def _schedule(self) -> list[EmbeddedJob]:
         allocated = []
         for job in self.jobs.values():
             if job.state != "PENDING" or time.time() < job.eligible:
@@ -246,14 +246,14 @@ class SimulatedSlurm:
                 job.reason = "Resources"
         return allocated
 
-    def _power_up(self, nodes: list[Node]) -> list[str]:
+    def _power_up(self, nodes: list[EmbeddedNode]) -> list[str]:
         started = [node for node in nodes if "POWERED_DOWN" in node.flags]
         for node in started:
             node.flags = (node.flags - {"POWERED_DOWN"}) | {"POWERING_UP"}
             node.resume_by, node.reason = time.monotonic() + self.resume_timeout, ""
         return [node.name for node in started]
 
-    def _power_down(self, nodes: list[Node]) -> None:
+    def _power_down(self, nodes: list[EmbeddedNode]) -> None:
         for node in nodes:
             node.flags = (node.flags - {"POWERING_UP", "NOT_RESPONDING", "POWERED_DOWN"}) | {"POWERING_DOWN"}
             node.down_at = time.monotonic() + self.suspend_timeout
@@ -264,7 +264,7 @@ class SimulatedSlurm:
             ready = all(self.nodes[name].up for name in job.nodes) and (job.id, job.restarts) in self._prolog_done
             if job.state == "CONFIGURING" and ready:
                 job.become("RUNNING")
-                self._steps[job.id] = Step(job, [self.nodes[name].gpus for name in job.nodes])
+                self._steps[job.id] = EmbeddedStep(job, [self.nodes[name].gpus for name in job.nodes])
             elif job.state == "RUNNING":
                 code = self._steps[job.id].poll()
                 if code is not None or time.time() > job.started + job.minutes * 60:
@@ -291,12 +291,12 @@ class SimulatedSlurm:
         if idle:
             self._power_down(idle)
 
-    def _requeue(self, job: Job, reason: str) -> None:
+    def _requeue(self, job: EmbeddedJob, reason: str) -> None:
         self._release(job)
         job.restarts, job.nodes, job.eligible = job.restarts + 1, (), time.time() + REQUEUE_DELAY
         job.become("PENDING", reason)
 
-    def _release(self, job: Job) -> None:
+    def _release(self, job: EmbeddedJob) -> None:
         """End the job's processes and free its nodes; it keeps its list of nodes."""
         step = self._steps.pop(job.id, None)
         if step:

@@ -12,7 +12,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message, Step
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.report import DemoError
 from sandbox.pulumi_provider.aws import ProviderError
 from sandbox.pulumi_provider.engine.environment import sandbox_variables
@@ -23,17 +23,17 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltStack:
     """What `up` gave: outputs, and how many resources of which type."""
 
     outputs: StackOutputs
     resources: Mapping[str, int]
 
 
-class Stack:
+class EmbeddedStack:
     """One environment's stack, of a copy of the project whose AWS is `cloud`."""
 
-    def __init__(self, file: Path, environment: Environment, project: Path, cloud: Cloud) -> None:
+    def __init__(self, file: Path, environment: Environment, project: Path, cloud: EmulatorProcess) -> None:
         """Copy the project to `project`: the checkout stays as it is, and a lab of the same environment may run beside it."""
         self.cloud = cloud
         found = find_engine()
@@ -46,7 +46,7 @@ class Stack:
         self.environment = loaded.environment
         self._applied: Applied | None = None
 
-    def up(self, note: Note) -> Built:
+    def up(self, note: Note) -> BuiltStack:
         """Build it; DemoError with Pulumi's words when that fails."""
         with self._variables():
             if self.engine is None:
@@ -55,7 +55,7 @@ class Stack:
             outputs = pulumi.outputs(self.environment, self.file)
         if outputs is None:
             raise DemoError("the stack has no outputs")
-        return Built(outputs, Counter(step.type for step in done.steps if step.operation == "create"))
+        return BuiltStack(outputs, Counter(step.type for step in done.steps if step.operation == "create"))
 
     def destroy(self, note: Note) -> int:
         """Remove it; returns how many resources that were."""
@@ -64,12 +64,12 @@ class Stack:
                 return self._applied.destroy()
             return _told(lambda tell: pulumi.destroy(self.environment, self.file, tell), note).changed
 
-    def _apply(self) -> Built:
+    def _apply(self) -> BuiltStack:
         try:
             self._applied = apply(self.file, self.cloud.endpoint, self.environment.region)
         except ProviderError as error:
             raise DemoError(f"the emulated AWS refuses the graph: {error}") from None
-        return Built(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.made))
+        return BuiltStack(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.made))
 
     @contextmanager
     def _variables(self) -> Iterator[None]:

@@ -6,14 +6,14 @@ import subprocess
 from collections.abc import Sequence
 
 from landbridge.hostlist import compress
-from sandbox.embedded.model import Job
+from sandbox.embedded.model import EmbeddedJob
 from sandbox.ports import free_port
 
 
-class Step:
+class EmbeddedStep:
     """The processes of one start of a job."""
 
-    def __init__(self, job: Job, gpus: Sequence[int]) -> None:
+    def __init__(self, job: EmbeddedJob, gpus: Sequence[int]) -> None:
         self._processes: list[subprocess.Popen[bytes]] = []
         port = free_port()
         for rank, node in enumerate(job.nodes):
@@ -51,7 +51,7 @@ class Step:
                     process.wait()
 
 
-def _variables(job: Job, rank: int, node: str, port: int, gpus: int) -> dict[str, str]:
+def _variables(job: EmbeddedJob, rank: int, node: str, port: int, gpus: int) -> dict[str, str]:
     size = str(len(job.nodes))
     return {
         "SLURM_JOB_ID": str(job.id),

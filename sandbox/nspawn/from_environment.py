@@ -9,7 +9,7 @@ from landbridge.environment import Environment, find_environment, load_environme
 from landbridge.findings import FindingsError
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.nspawn.errors import LabError
-from sandbox.nspawn.site import Machine, Site, plan
+from sandbox.nspawn.site import LabSite, Machine, plan
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +34,7 @@ def environment(name: str) -> Environment:
     return loaded.environment
 
 
-def site(name: str) -> Site:
+def site(name: str) -> LabSite:
     """What the lab builds for the environment of that name."""
     chosen = environment(name)
     link = chosen.link

@@ -13,7 +13,7 @@ from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import relay_process as carrier
 from sandbox.nspawn.network import ssh
 from sandbox.nspawn.progress import Report, silent, step
-from sandbox.nspawn.site import Site
+from sandbox.nspawn.site import LabSite
 
 
 def check_host() -> None:
@@ -25,7 +25,7 @@ def check_host() -> None:
             raise LabError(f"this kernel has no {kind} namespaces", "use another machine or the embedded level")
 
 
-def prepare(lab: Layout, site: Site, report: Report = silent) -> packages.Cache:
+def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cache:
     """Host packages, the lab's key, its networks, the package cache: all that nodes and the emulated AWS stand on."""
     check_host()
     host_packages.install(report)
@@ -38,7 +38,7 @@ def prepare(lab: Layout, site: Site, report: Report = silent) -> packages.Cache:
         return packages.start(lab)
 
 
-def up(lab: Layout, site: Site, report: Report = silent) -> list[str]:
+def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
     """Everything: `prepare`, base image, wheelhouse, relay, nodes. Repeatable, and gentle with what runs.
 
     Returns the nodes it booted; those that ran before are not touched.

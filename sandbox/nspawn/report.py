@@ -8,7 +8,7 @@ from sandbox.nspawn.machine.node import load, names
 
 
 @dataclass(frozen=True)
-class Row:
+class LabStatusRow:
     """One node, as it is now."""
 
     name: str
@@ -18,12 +18,14 @@ class Row:
     memory_mib: int | None
 
 
-def rows(lab: Layout) -> list[Row]:
+def rows(lab: Layout) -> list[LabStatusRow]:
     found = []
     for name in names(lab):
         node = load(lab, name)
         used = cgroups.memory(lab.name, name)
         found.append(
-            Row(name, nodes.alive(lab, name), node.address, node.image, None if used is None else used // 2**20)
+            LabStatusRow(
+                name, nodes.alive(lab, name), node.address, node.image, None if used is None else used // 2**20
+            )
         )
     return found

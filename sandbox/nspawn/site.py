@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from sandbox.nspawn.machine.node import Node
-from sandbox.nspawn.network.bridges import Bridge, Nic
+from sandbox.nspawn.machine.node import LabNode
+from sandbox.nspawn.network.bridges import LabBridge, LabInterface
 
 ONPREM = "br-onprem"
 CLOUD = "br-cloud"
@@ -17,15 +17,15 @@ _AWS_GATEWAY_OUTSIDE = 20
 
 
 @dataclass(frozen=True)
-class Site:
+class LabSite:
     """Everything the lab builds for one environment."""
 
-    bridges: tuple[Bridge, ...]
-    nodes: tuple[Node, ...]
+    bridges: tuple[LabBridge, ...]
+    nodes: tuple[LabNode, ...]
     cloud: IPv4Network
     operators: tuple[str, ...]
 
-    def bridge(self, name: str) -> Bridge:
+    def bridge(self, name: str) -> LabBridge:
         return next(bridge for bridge in self.bridges if bridge.name == name)
 
 
@@ -51,28 +51,28 @@ def plan(
     cloud: IPv4Network,
     gateway_outside: IPv4Address | None,
     machines: tuple[Machine, ...],
-) -> Site:
+) -> LabSite:
     """Lay out the lab: on-prem machines, and where there is a link, the internet between and the AWS end of it."""
     bridges = [
-        Bridge(ONPREM, (f"{operator_address(onprem)}/{onprem.prefixlen}",)),
+        LabBridge(ONPREM, (f"{operator_address(onprem)}/{onprem.prefixlen}",)),
         # The instance metadata service answers here, as it does next to every EC2 instance.
-        Bridge(CLOUD, (f"{operator_address(cloud)}/{cloud.prefixlen}", f"{METADATA}/32")),
+        LabBridge(CLOUD, (f"{operator_address(cloud)}/{cloud.prefixlen}", f"{METADATA}/32")),
     ]
-    nodes: list[Node] = []
+    nodes: list[LabNode] = []
     gateway = next((machine.address for machine in machines if machine.gateway), operator_address(onprem))
     internet = IPv4Network(f"{gateway_outside}/24", strict=False) if gateway_outside else None
     if internet:
-        bridges.append(Bridge(INTERNET, (f"{operator_address(internet)}/24",)))
+        bridges.append(LabBridge(INTERNET, (f"{operator_address(internet)}/24",)))
     for machine in machines:
-        nics = [Nic(ONPREM, (f"{machine.address}/{onprem.prefixlen}",))]
+        nics = [LabInterface(ONPREM, (f"{machine.address}/{onprem.prefixlen}",))]
         route = f"default via {gateway}"
         if machine.gateway and internet:
-            nics.append(Nic(INTERNET, (f"{gateway_outside}/24",)))
+            nics.append(LabInterface(INTERNET, (f"{gateway_outside}/24",)))
             route = f"default via {operator_address(internet)}"
         elif machine.gateway:
             route = f"default via {operator_address(onprem)}"
         nodes.append(
-            Node(
+            LabNode(
                 machine.name,
                 tuple(nics),
                 (route,),
@@ -86,28 +86,28 @@ def plan(
     if internet:
         nodes.append(aws_gateway(cloud, internet))
     operators = (operator_address(onprem), operator_address(cloud))
-    return Site(tuple(bridges), tuple(nodes), cloud, operators)
+    return LabSite(tuple(bridges), tuple(nodes), cloud, operators)
 
 
-def aws_gateway(cloud: IPv4Network, internet: IPv4Network) -> Node:
+def aws_gateway(cloud: IPv4Network, internet: IPv4Network) -> LabNode:
     """The AWS end: first address of the VPC inside, a fixed place on the internet outside."""
     outside = internet.network_address + _AWS_GATEWAY_OUTSIDE
-    return Node(
+    return LabNode(
         AWS_GATEWAY,
         (
-            Nic(CLOUD, (f"{cloud.network_address + 1}/{cloud.prefixlen}",)),
-            Nic(INTERNET, (f"{outside}/{internet.prefixlen}",)),
+            LabInterface(CLOUD, (f"{cloud.network_address + 1}/{cloud.prefixlen}",)),
+            LabInterface(INTERNET, (f"{outside}/{internet.prefixlen}",)),
         ),
         (f"default via {operator_address(internet)}",),
         operator=operator_address(cloud),
     )
 
 
-def instance(name: str, address: str, cloud: IPv4Network, image: str, gpus: int) -> Node:
+def instance(name: str, address: str, cloud: IPv4Network, image: str, gpus: int) -> LabNode:
     """A cloud instance: on the VPC's segment, routed by the VPC's router, its metadata service next to it."""
-    return Node(
+    return LabNode(
         name,
-        (Nic(CLOUD, (f"{address}/{cloud.prefixlen}",)),),
+        (LabInterface(CLOUD, (f"{address}/{cloud.prefixlen}",)),),
         (f"default via {cloud.network_address + 1}", f"{METADATA}/32 dev eth0"),
         image=image,
         hostname=f"ip-{address.replace('.', '-')}",

@@ -36,7 +36,7 @@ class Backing(Protocol):
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     """One registered resource."""
 
     key: str
@@ -55,11 +55,11 @@ class Node:
 class Graph:
     """What a program registered, in the order in which it did, and what it exported."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, GraphNode] = field(default_factory=dict)
     outputs: Bag = field(default_factory=dict)
     secret_outputs: frozenset[str] = frozenset()
 
-    def of_type(self, token: str) -> list[Node]:
+    def of_type(self, token: str) -> list[GraphNode]:
         """Every resource of a type."""
         return [node for node in self.nodes.values() if node.type == token]
 
@@ -89,7 +89,7 @@ class _Monitor(mocks.MockMonitor):
             if urn in self.graph.nodes:
                 raise DuplicateUrn(f"two resources have the URN {urn}")
             if request.type != STACK:
-                self.graph.nodes[urn] = Node(
+                self.graph.nodes[urn] = GraphNode(
                     key=urn,
                     type=request.type,
                     name=request.name,

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from landbridge.plan.network.hosts import service_hosts
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import ClusterError, Job, job, wait_for
+from sandbox.demo.cluster import ClusterError, LabJob, job, wait_for
 from sandbox.session import ensure_cloud
 
 SERVICE = "landbridge-burst.service"
@@ -44,7 +44,7 @@ class Bursting:
     user: str
 
     @cached_property
-    def cloud(self) -> Cloud:
+    def cloud(self) -> EmulatorProcess:
         return ensure_cloud(self.going.lab, self.going.environment)
 
     @cached_property
@@ -71,15 +71,15 @@ class Bursting:
         said = self.going.cluster.run(self.login, "sbatch", *words, "--wrap", script, user=user or self.user)
         return int(said.strip().split(";")[0])
 
-    def job(self, number: int) -> Job:
+    def job(self, number: int) -> LabJob:
         return job(self.going.cluster, self.controller, number)
 
-    def running(self, number: int, seconds: float = 60) -> Job:
+    def running(self, number: int, seconds: float = 60) -> LabJob:
         """Wait until the job runs."""
         wait_for(f"job {number} to run", lambda: self.job(number).state == "RUNNING", seconds, every=0.3)
         return self.job(number)
 
-    def ended(self, number: int, seconds: float = 90) -> Job:
+    def ended(self, number: int, seconds: float = 90) -> LabJob:
         """Wait until the job is over, and insist that it ended well."""
 
         def instead() -> str:
@@ -91,7 +91,7 @@ class Bursting:
         assert found.state == "COMPLETED", found
         return found
 
-    def told(self, number: int, *codes: str, seconds: float = LOOK) -> Job:
+    def told(self, number: int, *codes: str, seconds: float = LOOK) -> LabJob:
         """Wait until the job waits in the queue and its comment says one of `codes`."""
 
         def said() -> bool:

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import Job, bgp_routes, wait_for
+from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
 from sandbox.demo.full import clients, instances, train_on_both_sites
-from sandbox.demo.report import Report
+from sandbox.demo.report import DemoReport
 from sandbox.demo.training import Researcher
 from sandbox.demo.work import command, program
 from sandbox.nspawn import cleanup
@@ -36,10 +36,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 class Shown:
     """The demonstration's two jobs, and what crossed the internet bridge meanwhile."""
 
-    first: Job
-    second: Job
-    seen: capture.Capture
-    report: Report
+    first: LabJob
+    second: LabJob
+    seen: capture.PacketCapture
+    report: DemoReport
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,7 +58,7 @@ def user(going: BringUp) -> Researcher:
 
 @pytest.fixture(scope="module")
 def shown(going: BringUp) -> Shown:
-    report = Report("jobs")
+    report = DemoReport("jobs")
     with capture.capture(going.lab, INTERNET) as seen:
         first, second = train_on_both_sites(going, report)
     return Shown(first, second, seen, report)

@@ -21,7 +21,7 @@ from sandbox.nspawn.machine import cloud_node, image, nodes
 from sandbox.nspawn.machine.node import load
 from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import capture
-from sandbox.nspawn.site import INTERNET, Machine, Site, operator_address, plan
+from sandbox.nspawn.site import INTERNET, LabSite, Machine, operator_address, plan
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 
@@ -171,7 +171,7 @@ def test_errors_say_what_to_do(lab: Layout, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def killable() -> Iterator[tuple[Layout, Site]]:
+def killable() -> Iterator[tuple[Layout, LabSite]]:
     chosen = layout("landbridge-test-killed")
     site = plan(ONPREM, CLOUD, None, (Machine("a", "10.30.0.2"), Machine("b", "10.30.0.3")))
     cleanup.down(chosen)
@@ -179,7 +179,7 @@ def killable() -> Iterator[tuple[Layout, Site]]:
     cleanup.down(chosen)
 
 
-def test_down_leaves_nothing_after_everything_was_killed(killable: tuple[Layout, Site]) -> None:
+def test_down_leaves_nothing_after_everything_was_killed(killable: tuple[Layout, LabSite]) -> None:
     lab, site = killable
     whole.up(lab, site)
     assert len(cleanup.leftovers(lab)) > 5
@@ -198,7 +198,7 @@ def test_down_leaves_nothing_after_everything_was_killed(killable: tuple[Layout,
     cleanup.down(lab)
 
 
-def test_down_finds_its_way_without_the_state_folder(killable: tuple[Layout, Site]) -> None:
+def test_down_finds_its_way_without_the_state_folder(killable: tuple[Layout, LabSite]) -> None:
     lab, site = killable
     whole.up(lab, site)
     for pid_file in lab.state.glob("nodes/*/*.pid"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import Environment, load_environment
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.pulumi_provider.engine.find import Engine, find_engine
 from sandbox.pulumi_provider.prefork import prefork_server
 from sandbox.pulumi_provider.prefork_client import SOCKET_VARIABLE as PREFORK
@@ -16,14 +16,14 @@ SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
 
 
 @pytest.fixture(scope="session")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     """One emulated AWS for the session; a test leaves it as it found it."""
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
         yield found
 
 
 @pytest.fixture
-def environment_file(tmp_path: Path, cloud: Cloud) -> Path:
+def environment_file(tmp_path: Path, cloud: EmulatorProcess) -> Path:
     """A copy of the sandbox's environment under a name of its own, whose AWS is the session's."""
     text = SANDBOX.read_text().replace("http://127.0.0.1:4580", cloud.endpoint)
     path = tmp_path / "Pulumi.graph.yaml"

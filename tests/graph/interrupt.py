@@ -14,7 +14,7 @@ from landbridge.live.aws import Aws
 from landbridge.live.recovery import find
 from landbridge.realise import pulumi
 from landbridge.realise.settle import Settled
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 #: Longer than any test: what is held is only let go by the end of the engine.
 HELD_SECONDS = 40.0
@@ -22,7 +22,13 @@ LIMIT_SECONDS = 60.0
 
 
 def kill_during(
-    cloud: Cloud, environment: Environment, file: Path, actions: Iterable[str], *, done: bool, operation: str = "up"
+    cloud: EmulatorProcess,
+    environment: Environment,
+    file: Path,
+    actions: Iterable[str],
+    *,
+    done: bool,
+    operation: str = "up",
 ) -> None:
     """Run `up` (or another operation), and kill the engine once AWS has been asked for each of the actions and has (or has not) `done` it."""
     names = tuple(actions)
@@ -53,7 +59,7 @@ def kill_during(
     cloud.control(reset=True)
 
 
-def settle(cloud: Cloud, environment: Environment, file: Path, *, wait: float = 1.0) -> Settled:
+def settle(cloud: EmulatorProcess, environment: Environment, file: Path, *, wait: float = 1.0) -> Settled:
     """What `landbridge up` does first."""
 
     def connect(region: str | None) -> Aws:

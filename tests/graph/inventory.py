@@ -5,18 +5,18 @@ from typing import Any
 
 import boto3
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 ACCOUNT = "123456789012"
 
 
-def client(cloud: Cloud, service: str, region: str = "us-east-1") -> Any:
+def client(cloud: EmulatorProcess, service: str, region: str = "us-east-1") -> Any:
     return boto3.client(
         service, endpoint_url=cloud.endpoint, region_name=region, aws_access_key_id="t", aws_secret_access_key="t"
     )
 
 
-def left(cloud: Cloud, region: str = "us-east-1") -> dict[str, set[str]]:
+def left(cloud: EmulatorProcess, region: str = "us-east-1") -> dict[str, set[str]]:
     """Return the names of everything there is in a region. Keys that wait for their deletion are gone, as far as anybody can use them."""
     ec2, iam, s3 = (client(cloud, name, region) for name in ("ec2", "iam", "s3"))
     kms, secrets = client(cloud, "kms", region), client(cloud, "secretsmanager", region)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, AwsResource, EmulatedAws
 from sandbox.pulumi_provider.aws.invokes import invoke
 from sandbox.pulumi_provider.partial_creation import create
@@ -11,7 +11,7 @@ from sandbox.pulumi_provider.partial_creation import create
 class Making:
     """Makes in the emulated AWS what a program registers."""
 
-    def __init__(self, cloud: Cloud, region: str) -> None:
+    def __init__(self, cloud: EmulatorProcess, region: str) -> None:
         self._connection = EmulatedAws(cloud.endpoint, region)
         #: Of everything made: type, name, id, inputs and what the engine would remember.
         self.made: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = []

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from landbridge.environment import Environment
 from landbridge.hostlist import expand
-from sandbox.pulumi_provider.graph import Graph, Node
+from sandbox.pulumi_provider.graph import Graph, GraphNode
 from tests.graph.boxes import Box, page
 
 #: Components that stand in zones, and how they are drawn; any that is in no table here is drawn with the region's.
@@ -128,7 +128,7 @@ def _elsewhere(environment: Environment, graph: Graph, name: str) -> Box:
     return Box(f"{name}: VPC {graph.outputs['region_networks'][name]['cidr']}", lines, [boxes], "vpc")
 
 
-def _standing(environment: Environment, graph: Graph, node: Node) -> tuple["_Drawn", tuple[str, ...]]:
+def _standing(environment: Environment, graph: Graph, node: GraphNode) -> tuple["_Drawn", tuple[str, ...]]:
     """How something that stands in zones is drawn in one of them, and which they are."""
     kind, outputs = _short(node), graph.outputs
     if kind == "GpuPool":
@@ -164,7 +164,7 @@ class _Drawn:
         return Box(title, lines, kind=kind)
 
 
-def _contents(graph: Graph, node: Node, kind: str) -> list[str]:
+def _contents(graph: Graph, node: GraphNode, kind: str) -> list[str]:
     """What a component holds that a reader wants to see, and which services its endpoints lead to."""
     below = list(_below(graph, node))
     found = _counted(WORDS[_short(one)] for one in below if _short(one) in WORDS)
@@ -185,11 +185,11 @@ def _plural(word: str, count: int) -> str:
     return f"{count} {word}{'s' if count > 1 else ''}"
 
 
-def _service(node: Node) -> str:
+def _service(node: GraphNode) -> str:
     return str(node.inputs.get("serviceName", "")).split(".", 3)[-1]
 
 
-def _below(graph: Graph, node: Node) -> Iterator[Node]:
+def _below(graph: Graph, node: GraphNode) -> Iterator[GraphNode]:
     """Everything that a component has made, its own components' included."""
     for one in graph.nodes.values():
         if one.parent == node.key:
@@ -201,9 +201,9 @@ def _counted(words: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(Counter(words).items())
 
 
-def _top(node: Node) -> bool:
+def _top(node: GraphNode) -> bool:
     return "pulumi:pulumi:Stack" in node.parent
 
 
-def _short(node: Node) -> str:
+def _short(node: GraphNode) -> str:
     return node.type.rsplit(":", 1)[-1]

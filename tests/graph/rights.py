@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.graph.inventory import ACCOUNT, client
 
 #: What billing has to know before it can tell the cluster's costs apart.
@@ -32,7 +32,7 @@ def authority(*, ca: bool = True, sign: bool = True, days: int = 365) -> str:
     return made.public_bytes(Encoding.PEM).decode()
 
 
-def ask_for_rights(file: Path, cloud: Cloud) -> None:
+def ask_for_rights(file: Path, cloud: EmulatorProcess) -> None:
     """Write them into the sandbox's environment, and let billing know the tags, as it does a day after a first `up`."""
     cloud.control(billed_tags=list(COST_TAGS))
     expires = (datetime.now(UTC) + timedelta(days=10)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -52,7 +52,7 @@ def ask_for_rights(file: Path, cloud: Cloud) -> None:
     file.write_text(text)
 
 
-def budget_actions(cloud: Cloud) -> list[dict[str, Any]]:
+def budget_actions(cloud: EmulatorProcess) -> list[dict[str, Any]]:
     """Every action of every budget of the emulated account."""
     budgets, account = client(cloud, "budgets"), {"AccountId": ACCOUNT}
     return [

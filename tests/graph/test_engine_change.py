@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import left
 
@@ -47,7 +47,7 @@ def change(environment_file: Path) -> Change:
 
 
 @pytest.fixture
-def clean(engine: Engine, cloud: Cloud, environment_file: Path) -> Iterator[None]:
+def clean(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> Iterator[None]:
     """Whatever a test does, it takes everything down again, and nothing is left."""
     before = left(cloud)
     yield
@@ -101,7 +101,7 @@ def test_a_change_touches_what_it_must(environment: Environment, environment_fil
 )
 @pytest.mark.usefixtures("clean")
 def test_a_failed_create_is_repaired_by_the_next_up(
-    cloud: Cloud, environment: Environment, environment_file: Path, action: str
+    cloud: EmulatorProcess, environment: Environment, environment_file: Path, action: str
 ) -> None:
     cloud.control(faults={action: {"code": "InternalError", "status": 500, "message": "it was not to be"}})
     with pytest.raises(pulumi.PulumiFailed, match="it was not to be"):

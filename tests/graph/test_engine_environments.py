@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import left
@@ -21,7 +21,7 @@ GROWTH = {
 
 
 @pytest.mark.parametrize("name", ["hybrid", pytest.param("regulated", marks=pytest.mark.long), "frontier"])
-def test_an_environment_lives(engine: Engine, cloud: Cloud, environment_file: Path, name: str) -> None:
+def test_an_environment_lives(engine: Engine, cloud: EmulatorProcess, environment_file: Path, name: str) -> None:
     text = (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text()
     # Nothing is protected, as a test takes everything away again; and AWS is the emulated one.
     emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{cloud.endpoint}'}}\n"

@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.interrupt import settle
 from tests.graph.inventory import client, left
@@ -19,7 +19,9 @@ Things = dict[str, set[str]]
 
 
 @pytest.fixture
-def before(engine: Engine, cloud: Cloud, environment: Environment, environment_file: Path) -> Iterator[Things]:
+def before(
+    engine: Engine, cloud: EmulatorProcess, environment: Environment, environment_file: Path
+) -> Iterator[Things]:
     """What there was; whatever a test does, it takes everything down again, and that is what there is."""
     found = left(cloud)
     yield found
@@ -33,7 +35,7 @@ def faults(*actions: str, **fault: Any) -> dict[str, Any]:
     return dict.fromkeys(actions, fault)
 
 
-def nothing_twice(cloud: Cloud, before: Things) -> None:
+def nothing_twice(cloud: EmulatorProcess, before: Things) -> None:
     """Of each of these kinds the environment has one thing, and so has AWS."""
     made = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
     once = (
@@ -50,7 +52,7 @@ def nothing_twice(cloud: Cloud, before: Things) -> None:
 
 @pytest.mark.long
 def test_what_failed_halfway_is_finished(
-    cloud: Cloud, environment: Environment, environment_file: Path, before: Things
+    cloud: EmulatorProcess, environment: Environment, environment_file: Path, before: Things
 ) -> None:
     broken = ("ModifyVpcAttribute", "RevokeSecurityGroupEgress", "EnableKeyRotation", "AddRoleToInstanceProfile")
     cloud.control(faults=faults(*broken, code="OperationNotPermitted", status=400, message="not now"))
@@ -80,7 +82,7 @@ def test_what_failed_halfway_is_finished(
 
 
 def test_a_lost_answer_is_looked_up(
-    cloud: Cloud, environment: Environment, environment_file: Path, before: Things
+    cloud: EmulatorProcess, environment: Environment, environment_file: Path, before: Things
 ) -> None:
     """AWS did it and nobody heard: what is there is found although AWS is late to tell, and nothing is made again."""
     lost = ("CreateRole", "CreateVpc", "CreateKey", "CreateTransitGateway", "CreateCustomerGateway", "CreateSecret")

@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.filesystems import LINKED, SHARES, stored
 from tests.graph.inventory import client, left
@@ -24,7 +24,7 @@ def changed(file: Path, old: str, new: str) -> Environment:
 
 
 @pytest.mark.long
-def test_life_of_a_file_system(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+def test_life_of_a_file_system(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> None:
     before, fsx = left(cloud), client(cloud, "fsx")
     changed(environment_file, "protect: false", "protect: true")
     built = pulumi.up(changed(environment_file, *stored(LINKED)), environment_file)
@@ -62,7 +62,9 @@ def test_life_of_a_file_system(engine: Engine, cloud: Cloud, environment_file: P
 
 
 @pytest.mark.long
-def test_everything_that_can_be_asked_for_settles(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+def test_everything_that_can_be_asked_for_settles(
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path
+) -> None:
     """Every kind of file system, a copy of the hub in a second region and flow logs: once up, nothing is left to do."""
     before = left(cloud)
     changed(environment_file, *stored(f"{LINKED}\n{SHARES}"))

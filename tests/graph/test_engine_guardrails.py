@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.rights import ask_for_rights, authority, budget_actions
@@ -31,7 +31,9 @@ def read(file: Path) -> Environment:
 
 
 @pytest.mark.long
-def test_guardrails_and_rights_live_and_change_in_place(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+def test_guardrails_and_rights_live_and_change_in_place(
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path
+) -> None:
     before = left(cloud)
     ask_for_rights(environment_file, cloud)
     first = read(environment_file)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 
@@ -29,7 +29,7 @@ def landbridge(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
 @pytest.mark.long
 def test_changes_are_told_before_they_are_made(
     engine: Engine,
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     environment_file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +113,7 @@ def test_changes_are_told_before_they_are_made(
 
 def test_what_is_protected_is_told_as_data(
     engine: Engine,
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     environment_file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

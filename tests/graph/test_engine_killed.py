@@ -8,7 +8,7 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.paths import state_dir
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.interrupt import kill_during, settle
 from tests.graph.inventory import left
@@ -36,7 +36,7 @@ MOMENTS = (
 
 @pytest.fixture
 def before(
-    engine: Engine, cloud: Cloud, environment: Environment, environment_file: Path
+    engine: Engine, cloud: EmulatorProcess, environment: Environment, environment_file: Path
 ) -> Iterator[dict[str, set[str]]]:
     """What there was; whatever a test does, it takes everything down again, and that is what there is."""
     found = left(cloud)
@@ -48,7 +48,7 @@ def before(
 
 
 def test_killed_at_any_moment_it_is_built_in_the_end_and_nothing_twice(
-    cloud: Cloud, environment: Environment, environment_file: Path, before: dict[str, set[str]]
+    cloud: EmulatorProcess, environment: Environment, environment_file: Path, before: dict[str, set[str]]
 ) -> None:
     # What AWS was asked for and has not done is made by the next update.
     kill_during(cloud, environment, environment_file, MOMENTS[0], done=False)

@@ -7,7 +7,7 @@ import pytest
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import secrets_dir
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.links import BACKUP, BASEL, BERN, LINE_VPN, ORDERED, line, sites
@@ -30,7 +30,7 @@ def kinds(result: pulumi.Result) -> dict[str, int]:
 
 @pytest.mark.long
 def test_life_of_a_line_with_tunnels_in_it_and_a_site_beside_it(
-    engine: Engine, cloud: Cloud, environment_file: Path
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path
 ) -> None:
     ordered = client(cloud, "directconnect").create_connection(
         location="EqDC2", bandwidth="10Gbps", connectionName="graph-line", requestMACSec=True

@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 
@@ -25,7 +25,7 @@ def changed(file: Path, *edits: tuple[str, str]) -> Environment:
     return found
 
 
-def test_they_live_and_change_in_place(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+def test_they_live_and_change_in_place(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
     first = changed(
         environment_file,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 PARTS = ("Pulumi.yaml", "pyproject.toml", "README.md", "stacks", "components", "landbridge", "sandbox")
 
 
-def test_a_fork_by_pulumi_new_is_ready_for_a_preview(engine: Engine, cloud: Cloud, tmp_path: Path) -> None:
+def test_a_fork_by_pulumi_new_is_ready_for_a_preview(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
     clone, fork = tmp_path / "clone", tmp_path / "fork"
     clone.mkdir()
     for part in PARTS:

@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.environment import lock_path
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.test_engine_guardrails import changed
@@ -19,7 +19,7 @@ AMI = "ami-0a11ce5a9db0c5000"
 
 def test_a_pipeline_lives_and_changes_and_its_image_is_pinned(
     engine: Engine,
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     environment_file: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

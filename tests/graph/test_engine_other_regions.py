@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client, left
 from tests.graph.test_engine_link import changed, kinds
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 FAR = "us-east-2"
 
 
-def test_life_of_another_region(engine: Engine, cloud: Cloud, environment_file: Path) -> None:
+def test_life_of_another_region(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud), left(cloud, FAR)
     alone = changed(environment_file, *LISTED)
     assert pulumi.up(alone, environment_file).outputs is not None

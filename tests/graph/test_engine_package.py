@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components import package
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
@@ -39,7 +39,7 @@ def test_the_engine_reads_the_schema(engine: Engine, tmp_path: Path) -> None:
     assert set(json.loads(said.stdout)["resources"]) == {f"landbridge:index:{name}" for name in package.__all__}
 
 
-def test_another_program_uses_a_component(engine: Engine, cloud: Cloud, tmp_path: Path) -> None:
+def test_another_program_uses_a_component(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
     before, text = left(cloud), PROGRAM.replace("ENDPOINT", cloud.endpoint)
     plugin = f"plugins: {{providers: [{{name: landbridge, path: {ROOT}}}]}}\n"
     (tmp_path / "Pulumi.yaml").write_text(f"name: theirs\nruntime: python\n{plugin}")

@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.cloud_only import write
 from tests.graph.inventory import client, left
@@ -31,7 +31,7 @@ def done(run: pulumi.Result) -> set[tuple[str, str]]:
     return {(step.operation, step.name) for step in run.steps if step.phase == "done" and step.changes}
 
 
-def test_life_of_a_cluster_without_a_site(engine: Engine, cloud: Cloud, tmp_path: Path) -> None:
+def test_life_of_a_cluster_without_a_site(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
     before, ec2 = left(cloud), client(cloud, "ec2")
     file = write(tmp_path, "graph", endpoint=cloud.endpoint)
     environment = changed(file)

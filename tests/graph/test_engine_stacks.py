@@ -11,7 +11,7 @@ from landbridge.paths import outputs_file, state_dir
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
 from landbridge.realise.steps import Event, Message
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import left
 
@@ -33,7 +33,9 @@ def three(environment_file: Path) -> Environment:
     return changed(environment_file, "landbridge:environment:\n", "landbridge:environment:\n    stacks: three\n")
 
 
-def test_life_of_three_stacks(engine: Engine, cloud: Cloud, three: Environment, environment_file: Path) -> None:
+def test_life_of_three_stacks(
+    engine: Engine, cloud: EmulatorProcess, three: Environment, environment_file: Path
+) -> None:
     before = left(cloud)
     # The cluster alone has nothing to stand on; everything is shown all the same, with what is not known yet unknown.
     with pytest.raises(FindingsError, match=r"graph-cluster stands on graph-foundation, which has made nothing yet"):
@@ -76,7 +78,7 @@ def _secrets(layer: str) -> list[str]:
 
 @pytest.mark.long
 def test_what_is_protected_keeps_what_it_stands_on(
-    engine: Engine, cloud: Cloud, three: Environment, environment_file: Path
+    engine: Engine, cloud: EmulatorProcess, three: Environment, environment_file: Path
 ) -> None:
     before = left(cloud)
     kept = changed(environment_file, "protect: false", "protect: true")

@@ -7,7 +7,7 @@ import pytest
 from landbridge.environment import load_environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.golden import ROOT
 from tests.graph.inventory import left
@@ -16,7 +16,7 @@ from tests.graph.rights import budget_actions
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 
 
-def test_the_startup_environment_lives(engine: Engine, cloud: Cloud, tmp_path: Path) -> None:
+def test_the_startup_environment_lives(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
     before, file = left(cloud), tmp_path / "Pulumi.graph.yaml"
     text = (ROOT / "stacks" / "Pulumi.startup.yaml").read_text()
     emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{cloud.endpoint}'}}\n"

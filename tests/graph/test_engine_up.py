@@ -11,7 +11,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.paths import outputs_file, secrets_dir, state_dir
 from landbridge.plan.outputs import StackOutputs
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
@@ -19,7 +19,9 @@ from tests.graph.inventory import client, left
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
 
-def test_life_of_a_stack(engine: Engine, cloud: Cloud, environment: Environment, environment_file: Path) -> None:
+def test_life_of_a_stack(
+    engine: Engine, cloud: EmulatorProcess, environment: Environment, environment_file: Path
+) -> None:
     before, tree = left(cloud), _tree()
 
     built = pulumi.up(environment, environment_file)
@@ -62,7 +64,7 @@ def test_life_of_a_stack(engine: Engine, cloud: Cloud, environment: Environment,
     assert _tree() == tree, "Pulumi wrote into the tree"
 
 
-def test_bad_property_bag_names_the_path(engine: Engine, cloud: Cloud, tmp_path: Path) -> None:
+def test_bad_property_bag_names_the_path(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
     """A program with three mistakes that the SDK lets through: the provider refuses, and says where."""
     (tmp_path / "__main__.py").write_text(
         "import pulumi, pulumi_aws as aws\n"
@@ -111,7 +113,7 @@ def _secrets_are_encrypted(outputs: StackOutputs) -> None:
         assert not any(key in text for key in outputs.link_pre_shared_keys), file
 
 
-def _made(cloud: Cloud, outputs: StackOutputs) -> None:
+def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
     """What the burst path needs is there, as EC2 tells it."""
     ec2, pool = client(cloud, "ec2"), outputs.pools["p5"]
     versions = ec2.describe_launch_template_versions(LaunchTemplateId=pool.launch_template_id, Versions=["$Default"])

@@ -8,8 +8,8 @@ import pytest
 
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.plan.outputs import StackOutputs
-from sandbox.aws_emulator.process import Cloud
-from sandbox.pulumi_provider.graph import Graph, Node
+from sandbox.aws_emulator.process import EmulatorProcess
+from sandbox.pulumi_provider.graph import Graph, GraphNode
 from sandbox.pulumi_provider.recorder import apply
 from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.conftest import ROOT, SANDBOX
@@ -35,7 +35,7 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(SANDBOX.parent)
 
 
-def one(graph: Graph, token: str) -> Node:
+def one(graph: Graph, token: str) -> GraphNode:
     (node,) = graph.of_type(token)
     return node
 
@@ -180,7 +180,9 @@ def test_another_zone_or_share_renames_nothing(tmp_path: Path) -> None:
     assert set(graph_of(tmp_path, stored(kept)).nodes) < set(graph_of(tmp_path, stored(others), *more).nodes)
 
 
-def test_they_are_made_and_taken_down(cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_made_and_taken_down(
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     environment_file.write_text(environment_file.read_text().replace(*stored(ALL)))
     before = left(cloud)

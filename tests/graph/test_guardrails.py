@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.guard.package import files
 from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws, ProviderError
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
@@ -138,7 +138,7 @@ def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
             )
 
 
-def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:
+def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
     ask_for_rights(environment_file, cloud)
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
@@ -150,7 +150,7 @@ def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: Cloud, environm
     assert left(cloud) == before
 
 
-def test_tags_that_billing_does_not_know_yet_are_refused(cloud: Cloud) -> None:
+def test_tags_that_billing_does_not_know_yet_are_refused(cloud: EmulatorProcess) -> None:
     before = left(cloud)
     with pytest.raises(ProviderError, match="TagKeysNotFoundException"):
         RESOURCE_TYPES[TAG](EmulatedAws(cloud.endpoint, "us-east-1")).create(
@@ -159,7 +159,7 @@ def test_tags_that_billing_does_not_know_yet_are_refused(cloud: Cloud) -> None:
     assert left(cloud) == before
 
 
-def test_budget_and_reaper_are_made_and_go_again(cloud: Cloud, environment_file: Path) -> None:
+def test_budget_and_reaper_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
     text = environment_file.read_text().replace(*guarded("{reaper: true, trail: {days: 2}}"))
     environment_file.write_text(text)

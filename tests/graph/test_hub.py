@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.aws.hub import replication_policy, replication_trust
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.storage.s3 import BucketReplicationConfigResource, BucketResource
 from sandbox.pulumi_provider.graph import Graph
@@ -113,7 +113,7 @@ def test_the_role_that_copies_reads_one_bucket_and_writes_the_other() -> None:
     assert trust["Condition"]["ArnLike"] == {"aws:SourceArn": one}
 
 
-def test_s3_copies_only_between_buckets_that_keep_versions(cloud: Cloud) -> None:
+def test_s3_copies_only_between_buckets_that_keep_versions(cloud: EmulatorProcess) -> None:
     api, before = EmulatedAws(cloud.endpoint, "us-east-1"), left(cloud)
     BucketResource(api).create({"bucket": "copy-from"})
     destination = {"destination": {"bucket": "arn:aws:s3:::copy-from"}}
@@ -125,7 +125,7 @@ def test_s3_copies_only_between_buckets_that_keep_versions(cloud: Cloud) -> None
 
 
 def test_a_copy_is_made_in_the_other_region_and_taken_down(
-    cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     more = internal("replica_region: us-west-2, object_lock: {days: 3}, tiering_days: 0, expire_days: 9")

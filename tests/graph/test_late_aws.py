@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.graph import record
 from sandbox.pulumi_provider.partial_creation import PartialCreation, create
@@ -15,13 +15,13 @@ from tests.graph.making import Making
 
 
 @pytest.fixture
-def emptied(cloud: Cloud) -> Iterator[Cloud]:
+def emptied(cloud: EmulatorProcess) -> Iterator[EmulatorProcess]:
     yield cloud
     cloud.control(wipe=True)
 
 
 def test_what_is_throttled_or_not_seen_yet_is_asked_again(
-    emptied: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+    emptied: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     busy = {"code": "RequestLimitExceeded", "status": 503, "times": 3}
@@ -36,7 +36,7 @@ def test_what_is_throttled_or_not_seen_yet_is_asked_again(
     assert {"InvalidVpcID.NotFound", "InvalidTransitGatewayAttachmentID.NotFound", "NoSuchEntity"} <= set(errors)
 
 
-def test_what_fails_after_it_exists_is_told_with_its_id(emptied: Cloud) -> None:
+def test_what_fails_after_it_exists_is_told_with_its_id(emptied: EmulatorProcess) -> None:
     connection = EmulatedAws(emptied.endpoint, "us-east-1")
     inputs = {"cidrBlock": "10.9.0.0/16", "enableDnsHostnames": True}
     emptied.control(faults={"ModifyVpcAttribute": {"code": "OperationNotPermitted", "message": "not now"}})

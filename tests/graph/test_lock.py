@@ -8,7 +8,7 @@ from landbridge.environment import load_environment, lock_path
 from landbridge.live.aws import Aws
 from landbridge.live.lock import propose
 from landbridge.realise import pulumi
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.inventory import client
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 UBUNTU = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"
 
 
-def _lock(file: Path, cloud: Cloud, *, upgrade: bool = False) -> str:
+def _lock(file: Path, cloud: EmulatorProcess, *, upgrade: bool = False) -> str:
     """`landbridge lock`; the image that it leaves."""
     from datetime import date
 
@@ -28,14 +28,14 @@ def _lock(file: Path, cloud: Cloud, *, upgrade: bool = False) -> str:
     return proposal.lock.amis["ubuntu"]
 
 
-def _image(cloud: Cloud) -> str:
+def _image(cloud: EmulatorProcess) -> str:
     """What the launch template boots."""
     latest = client(cloud, "ec2").describe_launch_template_versions(LaunchTemplateName="graph-p5", Versions=["$Latest"])
     return str(latest["LaunchTemplateVersions"][0]["LaunchTemplateData"]["ImageId"])
 
 
 def test_second_up_does_not_drift(
-    engine: Engine, cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(cloud.operator_credentials))
     text = environment_file.read_text()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
@@ -190,7 +190,7 @@ def test_descriptions_hold_what_ec2_takes(tmp_path: Path) -> None:
 
 
 def test_a_second_range_is_applied_and_taken_down(
-    cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     text = environment_file.read_text()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.network.flow_logs import role_policy, role_trust
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.operations.logs import LogGroupResource
 from sandbox.pulumi_provider.recorder import apply
@@ -93,7 +93,7 @@ def test_the_role_of_flow_logs_writes_into_its_group_for_its_own_account_alone()
     assert looks["Action"] == ["logs:DescribeLogGroups"]
 
 
-def test_log_groups_are_kept_for_a_number_of_days_that_there_is(cloud: Cloud) -> None:
+def test_log_groups_are_kept_for_a_number_of_days_that_there_is(cloud: EmulatorProcess) -> None:
     before = left(cloud)
     with pytest.raises(ProviderError, match="100 days"):
         LogGroupResource(EmulatedAws(cloud.endpoint, "us-east-1")).create({"name": "/odd", "retentionInDays": 100})
@@ -101,7 +101,7 @@ def test_log_groups_are_kept_for_a_number_of_days_that_there_is(cloud: Cloud) ->
 
 
 def test_it_is_built_in_a_vpc_that_is_there_and_leaves_it_as_it_was(
-    cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     ec2 = client(cloud, "ec2")

@@ -17,7 +17,7 @@ from landbridge.live.sweep import look, remove
 from landbridge.node_image import bundle, ingredients
 from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply, program_of, record_stacks
@@ -158,7 +158,7 @@ def test_where_packages_come_from_is_data(tmp_path: Path) -> None:
 
 
 def test_an_image_is_built_found_and_pinned(
-    cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Up, a build, the lock, up again: the pool's template changes its image and nothing else; then everything goes."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -213,7 +213,7 @@ def test_an_image_is_built_found_and_pinned(
     assert look(Aws("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left == ()
 
 
-def _parts(cloud: Cloud) -> int:
+def _parts(cloud: EmulatorProcess) -> int:
     """How many parts of the pipeline there still are."""
     builder, count = client(cloud, "imagebuilder"), 0
     for kind in ("image_pipeline", "lifecycle_policy", "infrastructure_configuration", "distribution_configuration"):

@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.outputs import StackOutputs
-from sandbox.pulumi_provider.graph import Graph, Node
+from sandbox.pulumi_provider.graph import Graph, GraphNode
 from tests.graph.conftest import SANDBOX
 from tests.graph.documents import ACCOUNT, text_of
 from tests.graph.test_network_and_pools import wrong
@@ -38,7 +38,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
         return graph_of(tmp_path_factory.mktemp("regions"), OHIO, LISTED)
 
 
-def there(graph: Graph) -> list[Node]:
+def there(graph: Graph) -> list[GraphNode]:
     return [node for node in graph.nodes.values() if node.inputs.get("region") == "us-east-2"]
 
 

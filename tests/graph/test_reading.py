@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider import serialization
 from sandbox.pulumi_provider.graph import record
 from sandbox.pulumi_provider.recorder import program_of
@@ -15,14 +15,14 @@ from tests.graph.making import Making
 
 
 @pytest.fixture
-def emptied(cloud: Cloud) -> Iterator[Cloud]:
+def emptied(cloud: EmulatorProcess) -> Iterator[EmulatorProcess]:
     yield cloud
     cloud.control(wipe=True)
 
 
 @pytest.mark.parametrize("name", ["hybrid", "regulated", "frontier"])
 def test_an_environment_reads_as_it_was_made(
-    emptied: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    emptied: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     text = (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text()
     emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{emptied.endpoint}'}}\n"

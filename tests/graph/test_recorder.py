@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.compute.launch_templates import PlacementGroupResource
 from sandbox.pulumi_provider.recorder import apply
@@ -13,7 +13,7 @@ from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
 
 
-def test_apply_and_destroy(cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apply_and_destroy(cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     before, heard = left(cloud), list[str]()
     applied = apply(environment_file, cloud.endpoint, "us-east-1", lambda token, name: heard.append(name))
@@ -30,7 +30,9 @@ def test_apply_and_destroy(cloud: Cloud, environment_file: Path, monkeypatch: py
     assert left(cloud) == before
 
 
-def test_a_failure_leaves_nothing(cloud: Cloud, environment_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_nothing(
+    cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     # Make the emulated AWS refuse one resource: the name is taken.
     before = left(cloud)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph
@@ -109,7 +109,7 @@ def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     assert set(graph.nodes) == set(graph_of(tmp_path, asked("{query_logs: true}")).nodes)
 
 
-def test_it_is_made_and_goes_again(cloud: Cloud, environment_file: Path) -> None:
+def test_it_is_made_and_goes_again(cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
     environment_file.write_text(environment_file.read_text().replace(*asked("{query_logs: true}")))
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
@@ -142,7 +142,7 @@ def test_it_is_made_and_goes_again(cloud: Cloud, environment_file: Path) -> None
     assert resolver.list_resolver_query_log_configs()["ResolverQueryLogConfigs"] == []
 
 
-def test_an_endpoint_moves_to_another_subnet_and_keeps_its_other_address(cloud: Cloud) -> None:
+def test_an_endpoint_moves_to_another_subnet_and_keeps_its_other_address(cloud: EmulatorProcess) -> None:
     before, ec2 = left(cloud), client(cloud, "ec2")
     vpc = ec2.create_vpc(CidrBlock="10.61.0.0/16")["Vpc"]["VpcId"]
     subnets = [

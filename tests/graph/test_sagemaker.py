@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
@@ -65,7 +65,7 @@ def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
     assert set(graph.nodes) == set(graph_of(tmp_path, asked()).nodes)
 
 
-def test_it_is_made_and_goes_again_unless_a_model_is_in_it(cloud: Cloud, environment_file: Path) -> None:
+def test_it_is_made_and_goes_again_unless_a_model_is_in_it(cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
     environment_file.write_text(environment_file.read_text().replace(*asked()))
     applied = apply(environment_file, cloud.endpoint, "us-east-1")

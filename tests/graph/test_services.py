@@ -9,10 +9,10 @@ import pytest
 
 from landbridge.plan.outputs import StackOutputs
 from landbridge.policy import Level, judge
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider import partial_creation
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
-from sandbox.pulumi_provider.graph import Graph, Node, record
+from sandbox.pulumi_provider.graph import Graph, GraphNode, record
 from sandbox.pulumi_provider.policy_view import resources
 from sandbox.pulumi_provider.recorder import apply, joined, program_of, record_stacks
 from tests.graph.cloud_only import write
@@ -41,12 +41,12 @@ def graph_of(folder: Path, *changes: tuple[str, str], preview: bool = False, pro
     return record(program, stack=stack, config=config, backing=Answering(), preview=preview)
 
 
-def one(graph: Graph, token: str, name: str) -> Node:
+def one(graph: Graph, token: str, name: str) -> GraphNode:
     (node,) = [node for node in graph.of_type(token) if node.name == name]
     return node
 
 
-def of_services(graph: Graph) -> dict[str, Node]:
+def of_services(graph: Graph) -> dict[str, GraphNode]:
     """Every resource that the services brought."""
     parts = ("SlurmController", "landbridge:index:Login", "subnetCidrReservation")
     return {key: node for key, node in graph.nodes.items() if any(part in key for part in parts)}
@@ -199,7 +199,7 @@ def test_services_are_the_same_in_one_stack_and_in_three(tmp_path: Path) -> None
     assert made(one) == made(three) and one.outputs["services"] == three.outputs["services"]
 
 
-def test_a_group_of_parameters_that_was_left_half_made_is_finished(cloud: Cloud) -> None:
+def test_a_group_of_parameters_that_was_left_half_made_is_finished(cloud: EmulatorProcess) -> None:
     """RDS takes the parameters in a second call: without them the database would let anybody in without TLS."""
     token, rds = "aws:rds/parameterGroup:ParameterGroup", client(cloud, "rds")
     asked = {"name": "half", "family": "mariadb11.4", "description": "d"}
@@ -215,7 +215,7 @@ def test_a_group_of_parameters_that_was_left_half_made_is_finished(cloud: Cloud)
     RESOURCE_TYPES[token](api).delete("half", asked)
 
 
-def test_services_come_up_in_the_emulated_aws_and_go_without_a_trace(cloud: Cloud, tmp_path: Path) -> None:
+def test_services_come_up_in_the_emulated_aws_and_go_without_a_trace(cloud: EmulatorProcess, tmp_path: Path) -> None:
     before, rds = left(cloud), client(cloud, "rds")
     applied = apply(write(tmp_path, "graph", endpoint=cloud.endpoint), cloud.endpoint, "us-east-1")
     try:

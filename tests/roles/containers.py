@@ -10,9 +10,9 @@ from typing import Any
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.site.containers import PLUGIN
-from sandbox.demo.cluster import Cluster
+from sandbox.demo.cluster import LabCluster
 from sandbox.hardware.packages.repository import Repository
-from sandbox.nspawn.site import Machine, Site, plan
+from sandbox.nspawn.site import LabSite, Machine, plan
 from tests.roles.playing import Played, connection, play
 from tests.roles.spank import plugin
 
@@ -65,7 +65,7 @@ print(manifest["digest"])
 """
 
 
-def site() -> Site:
+def site() -> LabSite:
     """The node's storage is a disk, as on metal: images cannot be unpacked on the lab's own root."""
     node = Machine("dgx01", ADDRESSES["dgx01"], gpus=8, storage=True)
     return plan(ONPREM, CLOUD, None, (Machine("ctl01", ADDRESSES["ctl01"]), node))
@@ -119,7 +119,7 @@ PLAYS: Sequence[tuple[str, list[str]]] = (
 class Containers:
     """The running cluster, asked as a user who runs containers in jobs."""
 
-    cluster: Cluster
+    cluster: LabCluster
     folder: Path
     release: str
     digest: str
@@ -155,12 +155,12 @@ class Containers:
         return self.cluster.run("ctl01", *words, *command, user=user)
 
 
-def give_plugin(cluster: Cluster, node: str, release: str) -> None:
+def give_plugin(cluster: LabCluster, node: str, release: str) -> None:
     """Have pyxis's plugin on a node, as its package would: one that does nothing, built for this release of Slurm."""
     cluster.put(node, PLUGIN, plugin("pyxis", release), "root")
 
 
-def know_nvidia(cluster: Cluster, packages: Repository) -> None:
+def know_nvidia(cluster: LabCluster, packages: Repository) -> None:
     """Have NVIDIA's repository on the GPU node, as role nvidia_driver leaves it."""
     source = f"Types: deb\nURIs: {packages.address(OPERATOR, 'debian13')}\nSuites: ./\nSigned-By: /etc/apt/keyrings/lab.asc\n"
     cluster.put("dgx01", "/etc/apt/keyrings/lab.asc", packages.key.encode(), "root")
@@ -172,7 +172,7 @@ def know_nvidia(cluster: Cluster, packages: Repository) -> None:
     cluster.run("dgx01", "sh", "-c", script)
 
 
-def publish(cluster: Cluster) -> str:
+def publish(cluster: LabCluster) -> str:
     """Make the image and put it into the registry on the controller; returns its digest."""
     cluster.run("ctl01", "sh", "-c", MAKE_IMAGE, timeout=120)
     digest = cluster.run("ctl01", "python3", "-c", PACK_IMAGE).strip()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.catalog import platforms
-from sandbox.demo.cluster import Cluster
+from sandbox.demo.cluster import LabCluster
 from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
@@ -113,7 +113,7 @@ def project(folder: Path, lab: Layout, kind: Kind) -> Path:
 
 
 @dataclass(frozen=True)
-class Site(Cluster):
+class Site(LabCluster):
     """The running cluster, and the folder from which it is operated."""
 
     folder: Path = Path()

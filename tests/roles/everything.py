@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.catalog import platforms
-from sandbox.demo.cluster import Cluster
+from sandbox.demo.cluster import LabCluster
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.site import Machine, operator_address, plan
@@ -105,7 +105,7 @@ def project(folder: Path, lab: Layout, packages: Repository) -> Path:
 
 
 @dataclass(frozen=True)
-class Rack(Cluster):
+class Rack(LabCluster):
     """The machines, and the folder from which they are operated."""
 
     folder: Path = Path()

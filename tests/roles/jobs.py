@@ -7,7 +7,7 @@ from typing import Any
 
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.demo.cluster import Cluster, wait_for
+from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import image_builder
 from sandbox.nspawn.site import Machine, plan
@@ -82,15 +82,15 @@ def configure(lab: Layout, chosen: Environment, book: Path) -> None:
     image_builder.run_playbook(lab, book, ADDRESSES, variables, fast=False)
 
 
-def node(cluster: Cluster) -> dict[str, Any]:
+def node(cluster: LabCluster) -> dict[str, Any]:
     return dict(cluster.json("ctl01", "scontrol", "show", "node", "dgx01", "--json")["nodes"][0])
 
 
-def state(cluster: Cluster) -> str:
+def state(cluster: LabCluster) -> str:
     return "+".join(node(cluster)["state"])
 
 
-def submit(cluster: Cluster, script: str, *options: str, user: str = "alice") -> int:
+def submit(cluster: LabCluster, script: str, *options: str, user: str = "alice") -> int:
     """A batch job of one GPU and one core, unless `options` say otherwise."""
     words = [
         "sbatch",
@@ -105,22 +105,22 @@ def submit(cluster: Cluster, script: str, *options: str, user: str = "alice") ->
     return int(cluster.run("login01", *words, "--wrap", script, user=user).strip())
 
 
-def job_state(cluster: Cluster, number: int) -> str:
+def job_state(cluster: LabCluster, number: int) -> str:
     return str(cluster.json("ctl01", "scontrol", "show", "job", str(number), "--json")["jobs"][0]["job_state"][0])
 
 
-def running(cluster: Cluster, number: int) -> int:
+def running(cluster: LabCluster, number: int) -> int:
     wait_for(f"job {number} running", lambda: job_state(cluster, number) == "RUNNING", 30, every=0.2)
     return number
 
 
-def gone(cluster: Cluster, *numbers: int) -> None:
+def gone(cluster: LabCluster, *numbers: int) -> None:
     """Cancel jobs and wait until their epilogs have ended."""
     cluster.run("ctl01", "scancel", *map(str, numbers))
     wait_for("epilogs", lambda: cluster.run("ctl01", "squeue", "-h", "-j", ",".join(map(str, numbers))) == "", 30)
 
 
-def processes(cluster: Cluster, *words: str) -> list[int]:
+def processes(cluster: LabCluster, *words: str) -> list[int]:
     """Processes on the node with exactly this command line."""
     lines = cluster.run("dgx01", "ps", "-eo", "pid=,args=").splitlines()
     return [

@@ -10,10 +10,10 @@ from typing import Any
 
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
-from sandbox.demo.cluster import Cluster, ClusterError, wait_for
+from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import image_builder
-from sandbox.nspawn.site import Machine, Site, plan
+from sandbox.nspawn.site import LabSite, Machine, plan
 from tests.roles.playing import recap
 
 ONPREM, CLOUD = IPv4Network("10.45.0.0/16"), IPv4Network("10.85.0.0/16")
@@ -23,7 +23,7 @@ LINK = {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010}
 TAKEOVER = 5
 
 
-def site() -> Site:
+def site() -> LabSite:
     """The lab's machines."""
     storing = Machine("dgx01", ADDRESSES["dgx01"], gpus=8, storage=True)
     return plan(ONPREM, CLOUD, None, (*(Machine(name, ADDRESSES[name]) for name in ("ctl01", "ctl02")), storing))
@@ -118,7 +118,7 @@ def configure(
 
 
 @dataclass(frozen=True)
-class Jobs(Cluster):
+class Jobs(LabCluster):
     """The cluster as alice and her operators see it, from the machine that both controllers answer."""
 
     def submit(self, seconds: float, *options: str) -> int:

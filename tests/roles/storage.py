@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
-from sandbox.demo.cluster import Cluster
+from sandbox.demo.cluster import LabCluster
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.network import ssh
 from sandbox.nspawn.site import Machine, plan
@@ -44,7 +44,7 @@ class Storage:
 
     def run(self, host: str, script: str) -> str:
         """What a shell of root's on the host says."""
-        return Cluster(self.lab).run(host, "sh", "-c", script).strip()
+        return LabCluster(self.lab).run(host, "sh", "-c", script).strip()
 
     def settle(self) -> None:
         """Hosts that know each other and alice, and nothing else of ours. The client has an operator as every

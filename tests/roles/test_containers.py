@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from landbridge.catalog.hardware.containers import container_facts
-from sandbox.demo.cluster import Cluster, ClusterError, wait_for
+from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.hardware.packages import repository
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -20,7 +20,7 @@ QUIET = ("env", "PODMAN_IGNORE_CGROUPSV1_WARNING=1")
 RUN = (*QUIET, "podman", "run", "--rm", "--quiet")
 
 
-def in_service(cluster: Cluster) -> None:
+def in_service(cluster: LabCluster) -> None:
     """Wait until the node is idle."""
     said = ("sinfo", "--noheader", "--format=%T")
     wait_for("the node in service", lambda: cluster.run("ctl01", *said).strip() == "idle", 40)
@@ -32,7 +32,7 @@ def site_with_containers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     cleanup.down(lab)
     try:
         whole.up(lab, site(), lambda line: print(f"  {line}", file=sys.stderr))
-        cluster = Cluster(lab)
+        cluster = LabCluster(lab)
         packages = repository.publish(lab)
         found = Containers(cluster, tmp_path_factory.mktemp("containers"), "26.05", publish(cluster), packages)
         for node in ("ctl01", "dgx01"):

@@ -11,7 +11,7 @@ import pytest
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.realise import wheel
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.demo.cluster import ClusterError, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -36,7 +36,7 @@ class Pair:
     """The cluster, and the EC2 that its controllers ask; instances in it are never more than records."""
 
     jobs: Jobs
-    cloud: Cloud
+    cloud: EmulatorProcess
 
     def launches(self) -> int:
         return int(self.cloud.control()["calls"].get("RunInstances", 0))
@@ -78,7 +78,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         cleanup.down(lab)
 
 
-def _configure(jobs: Jobs, cloud: Cloud, folder: Path) -> None:
+def _configure(jobs: Jobs, cloud: EmulatorProcess, folder: Path) -> None:
     chosen = pair.described(folder, "26.05", ["ctl01", "ctl02"], [POOL])
     config: dict[str, Any] = described(cloud, build(client_of(cloud, "ec2")))
     config |= {

@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 import pytest
 
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 
 PATH = Path(__file__).parents[2] / "ansible/roles/slurm_database/library/slurm_database_remote.py"
 #: A client that lets in who is named in a file, and keeps what it is told: what MariaDB's does, as far as the module can see.
@@ -45,7 +45,7 @@ def module() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
         yield found
 
@@ -54,7 +54,7 @@ Run = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
 
 
 @pytest.fixture
-def run(cloud: Cloud, tmp_path: Path) -> Run:
+def run(cloud: EmulatorProcess, tmp_path: Path) -> Run:
     """Run the module as Ansible does; returns its answer, and what the client has seen."""
     access = {"aws_access_key_id": "t", "aws_secret_access_key": "t", "region_name": "us-east-1"}
     secrets = boto3.client("secretsmanager", endpoint_url=cloud.endpoint, **access)

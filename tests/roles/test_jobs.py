@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.demo.cluster import Cluster, ClusterError, wait_for
+from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
@@ -29,20 +29,20 @@ NAME = "landbridge-test-jobs"
 
 
 @pytest.fixture(scope="module", params=["26.05", pytest.param("24.11", marks=pytest.mark.long)])
-def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabCluster]:
     lab, folder = layout(NAME), tmp_path_factory.mktemp("jobs")
     cleanup.down(lab)
     try:
         whole.up(lab, SITE, lambda line: print(f"  {line}", file=sys.stderr))
         configure(lab, environment(folder, request.param), folder / "jobs.yml")
-        found = Cluster(lab)
+        found = LabCluster(lab)
         wait_for("the node in service", lambda: state(found) == "IDLE", 30)
         yield found
     finally:
         cleanup.down(lab)
 
 
-def test_a_job_has_a_folder_of_its_own_and_leaves_none(cluster: Cluster) -> None:
+def test_a_job_has_a_folder_of_its_own_and_leaves_none(cluster: LabCluster) -> None:
     number = submit(cluster, "umask; env | grep -E '^(TMPDIR|SCRATCH)='; mktemp; ls -ld $SCRATCH; sleep 300")
     running(cluster, number)
     folder = f"/var/lib/landbridge/jobs/{number}"
@@ -56,7 +56,7 @@ def test_a_job_has_a_folder_of_its_own_and_leaves_none(cluster: Cluster) -> None
     assert state(cluster) == "IDLE"
 
 
-def test_deepops_992_the_end_of_one_job_leaves_the_users_other_job_alone(cluster: Cluster) -> None:
+def test_deepops_992_the_end_of_one_job_leaves_the_users_other_job_alone(cluster: LabCluster) -> None:
     first, second = submit(cluster, "sleep 4001"), submit(cluster, "sleep 4002")
     running(cluster, first), running(cluster, second)
     # What escapes a job's control groups is the epilog's to find: a process of each job is taken out of its own.
@@ -81,7 +81,7 @@ def test_deepops_992_the_end_of_one_job_leaves_the_users_other_job_alone(cluster
     assert state(cluster) == "IDLE"
 
 
-def test_deepops_919_what_surrounds_a_job_needs_no_search_path(cluster: Cluster) -> None:
+def test_deepops_919_what_surrounds_a_job_needs_no_search_path(cluster: LabCluster) -> None:
     """Slurm gives it none. A prolog that cannot find its programs drains every node; this one finds them and says so."""
     number = running(cluster, submit(cluster, "sleep 4010"))
     gone(cluster, number)
@@ -98,7 +98,7 @@ case "$*" in *--reset-gpu-clocks) test ! -e /run/lost || { echo GPU is lost; exi
 
 
 @pytest.fixture
-def gpu_program(cluster: Cluster) -> Iterator[None]:
+def gpu_program(cluster: LabCluster) -> Iterator[None]:
     cluster.put("dgx01", "/usr/local/bin/nvidia-smi", SMI.encode(), "root")
     cluster.run("dgx01", "chmod", "755", "/usr/local/bin/nvidia-smi")
     yield
@@ -106,7 +106,7 @@ def gpu_program(cluster: Cluster) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("gpu_program")
-def test_deepops_936_what_is_for_whole_nodes_runs_for_them_and_for_no_other_job(cluster: Cluster) -> None:
+def test_deepops_936_what_is_for_whole_nodes_runs_for_them_and_for_no_other_job(cluster: LabCluster) -> None:
     part = running(cluster, submit(cluster, "sleep 4020", "--gpus=2"))
     second = running(cluster, submit(cluster, "echo $SLURM_JOB_GPUS; sleep 4021", "--gpus=2"))
     # Which ones it has follows from the cores that go with them.
@@ -125,7 +125,7 @@ def test_deepops_936_what_is_for_whole_nodes_runs_for_them_and_for_no_other_job(
 
 
 @pytest.mark.usefixtures("gpu_program")
-def test_a_gpu_that_is_lost_after_a_job_drains_the_node_and_the_node_says_why(cluster: Cluster) -> None:
+def test_a_gpu_that_is_lost_after_a_job_drains_the_node_and_the_node_says_why(cluster: LabCluster) -> None:
     number = running(cluster, submit(cluster, "sleep 4030"))
     cluster.run("dgx01", "touch", "/run/lost")
     gone(cluster, number)
@@ -136,7 +136,7 @@ def test_a_gpu_that_is_lost_after_a_job_drains_the_node_and_the_node_says_why(cl
     wait_for("the node back", lambda: state(cluster) == "IDLE", 15)
 
 
-def test_a_scratch_disk_that_is_gone_drains_the_node_and_its_job_waits_for_another(cluster: Cluster) -> None:
+def test_a_scratch_disk_that_is_gone_drains_the_node_and_its_job_waits_for_another(cluster: LabCluster) -> None:
     kept = cluster.run("dgx01", "cat", "/etc/landbridge/job.json")
     cluster.put("dgx01", "/etc/landbridge/job.json", b'{"root": "/scratch/jobs", "mount": "/scratch"}', "root")
     number = submit(cluster, "sleep 4040")
@@ -152,7 +152,7 @@ def test_a_scratch_disk_that_is_gone_drains_the_node_and_its_job_waits_for_anoth
 
 
 @pytest.fixture(scope="module")
-def keys(cluster: Cluster) -> None:
+def keys(cluster: LabCluster) -> None:
     """alice, bob and an keeper can log in by key from the login host, to either host."""
     cluster.run("dgx01", "sh", "-c", "id keeper 2>/dev/null || useradd --create-home --shell /bin/bash keeper")
     for user in ("alice", "bob"):
@@ -165,7 +165,7 @@ def keys(cluster: Cluster) -> None:
     cluster.put("dgx01", "/home/keeper/.ssh/authorized_keys", public, "keeper")
 
 
-def ssh(cluster: Cluster, user: str, command: str, host: str = "dgx01", account: str | None = None) -> str:
+def ssh(cluster: LabCluster, user: str, command: str, host: str = "dgx01", account: str | None = None) -> str:
     options = [f"-o{one}" for one in ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")]
     target = f"{account or user}@{host}"
     return cluster.run(
@@ -174,7 +174,7 @@ def ssh(cluster: Cluster, user: str, command: str, host: str = "dgx01", account:
 
 
 @pytest.mark.usefixtures("keys")
-def test_deepops_988_a_user_without_a_job_is_refused_and_one_with_a_job_is_in_it(cluster: Cluster) -> None:
+def test_deepops_988_a_user_without_a_job_is_refused_and_one_with_a_job_is_in_it(cluster: LabCluster) -> None:
     with pytest.raises(ClusterError, match="Access denied by pam_slurm_adopt"):
         ssh(cluster, "alice", "true")
     number = running(cluster, submit(cluster, "sleep 4050"))
@@ -193,13 +193,13 @@ def test_deepops_988_a_user_without_a_job_is_refused_and_one_with_a_job_is_in_it
 
 
 @pytest.mark.usefixtures("keys")
-def test_awsome_777_login_hosts_let_everybody_in(cluster: Cluster) -> None:
+def test_awsome_777_login_hosts_let_everybody_in(cluster: LabCluster) -> None:
     assert ssh(cluster, "alice", "hostname", host="login01").strip() == "login01"
     assert "slurm_adopt" not in cluster.run("login01", "cat", "/etc/pam.d/sshd")
 
 
 @pytest.mark.usefixtures("keys")
-def test_deepops_1192_who_keeps_nodes_sees_every_gpu_over_ssh_while_jobs_run(cluster: Cluster) -> None:
+def test_deepops_1192_who_keeps_nodes_sees_every_gpu_over_ssh_while_jobs_run(cluster: LabCluster) -> None:
     """A session that may open no device looks like a node without GPUs. What Ansible and people find must be the node's."""
     number = running(cluster, submit(cluster, "sleep 4060", "--gpus=2"))
     said = ssh(cluster, "bob", "for n in $(seq 0 7); do head -c1 /dev/nvidia$n; done 2>&1; true", account="keeper")
@@ -209,7 +209,7 @@ def test_deepops_1192_who_keeps_nodes_sees_every_gpu_over_ssh_while_jobs_run(clu
 
 
 @pytest.mark.usefixtures("keys")
-def test_keepers_get_in_without_a_job_even_where_the_module_is_gone(cluster: Cluster) -> None:
+def test_keepers_get_in_without_a_job_even_where_the_module_is_gone(cluster: LabCluster) -> None:
     assert ssh(cluster, "bob", "hostname", account="keeper").strip() == "dgx01"
     cluster.run("dgx01", "sh", "-c", "mv /usr/lib/*/security/pam_slurm_adopt.so /root/")
     try:

@@ -15,7 +15,7 @@ from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine import cloud_node, image, nodes
-from sandbox.nspawn.machine.node import Node, load
+from sandbox.nspawn.machine.node import LabNode, load
 from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import relay_process as carrier
 from sandbox.nspawn.network import ssh
@@ -80,8 +80,8 @@ def _builder(lab: Layout, environment: Environment) -> None:
     segment = environment.onprem.cidr if environment.onprem is not None else None
     assert segment is not None
     operator = operator_address(segment)
-    nic = network.Nic(ONPREM, (f"{segment.broadcast_address - 5}/{segment.prefixlen}",))
-    nodes.create(lab, Node(BUILDER, (nic,), (f"default via {operator}",), operator=operator))
+    nic = network.LabInterface(ONPREM, (f"{segment.broadcast_address - 5}/{segment.prefixlen}",))
+    nodes.create(lab, LabNode(BUILDER, (nic,), (f"default via {operator}",), operator=operator))
     nodes.boot(lab, BUILDER)
     nodes.wait_ssh(lab, [BUILDER])
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import Cluster, ClusterError
+from sandbox.demo.cluster import ClusterError, LabCluster
 from sandbox.demo.work import command, program
 from sandbox.nspawn.machine import nodes
 
@@ -13,11 +13,11 @@ pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
-def cluster(going: BringUp) -> Cluster:
+def cluster(going: BringUp) -> LabCluster:
     return going.cluster
 
 
-def test_every_host_works_with_the_controllers_configuration(cluster: Cluster) -> None:
+def test_every_host_works_with_the_controllers_configuration(cluster: LabCluster) -> None:
     written = cluster.run("ctl01", "cat", "/etc/slurm/slurm.conf")
     assert "NodeName=dgx[01-02]" in written
     assert cluster.run("login01", "cat", "/run/slurm/conf/slurm.conf") == written
@@ -26,7 +26,7 @@ def test_every_host_works_with_the_controllers_configuration(cluster: Cluster) -
         assert nodes.exec(cluster.lab, node, ["test -e /etc/slurm/slurm.conf"]).returncode != 0
 
 
-def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: Cluster) -> None:
+def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: LabCluster) -> None:
     where = ["srun", "--partition=onprem", "--nodes=2", "--gpus-per-node=2", "--time=1"]
     said = cluster.run("login01", *where, "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES", user="alice")
     assert sorted(said.split("\n")[:2]) == ["dgx01 0,1", "dgx02 0,1"]
@@ -34,12 +34,12 @@ def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: Cluster) -> N
     assert newest.startswith("alice|vision|") and "gres/gpu:h100=4" in newest
 
 
-def test_a_strangers_job_is_refused(cluster: Cluster) -> None:
+def test_a_strangers_job_is_refused(cluster: LabCluster) -> None:
     with pytest.raises(ClusterError, match="account 'nobody' is not in the cluster's environment"):
         cluster.run("login01", "srun", "--account=nobody", "--time=1", "true", user="alice")
 
 
-def test_a_limited_run_touches_no_other_host(cluster: Cluster) -> None:
+def test_a_limited_run_touches_no_other_host(cluster: LabCluster) -> None:
     said = command(
         [program("landbridge"), "configure", "-s", "sandbox", "--limit", "login01", "--format", "json"], timeout=300
     )
@@ -48,7 +48,7 @@ def test_a_limited_run_touches_no_other_host(cluster: Cluster) -> None:
     assert report["hosts"]["login01"] == {**report["hosts"]["login01"], "changed": 0, "failed": 0, "unreachable": 0}
 
 
-def test_mlflow_wants_a_password_and_its_own_name(cluster: Cluster) -> None:
+def test_mlflow_wants_a_password_and_its_own_name(cluster: LabCluster) -> None:
     url = "http://mlops01:5000/api/2.0/mlflow/experiments/search?max_results=1"
     ask = """import sys, urllib.request, urllib.error, base64, configparser, pathlib
 url, login, host = sys.argv[1:]
@@ -71,7 +71,7 @@ except urllib.error.HTTPError as error:
     assert status("own", "evil.example.org") == "403"
 
 
-def test_a_home_belongs_to_its_owner_on_every_host(cluster: Cluster) -> None:
+def test_a_home_belongs_to_its_owner_on_every_host(cluster: LabCluster) -> None:
     cluster.run("login01", "sh", "-c", "umask 077; echo mine > ~/private", user="alice")
     assert cluster.run("dgx01", "cat", "/home/alice/private", user="alice") == "mine\n"
     with pytest.raises(ClusterError, match="Permission denied"):

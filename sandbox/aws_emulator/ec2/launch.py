@@ -17,14 +17,14 @@ from sandbox.aws_emulator.ec2 import network_interfaces as nics
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.instance_types import spot_price, zones_of
 from sandbox.aws_emulator.ec2.launch_template_data import merge_launch, primary_interface, tags_for
-from sandbox.aws_emulator.instances.launcher import Instance
+from sandbox.aws_emulator.instances.launcher import LaunchedInstance
 from sandbox.aws_emulator.instances.lifecycle import PENDING
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity, throttled
 from sandbox.aws_emulator.world import World
 
 
 @dataclass(frozen=True)
-class Place:
+class LaunchPlacement:
     """Where and as what an instance is to run."""
 
     instance_type: str
@@ -63,7 +63,7 @@ def _image(backend: Any, image: str) -> str:
     return str(parameter.value)
 
 
-def place(world: World, backend: Any, launch: Mapping[str, Any]) -> Place:
+def place(world: World, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacement:
     """Check type, image and subnet as EC2 does before it looks for capacity."""
     image, kind = launch.get("ImageId"), launch.get("InstanceType")
     if not image:
@@ -84,10 +84,10 @@ def place(world: World, backend: Any, launch: Mapping[str, Any]) -> Place:
     if subnet.availability_zone not in zones:
         message = f"Your requested instance type ({kind}) is not supported in your requested Availability Zone"
         raise CloudError("Unsupported", f"{message} ({subnet.availability_zone}).")
-    return Place(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
+    return LaunchPlacement(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
 
 
-def room(world: World, backend: Any, launch: Mapping[str, Any], where: Place) -> int:
+def room(world: World, backend: Any, launch: Mapping[str, Any], where: LaunchPlacement) -> int:
     """How many such instances could start there now: by addresses, by what is reserved, by capacity."""
     each = nics.addresses(launch.get("NetworkInterfaces") or [])
     free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips) // each
@@ -100,7 +100,7 @@ def room(world: World, backend: Any, launch: Mapping[str, Any], where: Place) ->
     return min(free, world.capacity.available(where.instance_type, *_pools(launch, where)))
 
 
-def _pools(launch: Mapping[str, Any], where: Place) -> list[str]:
+def _pools(launch: Mapping[str, Any], where: LaunchPlacement) -> list[str]:
     """Entries of the capacity pools that may limit a launch: what is spare for spot, where a test says so, is less than all."""
     zones = [where.zone, where.zone_id]
     return [f"{zone}/spot" for zone in (*zones, "*")] + zones if _market(launch) == "spot" else zones
@@ -111,7 +111,7 @@ def _market(launch: Mapping[str, Any]) -> str | None:
     return market
 
 
-def _check_price(world: World, launch: Mapping[str, Any], where: Place) -> None:
+def _check_price(world: World, launch: Mapping[str, Any], where: LaunchPlacement) -> None:
     """A spot launch that offers less than the price of the moment."""
     most = ((launch.get("InstanceMarketOptions") or {}).get("SpotOptions") or {}).get("MaxPrice")
     price = spot_price(world, where.instance_type, where.zone_id)
@@ -120,7 +120,7 @@ def _check_price(world: World, launch: Mapping[str, Any], where: Place) -> None:
         raise CloudError("SpotMaxPriceTooLow", message)
 
 
-def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> Place:
+def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
     """Everything EC2 looks at before it starts anything, in its order. What a dry run tells."""
     where = place(world, backend, launch)
     _check_references(world, backend, launch)
@@ -152,13 +152,13 @@ def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, max
     user_data = base64.b64decode(str(launch.get("UserData") or ""))
     tags = tags_for("instance", launch["TagSpecifications"])
     world.lifecycle.start(
-        Instance(i.id, where.instance_type, i.private_ip, where.zone, launch["ImageId"], tags, user_data)
+        LaunchedInstance(i.id, where.instance_type, i.private_ip, where.zone, launch["ImageId"], tags, user_data)
         for i in reservation.instances
     )
     return reservation
 
 
-def _take_addresses(world: World, where: Place, instance: Any, count: int) -> None:
+def _take_addresses(world: World, where: LaunchPlacement, instance: Any, count: int) -> None:
     """Addresses of the interfaces that are not emulated but take one each."""
     for _ in range(count):
         address = world.addresses.choose(where.subnet.cidr, where.subnet._subnet_ips)
@@ -199,7 +199,7 @@ def _check_disks(launch: Mapping[str, Any], image: Mapping[str, Any] | None) -> 
             raise CloudError("InvalidBlockDeviceMapping", message)
 
 
-def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: Place, count: int, token: str | None) -> Any:
+def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: LaunchPlacement, count: int, token: str | None) -> Any:
     nic = primary_interface(launch)
     groups = list(nic.get("Groups") or [])
     nic |= {"SubnetId": where.subnet.id, "DeleteOnTermination": True, "Groups": []}

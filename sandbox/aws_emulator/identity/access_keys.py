@@ -29,7 +29,7 @@ def new_pair(prefix: str = "AKIA", *, session: bool = False) -> KeyPair:
     return KeyPair(key, secrets.token_urlsafe(30), secrets.token_urlsafe(96) if session else "")
 
 
-class Keys:
+class AccessKeys:
     """The keys known to the emulator. When not `required`, any key is accepted, as moto does."""
 
     def __init__(self, *, required: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import moto.backends
 
-from sandbox.aws_emulator.identity.access_keys import Keys, new_pair
+from sandbox.aws_emulator.identity.access_keys import AccessKeys, new_pair
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.world import World
@@ -40,10 +40,10 @@ def caller(peer: str) -> tuple[Any, Any] | None:
     return None
 
 
-class Metadata:
+class MetadataService:
     """The WSGI application. Tokens are bound to the instance that asked for them."""
 
-    def __init__(self, world: World, keys: Keys) -> None:
+    def __init__(self, world: World, keys: AccessKeys) -> None:
         self._world, self._keys = world, keys
         self._tokens: dict[str, tuple[str, float]] = {}
         self._credentials: dict[str, dict[str, str]] = {}

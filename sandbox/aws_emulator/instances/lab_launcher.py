@@ -1,6 +1,6 @@
 """Instances as lab nodes: the launcher for machines that can run the lab."""
 
-from sandbox.aws_emulator.instances.launcher import Instance
+from sandbox.aws_emulator.instances.launcher import LaunchedInstance
 from sandbox.nspawn.from_environment import instance_gpus
 from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import cloud_node
@@ -12,7 +12,7 @@ class LabLauncher:
     def __init__(self) -> None:
         self._lab = layout()
 
-    def launch(self, instance: Instance) -> None:
+    def launch(self, instance: LaunchedInstance) -> None:
         cloud_node.launch(self._lab, instance.id, instance.address, instance.image, instance_gpus(instance.type))
 
     def terminate(self, instance_id: str) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Instance:
+class LaunchedInstance:
     """All a launcher may know of an instance. `tags` are those of the launch call: later ones come through the metadata service."""
 
     id: str
@@ -26,7 +26,7 @@ class Instance:
 class Launcher(Protocol):
     """Both calls may take seconds, come from several threads, and are made once for each instance, in this order."""
 
-    def launch(self, instance: Instance) -> None:
+    def launch(self, instance: LaunchedInstance) -> None:
         """Return when the machine is started; raise to make the instance fail with Server.InternalError."""
 
     def terminate(self, instance_id: str) -> None:
@@ -39,7 +39,7 @@ class Launcher(Protocol):
 class NoLauncher:
     """Instances exist in the API only."""
 
-    def launch(self, instance: Instance) -> None:
+    def launch(self, instance: LaunchedInstance) -> None:
         pass
 
     def terminate(self, instance_id: str) -> None:
@@ -59,7 +59,7 @@ class ProcessLauncher:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         logs.mkdir(parents=True, exist_ok=True)
 
-    def launch(self, instance: Instance) -> None:
+    def launch(self, instance: LaunchedInstance) -> None:
         environment = dict(os.environ)
         environment |= {"SANDBOX_INSTANCE_ID": instance.id, "SANDBOX_INSTANCE_ADDRESS": instance.address}
         if self._imds:

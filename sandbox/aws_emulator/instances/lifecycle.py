@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from sandbox.aws_emulator.instances.launcher import Instance, Launcher, NoLauncher
+from sandbox.aws_emulator.instances.launcher import LaunchedInstance, Launcher, NoLauncher
 
 PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = ("pending", 0), ("running", 16), ("shutting-down", 32), ("terminated", 48)
 Mark = Callable[[str, tuple[str, int], str], None]
 
 
-class Lifecycle:
+class InstanceLifecycle:
     """Drives a launcher in the background; `mark(id, state, reason)` is called at every change of state.
 
     With a boot delay of 0 and no launcher, states change before the call returns.
@@ -26,7 +26,7 @@ class Lifecycle:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="launcher")
         self._immediate = isinstance(launcher, NoLauncher)
 
-    def start(self, instances: Iterable[Instance]) -> None:
+    def start(self, instances: Iterable[LaunchedInstance]) -> None:
         batch = list(instances)
         with self._lock:
             self._stage.update({instance.id: "waiting" for instance in batch})
@@ -76,11 +76,11 @@ class Lifecycle:
         else:
             self._pool.submit(function, *arguments)
 
-    def _start_all(self, batch: list[Instance]) -> None:
+    def _start_all(self, batch: list[LaunchedInstance]) -> None:
         for instance in batch:
             self._run(self._start, instance)
 
-    def _start(self, instance: Instance) -> None:
+    def _start(self, instance: LaunchedInstance) -> None:
         with self._lock:
             if self._stage.get(instance.id) != "waiting":
                 return

@@ -14,12 +14,12 @@ from urllib.parse import parse_qs, unquote_plus
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from sandbox.aws_emulator.identity.access_keys import Keys, unknown_key
+from sandbox.aws_emulator.identity.access_keys import AccessKeys, unknown_key
 from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_action
 from sandbox.aws_emulator.server import control_endpoint as control
 from sandbox.aws_emulator.server import services_without_moto as own
 from sandbox.aws_emulator.server.errors import CloudError, not_implemented, render, throttled
-from sandbox.aws_emulator.world import Fault, World
+from sandbox.aws_emulator.world import InjectedFault, World
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
@@ -30,7 +30,7 @@ FORM = "application/x-www-form-urlencoded"
 class Application:
     """Everything one listener answers: /_ctl for this machine, AWS calls for everybody."""
 
-    def __init__(self, world: World, keys: Keys) -> None:
+    def __init__(self, world: World, keys: AccessKeys) -> None:
         self._world, self._keys = world, keys
         self._moto = DomainDispatcherApplication(create_backend_app)
         # moto looks through all roles while it makes one, and another call may make one meanwhile.
@@ -75,7 +75,7 @@ class Application:
             start(status, [*headers.items(), ("Content-Length", str(len(text)))])
             return [text]
 
-    def _fail(self, fault: Fault, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
+    def _fail(self, fault: InjectedFault, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
         unheard = bool(fault.code) or fault.cut
         if unheard and fault.after:
             self._call_moto(environ, lambda *_: None, service, action)

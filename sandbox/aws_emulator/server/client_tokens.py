@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.aws_emulator.server.errors import CloudError
 
 
-class Tokens:
+class ClientTokens:
     """Answers by (scope, token). Not locked: callers hold the launch lock, so that a racing duplicate waits."""
 
     def __init__(self) -> None:

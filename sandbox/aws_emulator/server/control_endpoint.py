@@ -10,8 +10,8 @@ from moto.core.base_backend import BackendDict
 
 from sandbox.aws_emulator.ec2.actions import terminate
 from sandbox.aws_emulator.instances import moto_instances as account
-from sandbox.aws_emulator.server.throttling import Bucket
-from sandbox.aws_emulator.world import Fault, World
+from sandbox.aws_emulator.server.throttling import TokenBucket
+from sandbox.aws_emulator.world import InjectedFault, World
 
 SPOT_NOTICE_SECONDS = 120.0
 
@@ -64,12 +64,12 @@ def _wipe(world: World, value: Any) -> None:
 
 
 def _buckets(world: World, value: Mapping[str, Any]) -> None:
-    world.buckets.update({action: Bucket(size, rate) for action, (size, rate) in value.items()})
+    world.buckets.update({action: TokenBucket(size, rate) for action, (size, rate) in value.items()})
 
 
 def _faults(world: World, value: Mapping[str, Any]) -> None:
     for action, faults in value.items():
-        world.faults[action] += [Fault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)]
+        world.faults[action] += [InjectedFault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)]
 
 
 def _interrupt(world: World, value: Any) -> None:

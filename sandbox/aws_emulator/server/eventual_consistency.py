@@ -33,7 +33,7 @@ _FILTERED = re.compile(r"(?:^|&)Filter\.\d+\.Value\.\d+=[^&]*")
 _MAKES = ("Create", "Allocate")
 
 
-class Lag:
+class ConsistencyDelay:
     """Which things are still unseen, and for how many calls."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ import threading
 import time
 
 
-class Busy:
+class ProcessingTime:
     """Seconds in which at least one call was being answered; waiting for a latency that was set does not count."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-class Bucket:
+class TokenBucket:
     """Holds at most `size` tokens, refilled with `rate` a second; starts full."""
 
     def __init__(self, size: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,12 +8,12 @@ from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.machine.node import names
-from sandbox.nspawn.site import Site, instance
+from sandbox.nspawn.site import LabSite, instance
 
 _PREFIX = "i-"
 
 
-def remember(lab: Layout, site: Site) -> None:
+def remember(lab: Layout, site: LabSite) -> None:
     """Note what a launch needs to know of the site; `lab.up` does this."""
     (lab.state / "site.json").write_text(json.dumps({"cloud": str(site.cloud)}))
 

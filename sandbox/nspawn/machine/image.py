@@ -32,7 +32,7 @@ INCLUDED = (
 
 
 @dataclass(frozen=True)
-class Image:
+class LabImage:
     """A stack of read-only trees, topmost first; its own tree is the first one."""
 
     id: str
@@ -47,7 +47,7 @@ class _Record:
     source: str
 
 
-def find(lab: Layout, name: str) -> Image | None:
+def find(lab: Layout, name: str) -> LabImage | None:
     """The image of that name or id; None when it was never built or one of its layers is gone."""
     tag = lab.images / "tags" / name
     own = tag.read_text().strip() if tag.exists() else name
@@ -56,17 +56,17 @@ def find(lab: Layout, name: str) -> Image | None:
         return None
     below = json.loads(record.read_text())["below"]
     layers = tuple(lab.images / layer / "rootfs" for layer in (own, *below))
-    return Image(own, layers) if all(layer.is_dir() for layer in layers) else None
+    return LabImage(own, layers) if all(layer.is_dir() for layer in layers) else None
 
 
-def need(lab: Layout, name: str) -> Image:
+def need(lab: Layout, name: str) -> LabImage:
     image = find(lab, name)
     if image is None:
         raise LabError(f"there is no image '{name}'", "landbridge sandbox up builds the images")
     return image
 
 
-def publish(lab: Layout, own: str, tree: Path, below: Sequence[str], source: str, tags: Sequence[str] = ()) -> Image:
+def publish(lab: Layout, own: str, tree: Path, below: Sequence[str], source: str, tags: Sequence[str] = ()) -> LabImage:
     """Make a finished folder (with `rootfs/` in it) the image `own`, at once or not at all, and point `tags` at it."""
     record = _Record(tuple(below), source)
     (tree / "image.json").write_text(json.dumps(asdict(record), indent=1))
@@ -123,7 +123,7 @@ def _needed(lab: Layout) -> set[str]:
     return {layer.parent.name for image in images for layer in image.layers}
 
 
-def touch(image: Image) -> None:
+def touch(image: LabImage) -> None:
     """Note that the image is in use now."""
     for layer in image.layers:
         (layer.parent / "image.json").touch()
@@ -138,7 +138,7 @@ def base_id(found: Archives) -> str:
     return "base-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def ensure_base(lab: Layout, cache: Cache, report: Report = silent) -> Image:
+def ensure_base(lab: Layout, cache: Cache, report: Report = silent) -> LabImage:
     """The base image, built when no image of its hash is there yet. Tagged `base`."""
     found = archives()
     own = base_id(found)

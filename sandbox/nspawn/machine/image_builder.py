@@ -22,9 +22,9 @@ from sandbox.nspawn.host import shell
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.locks import locked
 from sandbox.nspawn.machine import image, nodes
-from sandbox.nspawn.machine.node import Node
+from sandbox.nspawn.machine.node import LabNode
 from sandbox.nspawn.network import netns
-from sandbox.nspawn.network.bridges import Nic
+from sandbox.nspawn.network.bridges import LabInterface
 from sandbox.nspawn.progress import Report, silent, step
 from sandbox.nspawn.site import ONPREM, operator_address
 
@@ -84,9 +84,9 @@ def _build(
     segment = site_range(environment)
     address = str(segment.broadcast_address - _FROM_THE_END)
     operator = operator_address(segment)
-    builder = Node(
+    builder = LabNode(
         BUILDER,
-        (Nic(ONPREM, (f"{address}/{segment.prefixlen}",)),),
+        (LabInterface(ONPREM, (f"{address}/{segment.prefixlen}",)),),
         (f"default via {operator}",),
         operator=operator,
     )

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout
-from sandbox.nspawn.network.bridges import Nic
+from sandbox.nspawn.network.bridges import LabInterface
 
 
 @dataclass(frozen=True)
-class Node:
+class LabNode:
     """One lab machine, as it was asked for."""
 
     name: str
-    nics: tuple[Nic, ...]
+    nics: tuple[LabInterface, ...]
     routes: tuple[str, ...] = ()
     image: str = "base"
     hostname: str = ""
@@ -33,11 +33,11 @@ class Node:
         return self.nics[0].addresses[0].partition("/")[0]
 
 
-def save(lab: Layout, node: Node) -> None:
+def save(lab: Layout, node: LabNode) -> None:
     (lab.node(node.name) / "node.json").write_text(json.dumps(asdict(node), indent=1))
 
 
-def load(lab: Layout, name: str) -> Node:
+def load(lab: Layout, name: str) -> LabNode:
     """The node of that name; a LabError when it was never created."""
     path = lab.node(name) / "node.json"
     try:
@@ -45,10 +45,10 @@ def load(lab: Layout, name: str) -> Node:
     except FileNotFoundError:
         known = ", ".join(names(lab)) or "none"
         raise LabError(f"there is no node '{name}'", f"nodes of this lab: {known}") from None
-    raw["nics"] = tuple(Nic(nic["bridge"], tuple(nic["addresses"])) for nic in raw["nics"])
+    raw["nics"] = tuple(LabInterface(nic["bridge"], tuple(nic["addresses"])) for nic in raw["nics"])
     for key in ("routes", "disks"):
         raw[key] = tuple(raw[key])
-    return Node(**raw)
+    return LabNode(**raw)
 
 
 def names(lab: Layout) -> list[str]:

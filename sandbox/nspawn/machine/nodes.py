@@ -21,7 +21,7 @@ from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.locks import locked
 from sandbox.nspawn.machine import cgroups, hardware, image
 from sandbox.nspawn.machine import supervisor as supervisor_program
-from sandbox.nspawn.machine.node import Node, load, names, save
+from sandbox.nspawn.machine.node import LabNode, load, names, save
 from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import netns, ssh
 
@@ -49,7 +49,7 @@ def alive(lab: Layout, name: str) -> bool:
     return any(processes.read_pid_file(lab.node(name) / file) for file in ("supervisor.pid", "nspawn.pid"))
 
 
-def create(lab: Layout, node: Node) -> bool:
+def create(lab: Layout, node: LabNode) -> bool:
     """Make the node's folder and personal files; False when a node of that name is already there."""
     folder = lab.node(node.name)
     with locked(lab.state / "locks" / node.name):
@@ -152,7 +152,7 @@ def destroy(lab: Layout, name: str) -> None:
             shutil.rmtree(lab.node(name))
 
 
-def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.Image:
+def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.LabImage:
     """Stop the node and make what it changed an image of id `own` on top of the node's own image.
 
     An id stands for one content: when it is taken, the image that has it is kept. An image without a tag that no
@@ -215,7 +215,7 @@ def _end_leftovers(lab: Layout, name: str) -> None:
         (folder / file).unlink(missing_ok=True)
 
 
-def _order(lab: Layout, node: Node) -> supervisor_program.Order:
+def _order(lab: Layout, node: LabNode) -> supervisor_program.SupervisorOrder:
     folder = lab.node(node.name)
     stack = image.need(lab, node.image)
     image.touch(stack)
@@ -251,7 +251,7 @@ def _order(lab: Layout, node: Node) -> supervisor_program.Order:
     }
 
 
-def _personalise(lab: Layout, node: Node, upper: Path) -> None:
+def _personalise(lab: Layout, node: LabNode, upper: Path) -> None:
     hostname = node.hostname or node.name
     files = {
         "etc/hostname": f"{hostname}\n",

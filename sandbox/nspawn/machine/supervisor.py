@@ -22,7 +22,7 @@ _CLONE_NEWNS, _CLONE_NEWTIME = 0x00020000, 0x00000080
 _OFFSETS = "/proc/self/timens_offsets"
 
 
-class Order(TypedDict):
+class SupervisorOrder(TypedDict):
     """What to run. `groups` are the cgroup.procs files to join: the supervisor's and the machine's."""
 
     node: str
@@ -34,7 +34,7 @@ class Order(TypedDict):
 
 
 def main(path: str) -> int:
-    order: Order = json.loads(Path(path).read_text())
+    order: SupervisorOrder = json.loads(Path(path).read_text())
     folder = Path(order["folder"])
     if os.fork():
         return 0
@@ -54,7 +54,7 @@ def main(path: str) -> int:
     return _run(order, folder, answer)
 
 
-def _prepare(order: Order) -> None:
+def _prepare(order: SupervisorOrder) -> None:
     """Enter the node's groups and a mount namespace, where the overlay is mounted: it ends with the last process."""
     for group in order["watch_groups"]:
         Path(group).write_text("0")
@@ -70,7 +70,7 @@ def _prepare(order: Order) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
 
-def _run(order: Order, folder: Path, answer: int) -> int:
+def _run(order: SupervisorOrder, folder: Path, answer: int) -> int:
     _write_identity(folder / "supervisor.pid", os.getpid())
     stopping = False
     machine: subprocess.Popen[bytes] | None = None

@@ -12,7 +12,7 @@ from sandbox.nspawn.network import netns
 
 
 @dataclass(frozen=True)
-class Bridge:
+class LabBridge:
     """A network segment and the operator's addresses on it (with prefix length)."""
 
     name: str
@@ -20,7 +20,7 @@ class Bridge:
 
 
 @dataclass(frozen=True)
-class Nic:
+class LabInterface:
     """One interface of a node: eth0, eth1, ... in the order given. The first address is the primary one."""
 
     bridge: str
@@ -39,7 +39,7 @@ def interface(node: str, index: int) -> str:
     return f"v{index}-{short}"
 
 
-def up(lab: Layout, bridges: Iterable[Bridge]) -> None:
+def up(lab: Layout, bridges: Iterable[LabBridge]) -> None:
     """Make the namespace, its bridges and the operator's addresses; what is already there stays as it is."""
     if not netns.exists(lab.netns):
         shell.run(["ip", "netns", "add", lab.netns])
@@ -59,7 +59,7 @@ def up(lab: Layout, bridges: Iterable[Bridge]) -> None:
     _batch(lab.netns, commands)
 
 
-def wire(lab: Layout, node: str, nics: Sequence[Nic], routes: Sequence[str]) -> None:
+def wire(lab: Layout, node: str, nics: Sequence[LabInterface], routes: Sequence[str]) -> None:
     """A fresh namespace for a node with its interfaces, addresses and routes (`default via ...`, `... dev eth0`)."""
     unwire(lab, node)
     own = lab.node_netns(node)
@@ -92,7 +92,7 @@ def unwire(lab: Layout, node: str) -> None:
         shell.run(["ip", "netns", "del", lab.node_netns(node)])
 
 
-def port(node: str, bridge: str, nics: Sequence[Nic]) -> str:
+def port(node: str, bridge: str, nics: Sequence[LabInterface]) -> str:
     """The lab's end of the node's interface on that bridge: what `link_down` and `link_up` take."""
     for index, nic in enumerate(nics):
         if nic.bridge == bridge:

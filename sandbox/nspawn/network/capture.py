@@ -50,7 +50,7 @@ def _inside_udp_encapsulation(head: bytes) -> str:
     return "ike" if head == b"\0\0\0\0" else "esp"
 
 
-class Capture:
+class PacketCapture:
     """What has been seen so far. `dropped` counts frames that came faster than they could be read."""
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ class Capture:
 
 
 @contextmanager
-def capture(lab: Layout, bridge: str) -> Iterator[Capture]:
+def capture(lab: Layout, bridge: str) -> Iterator[PacketCapture]:
     """Count on `bridge` for as long as the block lasts; the result is complete when the block has ended."""
-    seen = Capture()
+    seen = PacketCapture()
     ended = threading.Event()
     with netns.socket_in(lab.netns, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)) as sock:
         sock.bind((bridge, _ETH_P_ALL))
@@ -86,7 +86,7 @@ def capture(lab: Layout, bridge: str) -> Iterator[Capture]:
             seen.dropped = struct.unpack("II", sock.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1]
 
 
-def read(sock: socket.socket, seen: Capture, ended: threading.Event) -> None:
+def read(sock: socket.socket, seen: PacketCapture, ended: threading.Event) -> None:
     """Count frames until `ended` is set, and those that have come by then; `sock` has a time limit for a read."""
     buffer = bytearray(_HEAD)
     view = memoryview(buffer)

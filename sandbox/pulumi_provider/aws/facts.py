@@ -20,7 +20,7 @@ class VpnFacts(_Facts):
     bgp_holdtime: int
 
 
-class Facts(_Facts):
+class ProviderFacts(_Facts):
     """All of them."""
 
     vpn: VpnFacts
@@ -28,6 +28,6 @@ class Facts(_Facts):
 
 
 @cache
-def facts() -> Facts:
+def facts() -> ProviderFacts:
     """Read the file, once."""
-    return Facts.model_validate(yaml_text.load(Path(__file__).with_name("facts.yaml").read_text()))
+    return ProviderFacts.model_validate(yaml_text.load(Path(__file__).with_name("facts.yaml").read_text()))

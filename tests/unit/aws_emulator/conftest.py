@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 
 IMAGE = "ami-0a11ce5a9db0c5000"
 ZONES = ("use1-az4", "use1-az6")
@@ -28,21 +28,21 @@ class Stack:
 
 
 @pytest.fixture(scope="session")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0"]
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options) as cloud:
         yield cloud
 
 
 @pytest.fixture
-def cloud(emulator: Cloud) -> Cloud:
+def cloud(emulator: EmulatorProcess) -> EmulatorProcess:
     """The session's emulator, emptied."""
     emulator.control(wipe=True, boot=0)
     return emulator
 
 
 @functools.cache
-def client_of(cloud: Cloud, service: str, credentials: Path | None = None, region: str = "us-east-1") -> Any:
+def client_of(cloud: EmulatorProcess, service: str, credentials: Path | None = None, region: str = "us-east-1") -> Any:
     """A boto3 client that does not retry, with the operator's keys. Kept: making one takes half a second."""
     lines = (credentials or cloud.operator_credentials).read_text().splitlines()
     values = dict(line.split(" = ") for line in lines if " = " in line)
@@ -51,7 +51,7 @@ def client_of(cloud: Cloud, service: str, credentials: Path | None = None, regio
 
 
 @pytest.fixture
-def ec2(cloud: Cloud) -> Any:
+def ec2(cloud: EmulatorProcess) -> Any:
     return client_of(cloud, "ec2")
 
 

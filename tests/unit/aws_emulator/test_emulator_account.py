@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import IMAGE, Stack, client_of
 
@@ -50,19 +50,21 @@ PRIMARY = (0, 0, "interface")
     ("p5.48xlarge", [PRIMARY, (1, 0, "efa-only"), (1, 0, "interface")], "InvalidParameterValue"),
     ("g6e.xlarge", [(0, 0, "efa")], "UnsupportedOperation"),
 ])  # fmt: skip
-def test_dry_run_judges_the_interfaces(cloud: Cloud, ec2: Any, stack: Stack, kind: str, layout: Any, code: str) -> None:
+def test_dry_run_judges_the_interfaces(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack, kind: str, layout: Any, code: str
+) -> None:
     cloud.control(offered={kind: ["use1-az4"]})
     assert dry_run(ec2, stack, kind, NetworkInterfaces=nics(stack, *layout)) == code
 
 
-def test_dry_run_starts_nothing_and_asks_for_leave(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_dry_run_starts_nothing_and_asks_for_leave(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     assert dry_run(ec2, stack, count=4) == "DryRunOperation"
     cloud.control(deny=["ec2:RunInstances"])
     assert dry_run(ec2, stack) == "UnauthorizedOperation"
     assert cloud.control()["instances"] == []
 
 
-def test_quota_is_shown_and_enforced(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_quota_is_shown_and_enforced(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     quotas = client_of(cloud, "service-quotas")
     cloud.control(quotas={"L-417A185B": 384})
     found = quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-417A185B")["Quota"]
@@ -81,7 +83,7 @@ def test_quota_is_shown_and_enforced(cloud: Cloud, ec2: Any, stack: Stack) -> No
     assert len(names) == len(set(names)) > 5
 
 
-def test_capacity_block_is_empty_until_it_starts(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_capacity_block_is_empty_until_it_starts(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     start = datetime.now(UTC) + timedelta(days=3)
     asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48, "StartDateRange": start}
     (offering,) = ec2.describe_capacity_block_offerings(**asked)["CapacityBlockOfferings"]
@@ -125,7 +127,7 @@ def test_impossible_block_is_not_offered(ec2: Any, change: dict[str, Any], code:
     assert code_of(lambda: ec2.describe_capacity_block_offerings(**{**asked, **change})) == code
 
 
-def test_reservation_group_holds_reservations(cloud: Cloud, ec2: Any) -> None:
+def test_reservation_group_holds_reservations(cloud: EmulatorProcess, ec2: Any) -> None:
     groups = client_of(cloud, "resource-groups")
     made = ec2.create_capacity_reservation(
         InstanceType="p5.48xlarge", InstancePlatform="Linux/UNIX", AvailabilityZoneId="use1-az4", InstanceCount=2
@@ -147,7 +149,7 @@ def test_reservation_group_holds_reservations(cloud: Cloud, ec2: Any) -> None:
     assert code_of(lambda: groups.get_group(Group=arn)) == "AccessDeniedException"
 
 
-def test_public_parameter_names_an_image_that_exists(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_public_parameter_names_an_image_that_exists(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     ssm = client_of(cloud, "ssm")
     answer = ssm.get_parameters(Names=[UBUNTU, f"{ARM}:1", "/aws/service/nobody/published/it"])
     assert answer["InvalidParameters"] == ["/aws/service/nobody/published/it"]
@@ -167,7 +169,7 @@ def test_public_parameter_names_an_image_that_exists(cloud: Cloud, ec2: Any, sta
     assert ssm.get_parameter(Name=UBUNTU)["Parameter"]["Value"] != image["ImageId"]
 
 
-def test_types_come_in_pages(cloud: Cloud, ec2: Any) -> None:
+def test_types_come_in_pages(cloud: EmulatorProcess, ec2: Any) -> None:
     pages = list(ec2.get_paginator("describe_instance_types").paginate())
     assert len(pages) > 3 and max(len(page["InstanceTypes"]) for page in pages) == 100
     asked: dict[str, Any] = {
@@ -187,7 +189,7 @@ def test_types_come_in_pages(cloud: Cloud, ec2: Any) -> None:
     ("s3", "list_buckets", "s3:*", "AccessDenied"),
 ])  # fmt: skip
 def test_denied_action_is_refused_until_it_is_allowed(
-    cloud: Cloud, service: str, call: str, action: str, code: str
+    cloud: EmulatorProcess, service: str, call: str, action: str, code: str
 ) -> None:
     cloud.control(deny=[action])
     assert code_of(getattr(client_of(cloud, service), call)) == code

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 
 def code_of(call: Callable[[], Any]) -> str:
@@ -107,13 +107,15 @@ def test_what_is_needed_stays_and_goes_once_it_is_not(ec2: Any) -> None:
         ),
     ],
 )
-def test_a_quota_bites(cloud: Cloud, ec2: Any, quota: str, code: str, call: Callable[[Any, Any], Any]) -> None:
+def test_a_quota_bites(
+    cloud: EmulatorProcess, ec2: Any, quota: str, code: str, call: Callable[[Any, Any], Any]
+) -> None:
     net = Network(ec2)
     cloud.control(quotas={quota: 1})
     assert code_of(lambda: call(ec2, net)) == code
 
 
-def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: Cloud, ec2: Any) -> None:
+def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: EmulatorProcess, ec2: Any) -> None:
     net = Network(ec2)
 
     def add(numbers: range) -> None:
@@ -132,7 +134,7 @@ def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: Cloud, ec2: Any
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.72.0.0/16", TagSpecifications=spec)) == "TagLimitExceeded"
 
 
-def test_a_table_takes_fifty_routes_besides_its_own(cloud: Cloud, ec2: Any) -> None:
+def test_a_table_takes_fifty_routes_besides_its_own(cloud: EmulatorProcess, ec2: Any) -> None:
     net = Network(ec2)
     table = ec2.create_route_table(VpcId=net.vpc)["RouteTable"]["RouteTableId"]
 
@@ -146,7 +148,7 @@ def test_a_table_takes_fifty_routes_besides_its_own(cloud: Cloud, ec2: Any) -> N
     add(50)
 
 
-def test_an_answer_may_get_lost_after_the_deed(cloud: Cloud, ec2: Any) -> None:
+def test_an_answer_may_get_lost_after_the_deed(cloud: EmulatorProcess, ec2: Any) -> None:
     before = len(ec2.describe_vpcs()["Vpcs"])
     cloud.control(faults={"CreateVpc": {"code": "InternalError", "status": 500, "after": True}})
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.73.0.0/16")) == "InternalError"
@@ -154,7 +156,7 @@ def test_an_answer_may_get_lost_after_the_deed(cloud: Cloud, ec2: Any) -> None:
     ec2.create_vpc(CidrBlock="10.74.0.0/16")
 
 
-def test_calls_are_throttled_where_a_bucket_is_empty(cloud: Cloud, ec2: Any) -> None:
+def test_calls_are_throttled_where_a_bucket_is_empty(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(buckets={"CreateVpc": [1, 0.001]})
     ec2.create_vpc(CidrBlock="10.75.0.0/16")
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.76.0.0/16")) == "RequestLimitExceeded"

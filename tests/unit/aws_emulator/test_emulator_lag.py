@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 
@@ -16,7 +16,7 @@ def refused(call: Any, **arguments: Any) -> str:
     return str(caught.value.response["Error"]["Code"])
 
 
-def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: Cloud, ec2: Any) -> None:
+def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: EmulatorProcess, ec2: Any) -> None:
     old = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
     cloud.control(lag=2)
     tags = [{"ResourceType": "vpc", "Tags": [{"Key": "name", "Value": "new"}]}]
@@ -35,7 +35,7 @@ def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: Cloud, ec2: Any) -> None:
     ec2.create_subnet(VpcId=third, CidrBlock="10.3.1.0/24")
 
 
-def test_a_new_role_is_unseen_by_its_name(cloud: Cloud) -> None:
+def test_a_new_role_is_unseen_by_its_name(cloud: EmulatorProcess) -> None:
     iam = client_of(cloud, "iam")
     cloud.control(lag=1)
     iam.create_role(RoleName="late", AssumeRolePolicyDocument='{"Version": "2012-10-17", "Statement": []}')
@@ -43,7 +43,7 @@ def test_a_new_role_is_unseen_by_its_name(cloud: Cloud) -> None:
     assert iam.get_role(RoleName="late")["Role"]["RoleName"] == "late"
 
 
-def test_an_answer_that_is_held_is_the_real_one_and_an_error_does_nothing(cloud: Cloud, ec2: Any) -> None:
+def test_an_answer_that_is_held_is_the_real_one_and_an_error_does_nothing(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(
         faults={"CreateVpc": [{"hold": 0.3, "after": True}, {"hold": 0.3, "code": "Unavailable", "status": 503}]}
     )

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.ec2.images import ami_id
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import IMAGE, Stack
 
@@ -51,7 +51,7 @@ def test_launched_instance_is_what_its_template_says(ec2: Any, stack: Stack, fle
     assert data["UserData"]["Value"] == "aGVsbG8="
 
 
-def test_drought_launches_nothing_and_says_why(cloud: Cloud, fleet: Callable[..., Any]) -> None:
+def test_drought_launches_nothing_and_says_why(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/us-east-1a": 1})
     answer = fleet(2)
     assert answer["Instances"] == []
@@ -59,21 +59,21 @@ def test_drought_launches_nothing_and_says_why(cloud: Cloud, fleet: Callable[...
     assert cloud.control()["instances"] == []
 
 
-def test_gang_is_not_spread_over_zones(cloud: Cloud, stack: Stack, fleet: Callable[..., Any]) -> None:
+def test_gang_is_not_spread_over_zones(cloud: EmulatorProcess, stack: Stack, fleet: Callable[..., Any]) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 3})
     answer = fleet(2)
     assert [g["LaunchTemplateAndOverrides"]["Overrides"]["SubnetId"] for g in answer["Instances"]] == [stack.subnets[1]]
     assert {instance["zone"] for instance in cloud.control()["instances"]} == {"us-east-1a"}
 
 
-def test_partial_fleet_fills_over_zones_and_reports_the_rest(cloud: Cloud, fleet: Callable[..., Any]) -> None:
+def test_partial_fleet_fills_over_zones_and_reports_the_rest(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 2})
     answer = fleet(4, OnDemandOptions={})
     assert [len(group["InstanceIds"]) for group in answer["Instances"]] == [1, 2]
     assert len(answer["Errors"]) == 2
 
 
-def test_capacity_comes_back_with_the_instance(cloud: Cloud, ec2: Any, fleet: Callable[..., Any]) -> None:
+def test_capacity_comes_back_with_the_instance(cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]) -> None:
     cloud.control(pool={"p5.48xlarge/*": 2})
     ids = ids_of(fleet(2))
     assert fleet(1)["Instances"] == []
@@ -81,7 +81,9 @@ def test_capacity_comes_back_with_the_instance(cloud: Cloud, ec2: Any, fleet: Ca
     assert len(ids_of(fleet(2))) == 2
 
 
-def test_freed_address_is_used_again_last(cloud: Cloud, ec2: Any, stack: Stack, fleet: Callable[..., Any]) -> None:
+def test_freed_address_is_used_again_last(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack, fleet: Callable[..., Any]
+) -> None:
     first = ids_of(fleet(1, subnets=stack.subnets[:1]))
     before = cloud.control()["instances"][0]["address"]
     ec2.terminate_instances(InstanceIds=first)
@@ -90,7 +92,7 @@ def test_freed_address_is_used_again_last(cloud: Cloud, ec2: Any, stack: Stack, 
     assert before not in [address for key, address in addresses.items() if key not in first]
 
 
-def test_client_token_launches_once(cloud: Cloud, fleet: Callable[..., Any]) -> None:
+def test_client_token_launches_once(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     first, second = fleet(2, ClientToken="a"), fleet(2, ClientToken="a")
     assert ids_of(first) == ids_of(second)
     assert len(cloud.control()["instances"]) == 2
@@ -98,7 +100,7 @@ def test_client_token_launches_once(cloud: Cloud, fleet: Callable[..., Any]) -> 
     assert ids_of(fleet(2, ClientToken="b")) != ids_of(first)
 
 
-def test_run_instances_counts_and_token(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_run_instances_counts_and_token(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(pool={"p5.48xlarge/*": 3})
     assert error_of(lambda: run(ec2, stack, 4, 8)) == (500, "InsufficientInstanceCapacity")
     assert len(run(ec2, stack, 1, 8, ClientToken="x")["Instances"]) == 3
@@ -106,14 +108,14 @@ def test_run_instances_counts_and_token(cloud: Cloud, ec2: Any, stack: Stack) ->
     assert cloud.control()["pool"] == {"p5.48xlarge/*": 0}
 
 
-def test_throttling_is_503_and_refills(cloud: Cloud, fleet: Callable[..., Any]) -> None:
+def test_throttling_is_503_and_refills(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     cloud.control(buckets={"CreateFleet": [1, 0.001]})
     fleet(1)
     assert error_of(lambda: fleet(1)) == (503, "RequestLimitExceeded")
     assert cloud.control()["errors"] == {"RequestLimitExceeded": 1}
 
 
-def test_injected_fault_is_answered_as_often_as_asked(cloud: Cloud, ec2: Any) -> None:
+def test_injected_fault_is_answered_as_often_as_asked(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(faults={"DescribeVpcs": {"code": "UnauthorizedOperation", "status": 403}})
     assert error_of(ec2.describe_vpcs) == (403, "UnauthorizedOperation")
     assert "Vpcs" in ec2.describe_vpcs()
@@ -165,7 +167,7 @@ def test_what_is_not_implemented_says_so(ec2: Any, fleet: Callable[..., Any]) ->
     assert error_of(lambda: fleet(1, Type="maintain")) == (400, "NotImplementedInSandbox")
 
 
-def test_boot_delay(cloud: Cloud, ec2: Any, fleet: Callable[..., Any]) -> None:
+def test_boot_delay(cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]) -> None:
     cloud.control(boot=0.5)
     ids = ids_of(fleet(1))
     state = ec2.describe_instances(InstanceIds=ids)["Reservations"][0]["Instances"][0]["State"]["Name"]

@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import ONCE, build, client_of
 
@@ -18,7 +18,7 @@ TTL = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 class Machine:
     """Calls from an instance's place on the loopback."""
 
-    def __init__(self, cloud: Cloud, address: str) -> None:
+    def __init__(self, cloud: EmulatorProcess, address: str) -> None:
         self._imds, self._source = cloud.imds or "", "127." + address.partition(".")[2]
 
     def call(self, method: str, path: str, headers: dict[str, str] | None = None) -> tuple[int, str]:
@@ -39,7 +39,7 @@ class Machine:
 
 
 @pytest.fixture
-def machines(cloud: Cloud, fleet: Callable[..., Any]) -> list[tuple[str, Machine]]:
+def machines(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> list[tuple[str, Machine]]:
     fleet(2)
     return [(i["id"], Machine(cloud, i["address"])) for i in cloud.control()["instances"]]
 
@@ -83,7 +83,7 @@ def test_tag_given_after_the_launch_appears(ec2: Any, machines: list[tuple[str, 
     assert machine.get("meta-data/tags/instance/landbridge:node") == (200, "p5-2")
 
 
-def test_spot_notice(cloud: Cloud, machines: list[tuple[str, Machine]]) -> None:
+def test_spot_notice(cloud: EmulatorProcess, machines: list[tuple[str, Machine]]) -> None:
     instance, machine = machines[0]
     assert machine.get("meta-data/spot/instance-action")[0] == 404
     cloud.control(interrupt=[instance])
@@ -97,7 +97,7 @@ def test_ended_instance_has_no_metadata(ec2: Any, machines: list[tuple[str, Mach
     assert machine.call("PUT", "/latest/api/token", TTL)[0] == 404
 
 
-def test_role_credentials_work(cloud: Cloud) -> None:
+def test_role_credentials_work(cloud: EmulatorProcess) -> None:
     iam, ec2 = client_of(cloud, "iam"), client_of(cloud, "ec2")
     iam.create_role(RoleName="sandbox-node", AssumeRolePolicyDocument="{}")
     profile = iam.create_instance_profile(InstanceProfileName="sandbox-node")["InstanceProfile"]["Arn"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sandbox.aws_emulator.ec2.fleet import Candidate, fill
 from sandbox.aws_emulator.network.private_addresses import AddressBook
-from sandbox.aws_emulator.server.throttling import Bucket
+from sandbox.aws_emulator.server.throttling import TokenBucket
 
 rooms = st.lists(
     st.builds(Candidate, st.sampled_from(["p5", "p4"]), st.sampled_from(["a", "b"]), st.integers(0, 9)), max_size=6
@@ -41,7 +41,7 @@ def test_addresses_are_free_and_different(count: int, reserved: set[int]) -> Non
 
 def test_bucket_refills() -> None:
     clock = [0.0]
-    bucket = Bucket(2, 0.5, lambda: clock[0])
+    bucket = TokenBucket(2, 0.5, lambda: clock[0])
     assert [bucket.take(), bucket.take(), bucket.take()] == [True, True, False]
     clock[0] = 2.0
     assert [bucket.take(), bucket.take()] == [True, False]

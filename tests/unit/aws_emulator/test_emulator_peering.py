@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.aws_emulator.test_emulator_transit import code_of
 
@@ -12,7 +12,7 @@ OFF = {"DefaultRouteTableAssociation": "disable", "DefaultRouteTablePropagation"
 class Side:
     """A transit gateway with a route table."""
 
-    def __init__(self, cloud: Cloud, region: str) -> None:
+    def __init__(self, cloud: EmulatorProcess, region: str) -> None:
         self.region, self.ec2 = region, client_of(cloud, "ec2", region=region)
         self.id = self.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
         made = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
@@ -50,7 +50,7 @@ class Side:
 
 
 @pytest.fixture
-def sides(cloud: Cloud) -> tuple[Side, Side]:
+def sides(cloud: EmulatorProcess) -> tuple[Side, Side]:
     return Side(cloud, "us-east-1"), Side(cloud, "us-east-2")
 
 

@@ -11,12 +11,12 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 
 from .conftest import ONCE, build, client_of
 
 
-def test_port_in_use_is_said_clearly(cloud: Cloud, tmp_path: Path) -> None:
+def test_port_in_use_is_said_clearly(cloud: EmulatorProcess, tmp_path: Path) -> None:
     taken = cloud.endpoint.removeprefix("http://")
     command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", taken, "--state", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -39,20 +39,20 @@ def test_missing_namespace_is_said_clearly(tmp_path: Path) -> None:
     ("secretsmanager", "list_secrets", "InvalidClientTokenId"),
     ("s3", "list_buckets", "InvalidAccessKeyId"),
 ])  # fmt: skip
-def test_unknown_key_is_refused(cloud: Cloud, service: str, call: str, code: str) -> None:
+def test_unknown_key_is_refused(cloud: EmulatorProcess, service: str, call: str, code: str) -> None:
     session = boto3.session.Session("AKIAUNKNOWNUNKNOWNXX", "secret", region_name="us-east-1")
     with pytest.raises(ClientError) as caught:
         getattr(session.client(service, endpoint_url=cloud.endpoint, config=ONCE), call)()
     assert caught.value.response["Error"]["Code"] == code
 
 
-def test_both_minted_keys_work_and_are_private(cloud: Cloud) -> None:
+def test_both_minted_keys_work_and_are_private(cloud: EmulatorProcess) -> None:
     for path in (cloud.operator_credentials, cloud.launch_credentials):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "Vpcs" in client_of(cloud, "ec2", path).describe_vpcs()
 
 
-def test_control_names_what_it_does_not_know(cloud: Cloud) -> None:
+def test_control_names_what_it_does_not_know(cloud: EmulatorProcess) -> None:
     with pytest.raises(OSError, match="400"):
         cloud.control(capacity={"p5.48xlarge/*": 1})
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import Stack
 from .test_emulator_launch import error_of, run
@@ -50,14 +50,14 @@ def test_a_token_is_answered_again_with_the_same_instances_and_refuses_another_r
     )
 
 
-def test_whole_or_nothing_and_as_many_as_there_are(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_whole_or_nothing_and_as_many_as_there_are(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(pool={f"{P5}/use1-az4": 3})
     assert error_of(lambda: run(ec2, stack, 4, 4)) == (500, "InsufficientInstanceCapacity")
     assert cloud.control()["instances"] == []
     assert len(ids(run(ec2, stack, 1, 5))) == 3
 
 
-def test_spot_has_a_price_and_a_part_of_the_capacity(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_spot_has_a_price_and_a_part_of_the_capacity(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(spot={f"{P5}/use1-az4": 30.0}, pool={f"{P5}/use1-az4/spot": 1})
     assert error_of(lambda: run(ec2, stack, 1, 1, **spot(MaxPrice="29.5"))) == (400, "SpotMaxPriceTooLow")
     assert run(ec2, stack, 1, 1, **spot(MaxPrice="31"))["Instances"][0]["InstanceLifecycle"] == "spot"
@@ -75,7 +75,7 @@ def test_spot_has_a_price_and_a_part_of_the_capacity(cloud: Cloud, ec2: Any, sta
     ],
 )
 def test_wrong_tags_start_nothing(
-    cloud: Cloud, ec2: Any, stack: Stack, kind: str, tags: dict[str, str], code: str
+    cloud: EmulatorProcess, ec2: Any, stack: Stack, kind: str, tags: dict[str, str], code: str
 ) -> None:
     given = [{"ResourceType": kind, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
     assert error_of(lambda: run(ec2, stack, 1, 1, TagSpecifications=given)) == (400, code)
@@ -108,7 +108,7 @@ def test_nothing_is_tagged_where_one_is_unknown(ec2: Any, stack: Stack) -> None:
     assert shown(ec2, Filters=[{"Name": "tag:x", "Values": ["y"]}]) == []
 
 
-def test_a_call_that_is_cut_off_has_done_its_work_or_not(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_a_call_that_is_cut_off_has_done_its_work_or_not(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(faults={"RunInstances": [{"cut": True}, {"cut": True, "after": True}]})
     for expected in (0, 1):
         with pytest.raises(ConnectionClosedError):
@@ -118,7 +118,7 @@ def test_a_call_that_is_cut_off_has_done_its_work_or_not(cloud: Cloud, ec2: Any,
     assert len(cloud.control()["instances"]) == 1
 
 
-def test_a_call_that_hangs(cloud: Cloud) -> None:
+def test_a_call_that_hangs(cloud: EmulatorProcess) -> None:
     import boto3
     from botocore.config import Config
 
@@ -133,7 +133,7 @@ def test_a_call_that_hangs(cloud: Cloud) -> None:
 
 
 def test_interruption_is_recommended_announced_and_done(
-    cloud: Cloud, ec2: Any, stack: Stack, wait: Callable[..., None]
+    cloud: EmulatorProcess, ec2: Any, stack: Stack, wait: Callable[..., None]
 ) -> None:
     instance = run(ec2, stack, 1, 1, **spot())["Instances"][0]
     machine = Machine(cloud, instance["PrivateIpAddress"])
@@ -148,7 +148,7 @@ def test_interruption_is_recommended_announced_and_done(
     assert cloud.control()["instances"][0]["reason"].startswith("Server.SpotInstanceTermination")
 
 
-def test_the_launch_index_is_in_the_metadata(cloud: Cloud, ec2: Any, stack: Stack) -> None:
+def test_the_launch_index_is_in_the_metadata(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     for instance in run(ec2, stack, 2, 2)["Instances"]:
         machine = Machine(cloud, instance["PrivateIpAddress"])
         assert machine.get("meta-data/ami-launch-index") == (200, str(instance["AmiLaunchIndex"]))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import IMAGE, client_of
 
 ZONES = ("use1-az4", "use1-az6")
@@ -14,7 +14,7 @@ ZONES = ("use1-az4", "use1-az6")
 class Site:
     """A VPC with a subnet in each of two zones, a group, and what starts things in them."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: EmulatorProcess) -> None:
         self.ec2, self.rds = client_of(cloud, "ec2"), client_of(cloud, "rds")
         self.vpc = self.ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
         made = [
@@ -60,7 +60,7 @@ class Site:
 
 
 @pytest.fixture
-def site(cloud: Cloud) -> Site:
+def site(cloud: EmulatorProcess) -> Site:
     return Site(cloud)
 
 
@@ -145,7 +145,7 @@ def test_a_subnet_group_is_in_two_zones(site: Site) -> None:
         site.groups(site.subnets[0])
 
 
-def test_a_database_holds_what_it_stands_in_and_has_the_password_kept(cloud: Cloud, site: Site) -> None:
+def test_a_database_holds_what_it_stands_in_and_has_the_password_kept(cloud: EmulatorProcess, site: Site) -> None:
     site.groups()
     made = site.database(DeletionProtection=True, MultiAZ=True)
     stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId=made["MasterUserSecret"]["SecretArn"])

@@ -6,14 +6,14 @@ import pytest
 from botocore.exceptions import ClientError
 
 from landbridge.catalog.aws.storage import storage as facts
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
 
 
 @pytest.fixture
-def fsx(cloud: Cloud) -> Any:
+def fsx(cloud: EmulatorProcess) -> Any:
     return client_of(cloud, "fsx")
 
 
@@ -109,7 +109,7 @@ def test_a_file_system_takes_addresses_and_gives_them_back(fsx: Any, ec2: Any, s
         fsx.describe_file_systems(FileSystemIds=[one["FileSystemId"]])
 
 
-def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: Cloud, fsx: Any, subnets: list[str]) -> None:
+def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: EmulatorProcess, fsx: Any, subnets: list[str]) -> None:
     one = zfs(fsx, subnets, 1000)["FileSystemId"]
     for gib in (500, 1050):
         with pytest.raises(ClientError, match="10 percent"):
@@ -137,7 +137,7 @@ def test_openzfs_over_two_zones_takes_two_subnets(fsx: Any, subnets: list[str]) 
         zfs(fsx, subnets, 1000, DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000})
 
 
-def test_links_to_buckets_are_as_aws_has_them(cloud: Cloud, fsx: Any, subnets: list[str]) -> None:
+def test_links_to_buckets_are_as_aws_has_them(cloud: EmulatorProcess, fsx: Any, subnets: list[str]) -> None:
     client_of(cloud, "s3").create_bucket(Bucket="shown")
     plain = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"})["FileSystemId"]
     backed = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"}, AutomaticBackupRetentionDays=7)
@@ -165,7 +165,7 @@ def test_links_to_buckets_are_as_aws_has_them(cloud: Cloud, fsx: Any, subnets: l
     assert fsx.describe_data_repository_associations()["Associations"] == []
 
 
-def test_efs_modes_exclude_one_another(cloud: Cloud) -> None:
+def test_efs_modes_exclude_one_another(cloud: EmulatorProcess) -> None:
     efs = client_of(cloud, "efs")
     for wanted, says in (
         ({"PerformanceMode": "maxIO", "ThroughputMode": "elastic"}, "not supported"),

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.network.direct_connect import connection_id
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 
@@ -102,7 +102,7 @@ def test_a_table_goes_once_nothing_looks_its_way_up_in_it(ec2: Any) -> None:
 class Line:
     """An ordered connection and a Direct Connect gateway."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: EmulatorProcess) -> None:
         self.api = client_of(cloud, "directconnect")
         made = self.api.create_connection(location="EqDC2", bandwidth="10Gbps", connectionName="ours")
         self.connection = made["connectionId"]
@@ -122,7 +122,7 @@ class Line:
         )["virtualInterface"]["virtualInterfaceId"]
 
 
-def test_a_line_is_refused_what_aws_refuses(cloud: Cloud, ec2: Any) -> None:
+def test_a_line_is_refused_what_aws_refuses(cloud: EmulatorProcess, ec2: Any) -> None:
     hub, line = Hub(ec2), Line(cloud)
     assert line.connection == connection_id("ours")
     same = ec2.create_transit_gateway(Options={"AmazonSideAsn": 64513})["TransitGateway"]["TransitGatewayId"]
@@ -138,7 +138,7 @@ def test_a_line_is_refused_what_aws_refuses(cloud: Cloud, ec2: Any) -> None:
     assert code_of(line.interface) == refused, "a VLAN that is in use"
 
 
-def test_a_line_goes_in_the_order_that_aws_accepts(cloud: Cloud, ec2: Any) -> None:
+def test_a_line_goes_in_the_order_that_aws_accepts(cloud: EmulatorProcess, ec2: Any) -> None:
     hub, line = Hub(ec2), Line(cloud)
     association, interface = line.associate(hub.id), line.interface()
     attachment = hub.of(line.gateway)

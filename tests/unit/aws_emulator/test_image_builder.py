@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.aws_emulator.ec2 import images
 from sandbox.aws_emulator.ec2.image_builder import answer
-from sandbox.aws_emulator.instances.lifecycle import Lifecycle
+from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.world import World
 
@@ -21,7 +21,7 @@ DISK = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 30, "volumeType": "gp3"
 
 @pytest.fixture
 def world() -> World:
-    return World(lifecycle=Lifecycle.__new__(Lifecycle))
+    return World(lifecycle=InstanceLifecycle.__new__(InstanceLifecycle))
 
 
 def ask(world: World, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str) -> dict[str, Any]:

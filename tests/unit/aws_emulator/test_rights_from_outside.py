@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.graph.inventory import ACCOUNT, client, left
 from tests.graph.rights import authority
 
@@ -22,25 +22,25 @@ DAILY = {"Frequency": "DAILY", "Subscribers": [{"Type": "EMAIL", "Address": "a@e
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
         yield found
 
 
 @pytest.fixture
-def aws(shared: Cloud) -> Cloud:
+def aws(shared: EmulatorProcess) -> EmulatorProcess:
     return furnished(shared)
 
 
 @pytest.fixture(scope="class")
-def untouched(shared: Cloud) -> Iterator[Cloud]:
+def untouched(shared: EmulatorProcess) -> Iterator[EmulatorProcess]:
     """One for many requests, none of which may leave anything."""
     before = left(furnished(shared))
     yield shared
     assert left(shared) == before
 
 
-def furnished(cloud: Cloud) -> Cloud:
+def furnished(cloud: EmulatorProcess) -> EmulatorProcess:
     """An emulated AWS with a role for everybody, a policy and a budget, and nothing else."""
     cloud.control(wipe=True)
     iam = client(cloud, "iam")
@@ -128,14 +128,14 @@ REFUSED: tuple[tuple[str, str, dict[str, Any], str], ...] = (
 class TestRefusals:
     @pytest.mark.parametrize(("service", "operation", "given", "why"), REFUSED)
     def test_what_is_wrong_is_refused(
-        self, untouched: Cloud, service: str, operation: str, given: dict[str, Any], why: str
+        self, untouched: EmulatorProcess, service: str, operation: str, given: dict[str, Any], why: str
     ) -> None:
         with pytest.raises(ClientError) as told:
             getattr(client(untouched, service), operation)(**given)
         assert why in str(told.value), told.value
 
 
-def test_a_monitor_by_service_is_the_accounts_only_one(aws: Cloud) -> None:
+def test_a_monitor_by_service_is_the_accounts_only_one(aws: EmulatorProcess) -> None:
     costs = client(aws, "ce")
     costs.create_anomaly_monitor(AnomalyMonitor=MONITOR)
     with pytest.raises(ClientError, match="Limit exceeded on dimensional spend monitor creation"):
@@ -152,7 +152,7 @@ def test_a_monitor_by_service_is_the_accounts_only_one(aws: Cloud) -> None:
     assert found["SubscriptionArn"] == told and found["AccountId"] == ACCOUNT
 
 
-def test_billing_knows_a_tag_once_it_has_seen_it(aws: Cloud) -> None:
+def test_billing_knows_a_tag_once_it_has_seen_it(aws: EmulatorProcess) -> None:
     costs, wanted = client(aws, "ce"), [{"TagKey": "landbridge:cluster", "Status": "Active"}]
     (failed,) = costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=wanted)["Errors"]
     assert failed["Code"] == "TagKeysNotFoundException"
@@ -163,7 +163,7 @@ def test_billing_knows_a_tag_once_it_has_seen_it(aws: Cloud) -> None:
     assert (known["TagKey"], known["Status"]) == ("landbridge:cluster", "Active")
 
 
-def test_an_action_is_made_once_and_goes_with_its_budget(aws: Cloud) -> None:
+def test_an_action_is_made_once_and_goes_with_its_budget(aws: EmulatorProcess) -> None:
     budgets = client(aws, "budgets")
     id_ = budgets.create_budget_action(**action())["ActionId"]
     with pytest.raises(ClientError, match="DuplicateRecord"):
@@ -179,7 +179,7 @@ def test_an_action_is_made_once_and_goes_with_its_budget(aws: Cloud) -> None:
         budgets.describe_budget_action(**name, ActionId=id_)
 
 
-def test_an_activation_ends_and_is_told_once(aws: Cloud) -> None:
+def test_an_activation_ends_and_is_told_once(aws: EmulatorProcess) -> None:
     ssm = client(aws, "ssm")
     made = [ssm.create_activation(IamRole="site", DefaultInstanceName=f"m{number}") for number in range(3)]
     assert len(made[0]["ActivationCode"]) == 20
@@ -193,7 +193,7 @@ def test_an_activation_ends_and_is_told_once(aws: Cloud) -> None:
     assert client(aws, "ssm", "eu-central-1").describe_activations()["ActivationList"] == []
 
 
-def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: Cloud) -> None:
+def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: EmulatorProcess) -> None:
     anywhere = client(aws, "rolesanywhere")
     made = [anywhere.create_trust_anchor(name="site", source=bundle())["trustAnchor"] for _ in range(2)]
     assert made[0]["trustAnchorId"] != made[1]["trustAnchorId"] and made[0]["enabled"] is False
@@ -213,12 +213,12 @@ def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: Cloud) -> None:
     assert len(anywhere.list_trust_anchors()["trustAnchors"]) == 2
 
 
-def test_what_nobody_has_written_says_so(aws: Cloud) -> None:
+def test_what_nobody_has_written_says_so(aws: EmulatorProcess) -> None:
     with pytest.raises(ClientError, match="NotImplementedInSandbox"):
         client(aws, "rolesanywhere").list_crls()
 
 
-def test_everything_is_forgotten_together(aws: Cloud) -> None:
+def test_everything_is_forgotten_together(aws: EmulatorProcess) -> None:
     client(aws, "ssm").create_activation(IamRole="site")
     client(aws, "rolesanywhere").create_trust_anchor(name="site", source=bundle())
     client(aws, "ce").create_anomaly_monitor(AnomalyMonitor=MONITOR)

@@ -9,12 +9,12 @@ from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import BurstPolicy, Offering, PoolPolicy
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import ZONES, Stack, client_of, cloud, ec2, emulator, stack  # noqa: F401
 from tests.unit.burst import launches
 
 
-def described(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
+def described(cloud: EmulatorProcess, stack: Stack) -> dict[str, Any]:  # noqa: F811
     """A burst.json for what `stack` has in that cloud."""
     offerings = [
         {
@@ -47,7 +47,7 @@ def described(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
 
 
 @pytest.fixture
-def burst(cloud: Cloud, stack: Stack) -> dict[str, Any]:  # noqa: F811
+def burst(cloud: EmulatorProcess, stack: Stack) -> dict[str, Any]:  # noqa: F811
     return described(cloud, stack)
 
 
@@ -57,7 +57,7 @@ def offering(stack: Stack) -> Offering:  # noqa: F811
 
 
 @pytest.fixture
-def shell(cloud: Cloud, offering: Offering) -> Ec2:  # noqa: F811
+def shell(cloud: EmulatorProcess, offering: Offering) -> Ec2:  # noqa: F811
     policy = BurstPolicy("sandbox", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 1000, (offering,))}, {})
     return Ec2(BurstConfig(policy, cloud.endpoint, str(cloud.launch_credentials)))
 

@@ -11,8 +11,8 @@ import pytest
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import DecisionRecord
 from landbridge.hostlist import expand
-from sandbox.aws_emulator.process import Cloud, running
-from sandbox.embedded.slurm import Job, Node, SimulatedSlurm, socket_path
+from sandbox.aws_emulator.process import EmulatorProcess, running
+from sandbox.embedded.slurm import EmbeddedJob, EmbeddedNode, SimulatedSlurm, socket_path
 
 #: An offering without capacity is asked again after a second, so that the tests are soon over.
 SHORT = {"insufficient_capacity_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
@@ -24,7 +24,7 @@ def offering(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     """One whose instances are processes that register with the simulated Slurm in `offering`."""
     node = f"{sys.executable} -m sandbox.embedded.node {socket_path(offering)}"
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0", "--launcher", "process"]
@@ -39,7 +39,10 @@ def start(offering: Path, burst: dict[str, Any]) -> Iterator[Callable[..., Simul
     opened: list[SimulatedSlurm] = []
 
     def begin(change: dict[str, Any] | None = None, **times: float) -> SimulatedSlurm:
-        nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
+        nodes = [
+            *EmbeddedNode.many("dgx[01-02]", gpus=8),
+            *EmbeddedNode.many("p5-[1-4]", gpus=8, cloud=True, weight=1000),
+        ]
         slurm = SimulatedSlurm(offering, nodes, burst_config={**burst, **SHORT, **(change or {})}, **times)
         opened.append(slurm.__enter__())
         return slurm
@@ -54,11 +57,11 @@ def start(offering: Path, burst: dict[str, Any]) -> Iterator[Callable[..., Simul
             print(decisions.read_text())
 
 
-def submit(slurm: SimulatedSlurm, nodes: int = 1, script: str = "true", **more: Any) -> Job:
+def submit(slurm: SimulatedSlurm, nodes: int = 1, script: str = "true", **more: Any) -> EmbeddedJob:
     return slurm.submit(nodes=nodes, script=script, **{"partition": "p5", "account": "vision", **more})
 
 
-def instances(cloud: Cloud) -> dict[str, list[dict[str, Any]]]:
+def instances(cloud: EmulatorProcess) -> dict[str, list[dict[str, Any]]]:
     """Instances that are not ended, by their node's name."""
     found: dict[str, list[dict[str, Any]]] = {}
     for one in cloud.control()["instances"]:
@@ -67,12 +70,12 @@ def instances(cloud: Cloud) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def records(slurm: SimulatedSlurm, event: str, job: Job | None = None) -> list[DecisionRecord]:
+def records(slurm: SimulatedSlurm, event: str, job: EmbeddedJob | None = None) -> list[DecisionRecord]:
     found = Store(slurm.directory / "burst.db").records(job.id if job else None, 10_000)
     return [record for record in found if record.event == event]
 
 
-def gone(slurm: SimulatedSlurm, cloud: Cloud, seconds: float = 30) -> None:
+def gone(slurm: SimulatedSlurm, cloud: EmulatorProcess, seconds: float = 30) -> None:
     slurm.wait_for(lambda: not instances(cloud), seconds, f"instances are left: {instances(cloud)}")
 
 

@@ -11,7 +11,7 @@ from landbridge.environment import load_environment
 from landbridge.ops.doctor import Diagnosis
 from sandbox.aws_emulator.process import running
 from sandbox.demo import machine
-from sandbox.embedded.stack import Stack
+from sandbox.embedded.stack import EmbeddedStack
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -55,7 +55,7 @@ def test_without_an_engine_the_same_graph_is_applied(tmp_path: Path) -> None:
     environment = load_environment(ROOT / "stacks" / "Pulumi.sandbox.yaml").environment
     assert environment is not None
     with running(tmp_path / "cloud", "--launcher", "none", "--require-credentials") as cloud:
-        stack = Stack(ROOT / "stacks" / "Pulumi.sandbox.yaml", environment, tmp_path / "project", cloud)
+        stack = EmbeddedStack(ROOT / "stacks" / "Pulumi.sandbox.yaml", environment, tmp_path / "project", cloud)
         stack.engine = None
         before = dict(os.environ)
         built = stack.up(print)

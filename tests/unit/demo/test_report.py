@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sandbox.demo.report import DemoError, Job, Reality, Report
+from sandbox.demo.report import DemoError, DemoJob, DemoReport, Reality
 
 
 @pytest.fixture
-def report() -> Report:
-    return Report("A demonstration", Console(file=io.StringIO(), width=150, highlight=False))
+def report() -> DemoReport:
+    return DemoReport("A demonstration", Console(file=io.StringIO(), width=150, highlight=False))
 
 
-def text(report: Report) -> str:
+def text(report: DemoReport) -> str:
     return report.console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_steps_are_told_as_they_run_and_timed(report: Report) -> None:
+def test_steps_are_told_as_they_run_and_timed(report: DemoReport) -> None:
     with report.live(), report.step("build") as step:
         step.note("a line [with brackets]")
         assert "> build" in text(report) and "a line [with brackets]" in text(report)
@@ -28,7 +28,7 @@ def test_steps_are_told_as_they_run_and_timed(report: Report) -> None:
     assert "build: 3 resources" in text(report)
 
 
-def test_a_failed_step_is_marked_and_the_error_passes(report: Report) -> None:
+def test_a_failed_step_is_marked_and_the_error_passes(report: DemoReport) -> None:
     with pytest.raises(DemoError, match="no room"), report.step("build"):
         raise DemoError("no room", "make some")
     assert report.steps[0].state == "failed"
@@ -36,14 +36,14 @@ def test_a_failed_step_is_marked_and_the_error_passes(report: Report) -> None:
     assert "FAILED" in text(report)
 
 
-def test_json_holds_everything_the_tables_show(report: Report, tmp_path: Path) -> None:
+def test_json_holds_everything_the_tables_show(report: DemoReport, tmp_path: Path) -> None:
     report.level = "embedded"
     with report.step("one"):
         pass
     report.made({"aws:ec2/subnet:Subnet": 2, "aws:ec2/vpc:Vpc": 1, "aws:iam/role:Role": 1})
     report.made({"aws:ec2/subnet:Subnet": 1})
     report.ran(
-        Job(
+        DemoJob(
             "digits-1", "7", "aws", ("p5-1", "p5-2"), 16, "COMPLETED", 4.0, 30.0, None, "no price", "abc", {"loss": 0.1}
         )
     )

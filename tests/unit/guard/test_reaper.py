@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from landbridge.guard import package, reaper
 from landbridge.guard.reaper import CLUSTER, LEASE, POOL, Instance, Limits, WrongClock, decide
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 LIMITS = Limits(grace=timedelta(minutes=5), unleased=timedelta(hours=24))
@@ -82,13 +82,13 @@ def test_no_tag_breaks_it(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none", "--boot-delay", "0") as found:
         yield found
 
 
 @pytest.fixture
-def ec2(cloud: Cloud) -> Iterator[Any]:
+def ec2(cloud: EmulatorProcess) -> Iterator[Any]:
     cloud.control(wipe=True, boot=0)
     keys = {"aws_access_key_id": "t", "aws_secret_access_key": "t"}
     once = Config(retries={"total_max_attempts": 1})
@@ -146,7 +146,7 @@ def test_what_is_over_ends_and_the_rest_stays(ec2: Any) -> None:
     assert reaper.sweep(ec2, "c", now(), LIMITS)["ended"] == {}
 
 
-def test_every_page_is_read(ec2: Any, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_page_is_read(ec2: Any, cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     every = [node(ec2, soon())[0] for _ in range(7)]
     monkeypatch.setattr(reaper, "PAGE", 5)
     before = cloud.control()["calls"].get("DescribeInstances", 0)
@@ -173,7 +173,7 @@ def test_more_than_one_call_takes(ec2: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert reaper.end(ec2, every) == {} and alive(ec2) == set()
 
 
-def test_an_aws_that_refuses_is_told_of(ec2: Any, cloud: Cloud) -> None:
+def test_an_aws_that_refuses_is_told_of(ec2: Any, cloud: EmulatorProcess) -> None:
     every = node(ec2, soon(), 2)
     cloud.control(deny=["ec2:TerminateInstances"])
     try:
@@ -182,7 +182,7 @@ def test_an_aws_that_refuses_is_told_of(ec2: Any, cloud: Cloud) -> None:
         cloud.control(deny=[])
 
 
-def test_the_archive_is_the_same_everywhere_and_runs_alone(ec2: Any, cloud: Cloud, tmp_path: Path) -> None:
+def test_the_archive_is_the_same_everywhere_and_runs_alone(ec2: Any, cloud: EmulatorProcess, tmp_path: Path) -> None:
     first = package.archive({"b": "2", "a": "1"})
     assert first == package.archive({"a": "1", "b": "2"}) != package.archive({"a": "1", "b": "3"})
     whole = package.archive(package.files())
@@ -195,7 +195,7 @@ def test_the_archive_is_the_same_everywhere_and_runs_alone(ec2: Any, cloud: Clou
     assert set(json.loads(done.stdout)["ended"]) == set(over) and alive(ec2) == set(kept)
 
 
-def test_the_function_fails_when_something_is_left(ec2: Any, cloud: Cloud, tmp_path: Path) -> None:
+def test_the_function_fails_when_something_is_left(ec2: Any, cloud: EmulatorProcess, tmp_path: Path) -> None:
     file = tmp_path / "function.zip"
     file.write_bytes(package.archive(package.files()))
     (stubborn,) = node(ec2, soon())
@@ -206,7 +206,7 @@ def test_the_function_fails_when_something_is_left(ec2: Any, cloud: Cloud, tmp_p
 
 
 def test_nodes_in_other_regions_end_too_and_a_region_that_does_not_answer_keeps_none(
-    ec2: Any, cloud: Cloud, tmp_path: Path
+    ec2: Any, cloud: EmulatorProcess, tmp_path: Path
 ) -> None:
     file = tmp_path / "function.zip"
     file.write_bytes(package.archive(package.files()))
@@ -224,7 +224,9 @@ def test_nodes_in_other_regions_end_too_and_a_region_that_does_not_answer_keeps_
     assert again.returncode == 0, again.stderr
 
 
-def _as_lambda(file: Path, cloud: Cloud, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+def _as_lambda(
+    file: Path, cloud: EmulatorProcess, folder: Path, **variables: str
+) -> "subprocess.CompletedProcess[str]":
     """The archive and boto3 on the path, and nothing of Landbridge."""
     module, function = package.HANDLER.split(".")
     program = (

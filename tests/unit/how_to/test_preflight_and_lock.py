@@ -9,20 +9,20 @@ import pytest
 
 from landbridge.environment import lock_path
 from landbridge.environment.file.lock import read_lock
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.unit.how_to.pages import ROOT, run, steps
 
 LOCK, PREFLIGHT = ROOT / "docs/how-to/pin-images.md", ROOT / "docs/how-to/preflight.md"
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--boot-delay", "0") as found:
         yield found
 
 
 @pytest.fixture
-def folder(tmp_path: Path, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with an environment called acme, and credentials in it."""
     (tmp_path / "stacks").mkdir()
     shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
@@ -46,7 +46,7 @@ def follow(page: Path, folder: Path) -> list[str]:
     return ran
 
 
-def test_pinning_works_as_it_is_written(folder: Path, cloud: Cloud) -> None:
+def test_pinning_works_as_it_is_written(folder: Path, cloud: EmulatorProcess) -> None:
     file = folder / "stacks" / "Pulumi.acme.yaml"
     images, pool = LOCK.read_text().split("```yaml\n")[1:]
     text = file.read_text().replace("      pools:\n", images.partition("```")[0] + "      pools:\n", 1)
@@ -67,7 +67,7 @@ def test_pinning_works_as_it_is_written(folder: Path, cloud: Cloud) -> None:
         assert line in told or " ami " in line, (line, told)
 
 
-def test_preflight_works_as_it_is_written(folder: Path, cloud: Cloud) -> None:
+def test_preflight_works_as_it_is_written(folder: Path, cloud: EmulatorProcess) -> None:
     assert len(follow(PREFLIGHT, folder)) == 3
     told = json.loads((folder / "preflight.json").read_text())
     assert {check["result"] for check in told["checks"]} <= {"good", "found"} and told["errors"] == 0

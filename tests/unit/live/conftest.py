@@ -10,7 +10,7 @@ import pytest
 
 from landbridge.environment import Loaded, load_environment
 from landbridge.findings import DataPath
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.core.samples import GOOD, REMOVED, changed
 
@@ -18,7 +18,7 @@ Build = Callable[..., Loaded]
 
 
 @pytest.fixture(scope="session")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     with running(
         tmp_path_factory.mktemp("cloud"), "--with-parent", "--require-credentials", "--boot-delay", "0"
     ) as cloud:
@@ -26,7 +26,7 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 
 
 @pytest.fixture
-def cloud(emulator: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def cloud(emulator: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> EmulatorProcess:
     """The session's emulator, emptied; whoever asks AWS in this process is its operator."""
     emulator.control(wipe=True, boot=0)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(emulator.operator_credentials))
@@ -36,12 +36,12 @@ def cloud(emulator: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 
 
 @pytest.fixture
-def ec2(cloud: Cloud) -> Any:
+def ec2(cloud: EmulatorProcess) -> Any:
     return client_of(cloud, "ec2")
 
 
 @pytest.fixture
-def build(cloud: Cloud, tmp_path: Path) -> Build:
+def build(cloud: EmulatorProcess, tmp_path: Path) -> Build:
     """The good environment with changes, in a file of its own, with the emulated AWS as its AWS."""
 
     def make(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> Loaded:

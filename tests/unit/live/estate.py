@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from landbridge.findings import DataPath
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 UBUNTU = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"
@@ -90,7 +90,7 @@ class Estate:
         }
 
 
-def build(cloud: Cloud) -> Estate:
+def build(cloud: EmulatorProcess) -> Estate:
     """Make it; the emulated AWS must be empty."""
     ec2 = client_of(cloud, "ec2")
     cloud.control(offered={kind: list(ZONES) for kind in ("p5.48xlarge", "g6e.12xlarge")})

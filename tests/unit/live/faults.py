@@ -8,7 +8,7 @@ from typing import Any
 
 from landbridge.findings import DataPath
 from sandbox.aws_emulator.network.direct_connect import connection_id
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 from .estate import Estate
@@ -25,7 +25,7 @@ class Fault:
     example: str
     says: str
     at: DataPath
-    prepare: Callable[[Cloud, Estate], Any] = field(default=lambda cloud, estate: None)
+    prepare: Callable[[EmulatorProcess, Estate], Any] = field(default=lambda cloud, estate: None)
     changes: Callable[[Estate], Changes] = field(default=lambda estate: {})
     severity: str = "error"
     region: str = "us-east-1"
@@ -38,31 +38,31 @@ def plain(message: str) -> str:
     return re.sub(r"key/[0-9a-f-]{36}", "key/…", message)
 
 
-def ec2(cloud: Cloud) -> Any:
+def ec2(cloud: EmulatorProcess) -> Any:
     return client_of(cloud, "ec2")
 
 
-def control(**settings: Any) -> Callable[[Cloud, Estate], Any]:
+def control(**settings: Any) -> Callable[[EmulatorProcess, Estate], Any]:
     return lambda cloud, estate: cloud.control(**settings)
 
 
-def reservation(which: str, **change: Any) -> Callable[[Cloud, Estate], Any]:
+def reservation(which: str, **change: Any) -> Callable[[EmulatorProcess, Estate], Any]:
     return lambda cloud, estate: cloud.control(reservations={getattr(estate, which): change})
 
 
-def both(*steps: Callable[[Cloud, Estate], Any]) -> Callable[[Cloud, Estate], Any]:
+def both(*steps: Callable[[EmulatorProcess, Estate], Any]) -> Callable[[EmulatorProcess, Estate], Any]:
     return lambda cloud, estate: [step(cloud, estate) for step in steps]
 
 
-def other_vpc(cloud: Cloud, estate: Estate) -> str:
+def other_vpc(cloud: EmulatorProcess, estate: Estate) -> str:
     return str(ec2(cloud).create_vpc(CidrBlock="10.61.0.0/16")["Vpc"]["VpcId"])
 
 
-def dns_off(cloud: Cloud, estate: Estate) -> None:
+def dns_off(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).modify_vpc_attribute(VpcId=estate.vpc, EnableDnsHostnames={"Value": False})
 
 
-def internet_route(cloud: Cloud, estate: Estate) -> None:
+def internet_route(cloud: EmulatorProcess, estate: Estate) -> None:
     gateway = ec2(cloud).create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
     ec2(cloud).attach_internet_gateway(InternetGatewayId=gateway, VpcId=estate.vpc)
     tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
@@ -71,12 +71,12 @@ def internet_route(cloud: Cloud, estate: Estate) -> None:
     )
 
 
-def no_default_route(cloud: Cloud, estate: Estate) -> None:
+def no_default_route(cloud: EmulatorProcess, estate: Estate) -> None:
     tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
     ec2(cloud).delete_route(RouteTableId=tables[0]["RouteTableId"], DestinationCidrBlock="0.0.0.0/0")
 
 
-def private_endpoint(cloud: Cloud, estate: Estate) -> None:
+def private_endpoint(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).create_vpc_endpoint(
         VpcId=estate.vpc,
         ServiceName="com.amazonaws.us-east-1.secretsmanager",
@@ -86,17 +86,17 @@ def private_endpoint(cloud: Cloud, estate: Estate) -> None:
     )
 
 
-def no_self_rule(cloud: Cloud, estate: Estate) -> None:
+def no_self_rule(cloud: EmulatorProcess, estate: Estate) -> None:
     rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": estate.group}]}]
     ec2(cloud).revoke_security_group_egress(GroupId=estate.group, IpPermissions=rule)
 
 
-def foreign_group(cloud: Cloud, estate: Estate) -> None:
+def foreign_group(cloud: EmulatorProcess, estate: Estate) -> None:
     vpc = other_vpc(cloud, estate)
     estate.group = ec2(cloud).create_security_group(GroupName="far", Description="far", VpcId=vpc)["GroupId"]
 
 
-def plain_group(cloud: Cloud, estate: Estate) -> None:
+def plain_group(cloud: EmulatorProcess, estate: Estate) -> None:
     query = {
         "Type": "TAG_FILTERS_1_0",
         "Query": '{"ResourceTypeFilters": ["AWS::AllSupported"], "TagFilters": [{"Key": "a", "Values": []}]}',
@@ -105,32 +105,32 @@ def plain_group(cloud: Cloud, estate: Estate) -> None:
     estate.reservation_group = made["Group"]["GroupArn"]
 
 
-def partition_group(cloud: Cloud, estate: Estate) -> None:
+def partition_group(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).create_placement_group(GroupName="parts", Strategy="partition")
 
 
-def taken_bucket(cloud: Cloud, estate: Estate) -> None:
+def taken_bucket(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "s3").create_bucket(Bucket="test-internal-123456789012")
 
 
-def deleted_secret(cloud: Cloud, estate: Estate) -> None:
+def deleted_secret(cloud: EmulatorProcess, estate: Estate) -> None:
     secrets = client_of(cloud, "secretsmanager")
     secrets.create_secret(Name="test/slurm-key", SecretString="x")
     secrets.delete_secret(SecretId="test/slurm-key", RecoveryWindowInDays=7)
 
 
-def disabled_key(cloud: Cloud, estate: Estate) -> None:
+def disabled_key(cloud: EmulatorProcess, estate: Estate) -> None:
     kms = client_of(cloud, "kms")
     key = kms.create_key()["KeyMetadata"]["KeyId"]
     ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key)
     kms.disable_key(KeyId=key)
 
 
-def an_efs(cloud: Cloud, estate: Estate) -> None:
+def an_efs(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "efs").create_file_system(CreationToken="somebody")
 
 
-def a_lustre(cloud: Cloud, estate: Estate) -> None:
+def a_lustre(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "fsx").create_file_system(
         FileSystemType="LUSTRE",
         StorageCapacity=9600,
@@ -139,11 +139,11 @@ def a_lustre(cloud: Cloud, estate: Estate) -> None:
     )
 
 
-def a_transit_gateway(cloud: Cloud, estate: Estate) -> None:
+def a_transit_gateway(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).create_transit_gateway(Description="somebody's")
 
 
-def a_line(**more: Any) -> Callable[[Cloud, Estate], Any]:
+def a_line(**more: Any) -> Callable[[EmulatorProcess, Estate], Any]:
     """An ordered connection of 10 Gbit/s under the name `line`."""
     own: dict[str, Any] = {"location": "EqDC2", "bandwidth": "10Gbps", "connectionName": "line", **more}
     return lambda cloud, estate: client_of(cloud, "directconnect").create_connection(**own)
@@ -160,7 +160,7 @@ def on_a_line(**more: Any) -> Callable[[Estate], Changes]:
     return lambda estate: {("link",): {**own, "backup": {"gateway_address": "3.3.3.3"}, **more}}
 
 
-def a_running_fleet(cloud: Cloud, estate: Estate) -> None:
+def a_running_fleet(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).run_instances(
         ImageId="ami-0a11ce5a9db0c5000",
         InstanceType="g6e.12xlarge",

@@ -7,7 +7,7 @@ import pytest
 from landbridge.live.aws import Aws
 from landbridge.live.recovery import KINDS, REPEATABLE, find
 from landbridge.plan.resource_change import ResourceChange
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES as PROVIDED
 from sandbox.pulumi_provider.aws import EmulatedAws
 from tests.graph.rights import authority
@@ -91,7 +91,7 @@ ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 @pytest.fixture
-def made(cloud: Cloud) -> dict[str, tuple[str, str, dict[str, Any]]]:
+def made(cloud: EmulatorProcess) -> dict[str, tuple[str, str, dict[str, Any]]]:
     """Each row as it was made: type, id and inputs."""
     connection, done = EmulatedAws(cloud.endpoint, "us-east-1"), dict[str, tuple[str, str, dict[str, Any]]]()
 
@@ -113,7 +113,7 @@ def change(name: str, token: str, inputs: dict[str, Any]) -> ResourceChange:
 
 
 def test_everything_is_found_by_its_inputs_and_by_no_others(
-    cloud: Cloud, made: dict[str, tuple[str, str, dict[str, Any]]]
+    cloud: EmulatorProcess, made: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
     def connect(region: str | None) -> Aws:
         return Aws(region or "us-east-1", cloud.endpoint)
@@ -148,7 +148,7 @@ def test_everything_is_found_by_its_inputs_and_by_no_others(
 
 
 def test_a_group_is_closed_as_its_maker_would_have(
-    cloud: Cloud, made: dict[str, tuple[str, str, dict[str, Any]]]
+    cloud: EmulatorProcess, made: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
     ec2 = EmulatedAws(cloud.endpoint, "us-east-1").client("ec2")
     inputs = {"vpcId": made["vpc"][1], "name": "half", "description": "half made", "tags": TAGS}

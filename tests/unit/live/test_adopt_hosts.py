@@ -7,7 +7,7 @@ import pytest
 from landbridge.live.answers import Refused
 from landbridge.live.aws import Aws
 from landbridge.live.recovery import KINDS
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.test_emulator_services import Site
 
 MINE = {"landbridge:cluster": "test", "Name": "it"}
@@ -15,11 +15,11 @@ PAIRS = [{"Key": key, "Value": value} for key, value in MINE.items()]
 
 
 @pytest.fixture
-def site(cloud: Cloud) -> Site:
+def site(cloud: EmulatorProcess) -> Site:
     return Site(cloud)
 
 
-def found(cloud: Cloud, token: str, **inputs: Any) -> list[str]:
+def found(cloud: EmulatorProcess, token: str, **inputs: Any) -> list[str]:
     try:
         return list(KINDS[token](Aws("us-east-1", cloud.endpoint), {"tags": MINE, **inputs}))
     except Refused:
@@ -30,7 +30,7 @@ def marked(kind: str) -> list[dict[str, Any]]:
     return [{"ResourceType": kind, "Tags": PAIRS}]
 
 
-def test_a_host_is_found_by_its_address_and_its_volume_by_its_zone(cloud: Cloud, site: Site) -> None:
+def test_a_host_is_found_by_its_address_and_its_volume_by_its_zone(cloud: EmulatorProcess, site: Site) -> None:
     one = site.machine("10.60.0.16", TagSpecifications=marked("instance"))
     site.machine("10.60.0.17")
     host, where = "aws:ec2/instance:Instance", {"subnetId": site.subnets[0]}
@@ -49,7 +49,7 @@ def test_a_host_is_found_by_its_address_and_its_volume_by_its_zone(cloud: Cloud,
     assert found(cloud, host, privateIp="10.60.0.16", **where) == []
 
 
-def test_a_kept_range_is_found_by_itself(cloud: Cloud, site: Site) -> None:
+def test_a_kept_range_is_found_by_itself(cloud: EmulatorProcess, site: Site) -> None:
     asked = {"SubnetId": site.subnets[0], "Cidr": "10.60.0.16/28", "ReservationType": "explicit"}
     made = site.ec2.create_subnet_cidr_reservation(**asked)["SubnetCidrReservation"]["SubnetCidrReservationId"]
     token = "aws:ec2/subnetCidrReservation:SubnetCidrReservation"
@@ -64,7 +64,7 @@ def test_a_kept_range_is_found_by_itself(cloud: Cloud, site: Site) -> None:
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_database_is_found_by_its_name_where_it_is_ones_own(cloud: Cloud, site: Site, own: bool) -> None:
+def test_a_database_is_found_by_its_name_where_it_is_ones_own(cloud: EmulatorProcess, site: Site, own: bool) -> None:
     tags = {"Tags": PAIRS} if own else {}
     site.rds.create_db_subnet_group(DBSubnetGroupName="s", DBSubnetGroupDescription="d", SubnetIds=site.subnets, **tags)
     family = {"DBParameterGroupFamily": "mariadb11.4", "Description": "d"}

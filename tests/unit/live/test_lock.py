@@ -12,7 +12,7 @@ from landbridge.environment import ImageLock, LockedImage, load_environment, loc
 from landbridge.environment.file.lock import read_lock
 from landbridge.live.images import versions
 from landbridge.plan.aws.pool import pool_args
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import Build, as_json, run
 
@@ -31,7 +31,7 @@ def lock_of(path: Path) -> ImageLock:
     return found
 
 
-def test_locked_once_and_kept(cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+def test_locked_once_and_kept(cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
     cloud.control(released={UBUNTU: 1, AL2023: 1})
     file = build(IMAGES).path
     status, out, _ = run(capsys, "lock", "--file", str(file))
@@ -58,7 +58,7 @@ def test_locked_once_and_kept(cloud: Cloud, build: Build, capsys: pytest.Capture
 
 
 def test_upgrade_shows_the_difference_before_it_writes(
-    cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cloud.control(released={UBUNTU: 1})
     file = build(IMAGES).path
@@ -108,7 +108,12 @@ def test_unknown_parameter_is_located_and_nothing_is_lost(build: Build, capsys: 
     ({"buckets": {"GetParameters": [0, 0]}}, 2, "busy"),
 ])  # fmt: skip
 def test_refusal_is_said_and_writes_nothing(
-    cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str], settings: dict[str, Any], status: int, says: str
+    cloud: EmulatorProcess,
+    build: Build,
+    capsys: pytest.CaptureFixture[str],
+    settings: dict[str, Any],
+    status: int,
+    says: str,
 ) -> None:
     file = build(IMAGES).path
     cloud.control(**settings)
@@ -123,7 +128,7 @@ def test_no_network_is_one_line(build: Build, capsys: pytest.CaptureFixture[str]
     assert status == 2 and "does not answer" in told and "Traceback" not in told
 
 
-def test_plan_uses_the_locked_image(cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_uses_the_locked_image(cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
     cloud.control(released={UBUNTU: 1})
     file = build(IMAGES).path
     run(capsys, "lock", "--file", str(file))

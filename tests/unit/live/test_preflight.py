@@ -16,7 +16,7 @@ from landbridge.live.answers import Kind
 from landbridge.live.aws import Aws
 from landbridge.live.preflight import CHECKS, Report, policy, preflight
 from landbridge.rules import check
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from . import estate as made
 from .conftest import Build, as_json, run
@@ -25,11 +25,11 @@ from .rows_preflight import FAULTS, Fault, f
 
 
 @pytest.fixture
-def estate(cloud: Cloud) -> Estate:
+def estate(cloud: EmulatorProcess) -> Estate:
     return made.build(cloud)
 
 
-def look(loaded: Any, cloud: Cloud) -> Report:
+def look(loaded: Any, cloud: EmulatorProcess) -> Report:
     aws = Aws(loaded.environment.region, cloud.endpoint, session(cloud.operator_credentials))
     return preflight(loaded, aws, datetime.now(UTC))
 
@@ -45,7 +45,7 @@ def said(report: Report, rule: str) -> list[Finding]:
 
 
 def test_a_good_environment_is_quiet(
-    cloud: Cloud, estate: Estate, build: Build, capsys: pytest.CaptureFixture[str]
+    cloud: EmulatorProcess, estate: Estate, build: Build, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = build(estate.changes()).path
     status, told = as_json(capsys, "preflight", "--file", str(file))
@@ -60,7 +60,7 @@ def test_a_good_environment_is_quiet(
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
-def test_each_fault_is_found(cloud: Cloud, estate: Estate, build: Build, fault: Fault) -> None:
+def test_each_fault_is_found(cloud: EmulatorProcess, estate: Estate, build: Build, fault: Fault) -> None:
     fault.prepare(cloud, estate)
     loaded = build({**estate.changes(), **fault.changes(estate)}, region=fault.region)
     assert loaded.environment is not None, loaded.findings
@@ -94,7 +94,7 @@ RARE = {
 
 @pytest.mark.parametrize("group", [ACTIONS[start::4] for start in range(4)], ids=["a", "b", "c", "d"])
 def test_a_missing_permission_is_skipped_and_named(
-    cloud: Cloud, estate: Estate, build: Build, group: list[str]
+    cloud: EmulatorProcess, estate: Estate, build: Build, group: list[str]
 ) -> None:
     loaded = build(estate.changes())
     for action in group:
@@ -113,7 +113,7 @@ def test_a_missing_permission_is_skipped_and_named(
             assert skipped and all(action in CHECKS[name].needs for name in skipped), (action, skipped)
 
 
-def test_nothing_is_asked_that_the_policy_leaves_out(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_nothing_is_asked_that_the_policy_leaves_out(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     before = cloud.control()["asked"]
     look(build(estate.changes()), cloud)
     after = cloud.control()["asked"]
@@ -129,26 +129,26 @@ def test_policy_is_printed_without_an_environment(capsys: pytest.CaptureFixture[
     assert "ec2:RunInstances" not in json.loads(out)["Statement"][0]["Action"]
 
 
-def test_all_is_denied(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_all_is_denied(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     cloud.control(deny=["*"])
     report = look(build(estate.changes()), cloud)
     assert report.account is None and report.answered
     assert all(finding.severity is not Severity.ERROR for finding in report.findings)
 
 
-def test_throttling_is_said_and_no_error(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_throttling_is_said_and_no_error(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     cloud.control(buckets={"DescribePlacementGroups": [0, 0]})
     report = look(build(estate.changes()), cloud)
     (told,) = said(report, "live-not-looked")
     assert told.severity is Severity.WARNING and "busy" in told.message
 
 
-def test_one_throttled_call_is_asked_again(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_one_throttled_call_is_asked_again(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     cloud.control(faults={"DescribePlacementGroups": {"code": "RequestLimitExceeded", "status": 503}})
     assert not said(look(build(estate.changes()), cloud), "live-not-looked")
 
 
-def test_an_answer_nobody_expects_is_told_in_aws_words(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_an_answer_nobody_expects_is_told_in_aws_words(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     cloud.control(faults={"GetServiceQuota": {"code": "DependencyAccessDeniedException", "message": "no", "times": 99}})
     cloud.control(faults={"DescribeInstanceTypeOfferings": {"code": "Strange", "message": "odd words", "times": 9}})
     report = look(build(estate.changes()), cloud)
@@ -164,7 +164,7 @@ def test_no_network_is_one_finding(
     assert status == 2 and len(told["findings"]) == 1 and says in told["findings"][0]["message"]
 
 
-def test_network_lost_on_the_way_is_one_finding(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_network_lost_on_the_way_is_one_finding(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     aws = Aws("us-east-1", cloud.endpoint)
     aws.ask("sts", "get_caller_identity")
     aws._endpoint = "http://127.0.0.1:9"
@@ -189,7 +189,7 @@ def test_unknown_and_missing_credentials_are_one_finding(
 
 
 def test_errors_of_the_file_come_first(
-    cloud: Cloud, build: Build, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = build({("aws", "cidr"): "10.20.0.0/16"}).path
     before = sum(cloud.control()["asked"].values())
@@ -204,7 +204,7 @@ def test_errors_of_the_file_come_first(
     assert sum(cloud.control()["asked"].values()) == before
 
 
-def test_a_finding_can_be_accepted(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_a_finding_can_be_accepted(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     cloud.control(quotas={"L-3819A6DF": 96})
     reason = {"reason": "the raise is under way, ticket 4711"}
     accepted = [{"rule": "live-quota", **reason}, {"rule": "live-launch", "path": "aws.pools[3]", **reason}]
@@ -219,7 +219,9 @@ def test_a_finding_can_be_accepted(cloud: Cloud, estate: Estate, build: Build) -
     ("AuthFailure", "Not authorized for images: [ami-0a11ce5a9db0c5000]"),
     ("OptInRequired", "In order to use this AWS Marketplace product you need to accept terms and subscribe."),
 ])  # fmt: skip
-def test_an_image_that_is_not_ours_to_boot(cloud: Cloud, estate: Estate, build: Build, code: str, says: str) -> None:
+def test_an_image_that_is_not_ours_to_boot(
+    cloud: EmulatorProcess, estate: Estate, build: Build, code: str, says: str
+) -> None:
     """EC2's words for it sound like missing credentials, and mean the image."""
     cloud.control(faults={"RunInstances": {"code": code, "status": 401, "message": says, "times": 99}})
     report = look(build(estate.changes()), cloud)
@@ -228,7 +230,7 @@ def test_an_image_that_is_not_ours_to_boot(cloud: Cloud, estate: Estate, build: 
     assert {finding.path for finding in told} >= {("aws", "pools", 0, "image")}
 
 
-def test_shipped_sandbox_before_its_first_up(cloud: Cloud, tmp_path: Path) -> None:
+def test_shipped_sandbox_before_its_first_up(cloud: EmulatorProcess, tmp_path: Path) -> None:
     """Without a network of its own the dry run lands in the account's default subnets."""
     root = Path(__file__).parents[3]
     text = (root / "stacks" / "Pulumi.sandbox.yaml").read_text().replace("http://127.0.0.1:4580", cloud.endpoint)
@@ -260,7 +262,7 @@ def test_progress_tells_what_is_looked_at(capsys: pytest.CaptureFixture[str], mo
     assert capsys.readouterr().err == ""
 
 
-def test_another_region_is_asked_too(cloud: Cloud, estate: Estate, build: Build) -> None:
+def test_another_region_is_asked_too(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
     """Its offers, its quotas, its images: what is wrong there is told at its key."""
     there = {"cidr": "10.70.0.0/16", "pools": {"p5": {"capacity": [{"kind": "on_demand", "zones": ["use2-az1"]}]}}}
     loaded = build({**estate.changes(), ("aws", "other_regions", "us-east-2"): there})

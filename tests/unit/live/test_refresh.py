@@ -10,7 +10,7 @@ import pytest
 
 import landbridge.catalog
 from landbridge.catalog.aws.instances import Instances
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import run
 
@@ -19,7 +19,7 @@ P5 = "p5.48xlarge"
 
 
 @pytest.fixture
-def asked(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+def asked(cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> EmulatorProcess:
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
     return cloud
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "catalogue"
 
 
-def doctored(cloud: Cloud) -> None:
+def doctored(cloud: EmulatorProcess) -> None:
     """EC2 says otherwise of p5.48xlarge: gone from most zones, not as spot, and its cards have three interfaces."""
     (known,) = moto_types(P5)
     network = json.loads(json.dumps(known["NetworkInfo"]))
@@ -47,7 +47,7 @@ def moto_types(*names: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("region", ["us-east-1", "eu-north-1"])
-def test_shipped_catalogue_agrees(asked: Cloud, capsys: pytest.CaptureFixture[str], region: str) -> None:
+def test_shipped_catalogue_agrees(asked: EmulatorProcess, capsys: pytest.CaptureFixture[str], region: str) -> None:
     status, out, told = run(capsys, "catalog", "refresh", "--region", region)
     assert (status, out) == (0, ""), out
     assert "no differences" in told
@@ -55,7 +55,7 @@ def test_shipped_catalogue_agrees(asked: Cloud, capsys: pytest.CaptureFixture[st
 
 
 def test_difference_is_shown_and_written_as_a_small_change(
-    asked: Cloud, folder: Path, capsys: pytest.CaptureFixture[str]
+    asked: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     doctored(asked)
     status, out, _ = run(capsys, "catalog", "refresh", "--into", str(folder))
@@ -85,14 +85,14 @@ def test_difference_is_shown_and_written_as_a_small_change(
     assert (status, out) == (0, "")
 
 
-def test_several_regions_are_one_review(asked: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_regions_are_one_review(asked: EmulatorProcess, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "catalog", "refresh", "-r", "us-east-1", "-r", "us-west-2", "--format", "json")
     assert (status, json.loads(out)) == (0, [])
 
 
 @pytest.mark.parametrize("action", ["ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings"])
 def test_refusal_is_said_and_writes_nothing(
-    asked: Cloud, folder: Path, capsys: pytest.CaptureFixture[str], action: str
+    asked: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str], action: str
 ) -> None:
     before = {path: path.read_text() for path in folder.rglob("*.yaml")}
     asked.control(deny=[action])
@@ -101,7 +101,9 @@ def test_refusal_is_said_and_writes_nothing(
     assert {path: path.read_text() for path in folder.rglob("*.yaml")} == before
 
 
-def test_unreadable_result_is_taken_back(folder: Path, asked: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_result_is_taken_back(
+    folder: Path, asked: EmulatorProcess, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A row that cannot be edited is left alone, with a word about it."""
     file = folder / "instances" / "p5.yaml"
     file.write_text(file.read_text().replace(f"  {P5}:\n", f'  "{P5}":\n'))

@@ -10,7 +10,7 @@ import pytest
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import Leftover, Swept, look, remove
 from landbridge.live.sweep.kinds import KINDS
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import IMAGE, client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -28,7 +28,7 @@ def tags(cluster: str = "test") -> list[dict[str, str]]:
 class Estate:
     """One of each kind that bears the tag, and an instance of another cluster's."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: EmulatorProcess) -> None:
         self.cloud = cloud
         ec2 = client_of(cloud, "ec2")
         self.vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
@@ -105,7 +105,7 @@ class Estate:
 
 
 @pytest.fixture
-def estate(cloud: Cloud) -> Estate:
+def estate(cloud: EmulatorProcess) -> Estate:
     return Estate(cloud)
 
 
@@ -226,7 +226,7 @@ def test_a_leftover_as_plain_data() -> None:
     assert one.to_dict() == {"kind": "endpoint", "id": "vpce-1", "name": "x", "billed": False, "data": False}
 
 
-def test_an_orphaned_network_is_found_and_taken_down(cloud: Cloud) -> None:
+def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> None:
     """What a killed engine made twice: nothing of it costs, and all of it stands in the way of the next one."""
     ec2, kms = client_of(cloud, "ec2"), client_of(cloud, "kms")
     vpc = ec2.create_vpc(CidrBlock="10.99.0.0/16", TagSpecifications=marks("vpc"))["Vpc"]["VpcId"]

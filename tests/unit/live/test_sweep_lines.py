@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 KINDS = ["virtual interface", "Direct Connect gateway", "transit route table", "transit gateway"]
 
 
-def estate(cloud: Cloud, cluster: str, vlan: int) -> None:
+def estate(cloud: EmulatorProcess, cluster: str, vlan: int) -> None:
     ec2, lines = client_of(cloud, "ec2"), client_of(cloud, "directconnect")
     mark = [{"Key": "landbridge:cluster", "Value": cluster}]
     small = [{"key": "landbridge:cluster", "value": cluster}]
@@ -41,7 +41,7 @@ def estate(cloud: Cloud, cluster: str, vlan: int) -> None:
     )
 
 
-def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: Cloud) -> None:
+def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: EmulatorProcess) -> None:
     estate(cloud, "test", 100)
     estate(cloud, "other", 200)
 

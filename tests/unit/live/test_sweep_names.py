@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -15,7 +15,7 @@ def tags(cluster: str) -> list[dict[str, str]]:
     return [{"Key": "landbridge:cluster", "Value": cluster}]
 
 
-def estate(cloud: Cloud, cluster: str, cidr: str, domain: str) -> str:
+def estate(cloud: EmulatorProcess, cluster: str, cidr: str, domain: str) -> str:
     ec2, resolver, names = (client_of(cloud, name) for name in ("ec2", "route53resolver", "route53"))
     vpc = ec2.create_vpc(CidrBlock=f"{cidr}.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock=f"{cidr}.1.0/24")["Subnet"]["SubnetId"]
@@ -59,7 +59,7 @@ def estate(cloud: Cloud, cluster: str, cidr: str, domain: str) -> str:
     return str(zone)
 
 
-def test_names_are_found_and_go_and_another_clusters_stay(cloud: Cloud) -> None:
+def test_names_are_found_and_go_and_another_clusters_stay(cloud: EmulatorProcess) -> None:
     zone = estate(cloud, "test", "10.60", "one.example.org")
     other = estate(cloud, "other", "10.61", "two.example.org")
 

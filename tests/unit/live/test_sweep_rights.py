@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from landbridge.live.aws import Aws
 from landbridge.live.sweep import look, remove
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from tests.graph.rights import authority
 
@@ -12,7 +12,7 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 MINE = {"profile of IAM Roles Anywhere", "trust anchor", "budget"}
 
 
-def estate(cloud: Cloud, cluster: str) -> None:
+def estate(cloud: EmulatorProcess, cluster: str) -> None:
     connection, tags = EmulatedAws(cloud.endpoint, "us-east-1"), {"landbridge:cluster": cluster}
 
     def make(token: str, **inputs: object) -> None:
@@ -25,7 +25,7 @@ def estate(cloud: Cloud, cluster: str) -> None:
     make("aws:budgets/budget:Budget", name=cluster, **money)
 
 
-def test_only_this_clusters_are_found_and_go(cloud: Cloud) -> None:
+def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
     estate(cloud, "other")
     estate(cloud, "test")
 
@@ -42,7 +42,7 @@ def test_only_this_clusters_are_found_and_go(cloud: Cloud) -> None:
     assert {one.kind.name for one in look(aws(), "other", (), NOW, standing=False).left} == MINE
 
 
-def test_where_there_is_no_such_service_nothing_is_asked(cloud: Cloud) -> None:
+def test_where_there_is_no_such_service_nothing_is_asked(cloud: EmulatorProcess) -> None:
     cloud.control(reset=True)
     found = look(Aws("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
     assert found.left == () and not any("budgets" in asked for asked in cloud.control()["asked"])

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sandbox.nspawn.network.capture import Capture, classify, read
+from sandbox.nspawn.network.capture import PacketCapture, classify, read
 
 
 def frame(
@@ -52,7 +52,7 @@ def test_what_came_before_the_end_is_counted_however_late_it_is_read() -> None:
         there.settimeout(0.2)
         for _ in range(5):
             here.send(frame(1))
-        ended, seen = threading.Event(), Capture()
+        ended, seen = threading.Event(), PacketCapture()
         ended.set()
         read(there, seen, ended)
     assert seen.packets == {"icmp": 5}

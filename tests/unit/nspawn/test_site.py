@@ -4,7 +4,7 @@ from ipaddress import IPv4Network
 
 from sandbox.nspawn import from_environment
 from sandbox.nspawn.machine import hardware
-from sandbox.nspawn.machine.node import Node
+from sandbox.nspawn.machine.node import LabNode
 from sandbox.nspawn.network.bridges import interface, mac
 from sandbox.nspawn.site import CLOUD, INTERNET, ONPREM, Machine, instance, plan
 
@@ -48,7 +48,7 @@ def test_addresses_are_fixed_and_interfaces_fit_the_kernel() -> None:
 
 
 def test_gpus_are_device_nodes_that_come_back_at_each_boot() -> None:
-    node = Node("n", (), gpus=2)
+    node = LabNode("n", (), gpus=2)
     assert hardware.device_nodes(node).splitlines() == [
         "c /dev/nvidia0 0666 root root - 195:0",
         "c /dev/nvidia1 0666 root root - 195:1",

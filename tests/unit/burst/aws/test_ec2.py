@@ -15,7 +15,7 @@ from landbridge.burst.config.config import BurstConfig
 from landbridge.burst.model import BurstPolicy, Offering
 from landbridge.burst.model.errors import AwsError, ErrorKind
 from landbridge.hostlist import compress
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.burst.launches import TAGS, attempt
 
 
@@ -33,7 +33,7 @@ def failing(call: Callable[[], Any]) -> AwsError:
     return caught.value
 
 
-def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+def test_nodes_are_named_by_the_launch_alone(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     before = time.time()
     # Given as Slurm gave them; the tag's order is the one that counts.
     outcome = shell.run(attempt("p5-10", "p5-2", "p5-3"), offering, TAGS, True)
@@ -52,14 +52,14 @@ def test_nodes_are_named_by_the_launch_alone(cloud: Cloud, shell: Ec2, offering:
     )
 
 
-def test_the_same_attempt_again_starts_nothing_more(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+def test_the_same_attempt_again_starts_nothing_more(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     first = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True)
     assert shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True) == first
     assert len(cloud.control()["instances"]) == 2
 
 
 def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the_answer(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
 ) -> None:
@@ -70,7 +70,9 @@ def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the
     assert len(cloud.control()["instances"]) == 1
 
 
-def test_a_whole_is_all_or_nothing_and_is_not_tried_again(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+def test_a_whole_is_all_or_nothing_and_is_not_tried_again(
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering
+) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
     problem = failing(lambda: shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, True))
     assert (problem.code, problem.kind) == ("InsufficientInstanceCapacity", ErrorKind.CAPACITY)
@@ -78,7 +80,7 @@ def test_a_whole_is_all_or_nothing_and_is_not_tried_again(cloud: Cloud, shell: E
     assert cloud.control()["calls"]["RunInstances"] == 1 and cloud.control()["instances"] == []
 
 
-def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+def test_singles_get_what_there_is(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
     outcome = shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, False)
     assert set(outcome.instances) == {"p5-1", "p5-2"}
@@ -86,7 +88,7 @@ def test_singles_get_what_there_is(cloud: Cloud, shell: Ec2, offering: Offering)
 
 @pytest.mark.parametrize("after", [False, True])
 def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
     slept: list[float],
@@ -99,7 +101,7 @@ def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
 
 
 def test_a_busy_ec2_is_asked_again_a_few_times(
-    cloud: Cloud, shell: Ec2, offering: Offering, slept: list[float]
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering, slept: list[float]
 ) -> None:
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
     assert shell.run(attempt("p5-1"), offering, TAGS, True).instances
@@ -110,7 +112,7 @@ def test_a_busy_ec2_is_asked_again_a_few_times(
 
 @pytest.mark.parametrize("code", ["UnauthorizedOperation", "VcpuLimitExceeded", "InvalidLaunchTemplateId.NotFound"])
 def test_what_a_wait_does_not_mend_is_not_tried_again(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
     slept: list[float],
@@ -121,14 +123,16 @@ def test_what_a_wait_does_not_mend_is_not_tried_again(
     assert slept == []
 
 
-def test_no_network_is_an_error_with_a_kind(cloud: Cloud, offering: Offering, slept: list[float]) -> None:
+def test_no_network_is_an_error_with_a_kind(cloud: EmulatorProcess, offering: Offering, slept: list[float]) -> None:
     policy = BurstPolicy("sandbox", "us-east-1", {}, {})
     nowhere = Ec2(BurstConfig(policy, "http://127.0.0.1:9", str(cloud.launch_credentials)))
     assert failing(nowhere.view).kind is ErrorKind.NETWORK
     assert failing(lambda: nowhere.run(attempt("p5-1"), offering, TAGS, True)).kind is ErrorKind.NETWORK
 
 
-def test_a_file_without_keys_is_configuration(cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_keys_is_configuration(
+    cloud: EmulatorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     empty = tmp_path / "empty"
     empty.write_text("[default]\n")
@@ -136,7 +140,7 @@ def test_a_file_without_keys_is_configuration(cloud: Cloud, tmp_path: Path, monk
     assert failing(none.view).kind is ErrorKind.CONFIGURATION
 
 
-def test_two_profiles_launch_and_end(cloud: Cloud, offering: Offering, tmp_path: Path) -> None:
+def test_two_profiles_launch_and_end(cloud: EmulatorProcess, offering: Offering, tmp_path: Path) -> None:
     keys = cloud.launch_credentials.read_text()
     both = tmp_path / "both"
     both.write_text(keys + "\n[terminate]\naws_access_key_id = AKIANOBODY0000000000\naws_secret_access_key = x\n")
@@ -147,7 +151,7 @@ def test_two_profiles_launch_and_end(cloud: Cloud, offering: Offering, tmp_path:
 
 
 def test_the_view_has_all_pages_and_nothing_of_others(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
     ec2: Any,
@@ -174,7 +178,7 @@ def test_the_view_has_all_pages_and_nothing_of_others(
 
 
 def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
 ) -> None:
@@ -188,7 +192,7 @@ def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
     assert {one["state"] for one in cloud.control()["instances"]} == {"terminated"}
 
 
-def test_two_clients_need_little_memory(cloud: Cloud) -> None:
+def test_two_clients_need_little_memory(cloud: EmulatorProcess) -> None:
     program = (
         "from landbridge.burst.aws.client import clients\n"
         f"clients('us-east-1', {cloud.endpoint!r}, {str(cloud.launch_credentials)!r}, ('default', 'terminate'))\n"

@@ -12,7 +12,7 @@ from landbridge.burst.aws.instances import lease, lease_text, node_of
 from landbridge.burst.aws.instances_xml import FIELDS, read
 from landbridge.burst.model import Offering
 from landbridge.hostlist import compress
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.burst.launches import TAGS, attempt
 
 
@@ -35,7 +35,7 @@ def test_a_lease_that_cannot_be_read_is_none(text: str) -> None:
     assert lease(text) is None
 
 
-def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2, offering: Offering) -> None:
+def test_of_an_answer_only_what_is_read_becomes_values(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
     (client,) = clients("us-east-1", cloud.endpoint, str(cloud.launch_credentials), ("default",))
     answer: Any = client.describe_instances()
@@ -45,7 +45,7 @@ def test_of_an_answer_only_what_is_read_becomes_values(cloud: Cloud, shell: Ec2,
     }
 
 
-def test_what_is_read_is_what_botocore_reads(cloud: Cloud, ec2: Any, shell: Ec2, offering: Offering) -> None:
+def test_what_is_read_is_what_botocore_reads(cloud: EmulatorProcess, ec2: Any, shell: Ec2, offering: Offering) -> None:
     shell.run(attempt("p5-1", "p5-2"), offering, {**TAGS, "a": "<&> ü 'x'"}, True)
     bodies: list[bytes] = []
     ec2.meta.events.register(

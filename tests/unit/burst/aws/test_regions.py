@@ -18,7 +18,7 @@ from landbridge.burst.model import (
     PoolPolicy,
 )
 from landbridge.burst.model.errors import AwsError
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import IMAGE, Stack, client_of
 from tests.unit.burst import launches
 from tests.unit.burst.situations import NOW, instance, offering
@@ -161,7 +161,7 @@ def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Ec
 
 
 @pytest.fixture
-def ohio(cloud: Cloud) -> Stack:
+def ohio(cloud: EmulatorProcess) -> Stack:
     """What the tests' Pulumi would have made in us-east-2."""
     own = client_of(cloud, "ec2", region="us-east-2")
     vpc = own.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
@@ -176,7 +176,9 @@ def ohio(cloud: Cloud) -> Stack:
     return Stack(vpc, (subnets[0], subnets[1]), group, made["LaunchTemplate"]["LaunchTemplateId"])
 
 
-def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(cloud: Cloud, stack: Stack, ohio: Stack) -> None:
+def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(
+    cloud: EmulatorProcess, stack: Stack, ohio: Stack
+) -> None:
     home = launches.offering(stack.subnets[0], stack.template, stack.group)
     away = replace(
         launches.offering(ohio.subnets[0], ohio.template, ohio.group),

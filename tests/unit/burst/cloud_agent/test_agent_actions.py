@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.cloud_agent.cloud_node import LIMITS, agent, spot_instance
 
@@ -53,7 +53,7 @@ def on_instance(instance: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_spot_node_leaves_in_order(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     instance: dict[str, Any],
     on_instance: None,
     told: Callable[[], list[str]],

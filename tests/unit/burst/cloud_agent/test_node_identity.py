@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.cloud_agent.cloud_node import identity, spot_instance
 
 
 def test_a_node_takes_its_place_in_the_list_of_its_launch(
-    cloud: Cloud,
+    cloud: EmulatorProcess,
     ec2: Any,
     stack: Stack,
     monkeypatch: pytest.MonkeyPatch,

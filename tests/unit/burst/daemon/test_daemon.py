@@ -7,13 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from landbridge.burst.journal.store import Store
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.embedded.slurm import SimulatedSlurm
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.burst.service import emulator, gone, instances, offering, records, start, submit  # noqa: F401
 
 
-def test_second_job_bursts_while_the_first_holds_the_site(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_second_job_bursts_while_the_first_holds_the_site(
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
+) -> None:
     slurm = start(suspend_time=1)
     first = submit(slurm, 2, "sleep 4; echo $SLURMD_NODENAME", partition="gpu")
     second = submit(slurm, 2, "echo $SLURM_PROCID $SLURM_NTASKS $SLURMD_NODENAME", partition="gpu")
@@ -35,7 +37,9 @@ def test_second_job_bursts_while_the_first_holds_the_site(cloud: Cloud, start: C
     assert [record.jobs for record in records(slurm, "launched", second)] == [(second.id,)]
 
 
-def test_an_order_that_no_daemon_saw_is_done_by_the_next(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_an_order_that_no_daemon_saw_is_done_by_the_next(
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
+) -> None:
     slurm = start()
     slurm.daemon.kill()
     slurm.daemon.wait()
@@ -47,7 +51,7 @@ def test_an_order_that_no_daemon_saw_is_done_by_the_next(cloud: Cloud, start: Ca
 
 
 def test_drought_requeues_at_once_and_the_job_runs_when_there_is_capacity(
-    cloud: Cloud, start: Callable[..., SimulatedSlurm]
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start(suspend_time=5)
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 0})
@@ -67,7 +71,7 @@ def test_drought_requeues_at_once_and_the_job_runs_when_there_is_capacity(
     assert {found[0]["zone"] for found in instances(cloud).values()} == {"us-east-1a"}
 
 
-def test_lost_instance_requeues_its_job(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_lost_instance_requeues_its_job(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start()
     job = submit(slurm, 1, "[ $SLURM_RESTART_COUNT = 1 ] || sleep 60")
     slurm.wait_for(lambda: job.state == "RUNNING", 30, "not running")
@@ -76,7 +80,7 @@ def test_lost_instance_requeues_its_job(cloud: Cloud, start: Callable[..., Simul
     assert job.restarts == 1
 
 
-def test_node_that_never_comes_is_given_up(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_node_that_never_comes_is_given_up(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     cloud.control(boot=600)
     slurm = start(resume_timeout=6)
     job = submit(slurm)
@@ -88,7 +92,7 @@ def test_node_that_never_comes_is_given_up(cloud: Cloud, start: Callable[..., Si
     assert instances(cloud) == {}
 
 
-def test_restricted_data_stays_here(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_restricted_data_stays_here(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start()
     jobs = [submit(slurm, account=account) for account in ("patients", "nobody", "")]
     slurm.wait_for(lambda: all(job.restarts for job in jobs), 40, "not refused")
@@ -96,7 +100,7 @@ def test_restricted_data_stays_here(cloud: Cloud, start: Callable[..., Simulated
     assert "RunInstances" not in cloud.control()["calls"]
 
 
-def test_power_up_without_a_job(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_power_up_without_a_job(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start()
     slurm.power_up(["p5-3", "p5-4"])
     slurm.wait_for(lambda: slurm.nodes["p5-3"].up and slurm.nodes["p5-4"].up, 30, "not up")
@@ -104,7 +108,7 @@ def test_power_up_without_a_job(cloud: Cloud, start: Callable[..., SimulatedSlur
     assert "landbridge:job" not in instances(cloud)["p5-3"][0]["tags"]
 
 
-def test_partial_batch_keeps_what_it_got(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_partial_batch_keeps_what_it_got(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start({"insufficient_capacity_seconds": [600, 1200]})
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 1})
     jobs = [submit(slurm) for _ in range(3)]
@@ -115,7 +119,7 @@ def test_partial_batch_keeps_what_it_got(cloud: Cloud, start: Callable[..., Simu
 
 
 def test_quota_goes_on_to_the_next_place_and_throttling_is_waited_out(
-    cloud: Cloud, start: Callable[..., SimulatedSlurm]
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
@@ -126,7 +130,7 @@ def test_quota_goes_on_to_the_next_place_and_throttling_is_waited_out(
     assert slurm.wait(job, 40).state == "COMPLETED"
 
 
-def test_settings_that_are_wrong_open_the_breaker(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_settings_that_are_wrong_open_the_breaker(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start()
     cloud.control(faults={"RunInstances": {"code": "UnauthorizedOperation", "status": 403}})
     job = submit(slurm, 2)
@@ -140,7 +144,7 @@ def test_settings_that_are_wrong_open_the_breaker(cloud: Cloud, start: Callable[
 
 @pytest.mark.parametrize("after", [0.05, 0.6, 1.3])
 def test_killed_during_a_launch_it_launches_once(
-    cloud: Cloud, start: Callable[..., SimulatedSlurm], after: float
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm], after: float
 ) -> None:
     slurm = start()
     slurm.wait_for(lambda: (slurm.directory / "burst.db").exists(), 20, "not started")
@@ -158,7 +162,7 @@ def test_killed_during_a_launch_it_launches_once(
     assert len(cloud.control()["instances"]) == 2
 
 
-def test_a_lost_journal_loses_no_instance(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_a_lost_journal_loses_no_instance(cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]) -> None:
     slurm = start(suspend_time=2)
     job = submit(slurm, 2, "sleep 6")
     slurm.wait_for(lambda: job.state == "RUNNING", 40, "not running")

@@ -21,7 +21,7 @@ from landbridge.burst.model import (
     Terminate,
 )
 from landbridge.burst.slurm import slurm
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 
 TYPE = "p5.48xlarge/use1-az4"
 
@@ -65,12 +65,14 @@ def first(config: BurstConfig) -> Offering:
     return config.policy.pools["p5"].offerings[0]
 
 
-def alive(cloud: Cloud) -> int:
+def alive(cloud: EmulatorProcess) -> int:
     return sum(one["state"] in ("pending", "running") for one in cloud.control()["instances"])
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2, workers: int) -> None:
+def test_all_calls_of_a_gang_are_one_outcome(
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, workers: int
+) -> None:
     outcome = perform(launch(first(config)), shell, slurm, workers)
     assert (outcome.code, set(outcome.instances), set(outcome.addresses)) == (
         "",
@@ -81,7 +83,7 @@ def test_all_calls_of_a_gang_are_one_outcome(cloud: Cloud, config: BurstConfig, 
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_where_one_call_is_refused_nothing_of_the_gang_stays(
-    cloud: Cloud, config: BurstConfig, shell: Ec2, workers: int
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, workers: int
 ) -> None:
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config)), shell, slurm, workers)
@@ -91,7 +93,7 @@ def test_where_one_call_is_refused_nothing_of_the_gang_stays(
     assert (record.event, record.jobs, record.code, record.usd) == ("not-launched", (7,), outcome.code, 10.0)
 
 
-def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
+def test_what_could_not_be_undone_is_in_the_outcome(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": {"code": "UnauthorizedOperation", "status": 403}})
     outcome = perform(launch(first(config)), shell, slurm, 1)
     assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
@@ -99,7 +101,7 @@ def test_what_could_not_be_undone_is_in_the_outcome(cloud: Cloud, config: BurstC
 
 
 def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
-    cloud: Cloud, config: BurstConfig, shell: Ec2
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
 ) -> None:
     assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
     before = {one["id"] for one in cloud.control()["instances"]}
@@ -111,7 +113,9 @@ def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
     assert {one["id"] for one in cloud.control()["instances"]} == before
 
 
-def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
+def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
+) -> None:
     cloud.control(
         faults={
             "RunInstances": [
@@ -123,14 +127,16 @@ def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(cloud: Cloud, c
     assert perform(launch(first(config)), shell, slurm, 1).code == "VcpuLimitExceeded"
 
 
-def test_a_batch_keeps_what_it_got(cloud: Cloud, config: BurstConfig, shell: Ec2) -> None:
+def test_a_batch_keeps_what_it_got(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config), whole=False), shell, slurm, 1)
     assert len(outcome.instances) == 3 == alive(cloud)
     cloud.control(wipe=True)
 
 
-def test_what_cannot_be_done_is_an_outcome(cloud: Cloud, config: BurstConfig, shell: Ec2, monkeypatch: Any) -> None:
+def test_what_cannot_be_done_is_an_outcome(
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, monkeypatch: Any
+) -> None:
     cloud.control(
         faults={
             "TerminateInstances": {"code": "UnauthorizedOperation", "status": 403},

@@ -31,7 +31,7 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from sandbox.aws_emulator.process import Cloud, running
+from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.unit.aws_emulator.conftest import Stack, build, client_of
 
 JOBS = count(7)
@@ -109,7 +109,7 @@ class Counted:
 class Site:
     """The emulated AWS with a network, and two controllers' hands: one for the child, one for who comes after."""
 
-    cloud: Cloud
+    cloud: EmulatorProcess
     stack: Stack
     config: BurstConfig
     child: Ec2

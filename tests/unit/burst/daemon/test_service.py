@@ -15,7 +15,7 @@ from typing import Any
 
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
-from sandbox.aws_emulator.process import Cloud
+from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
 from tests.unit.aws_emulator.conftest import client_of
@@ -29,7 +29,9 @@ def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_one_daemon_on_a_host_and_it_ends_when_asked(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_one_daemon_on_a_host_and_it_ends_when_asked(
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
+) -> None:
     slurm = start()
     slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
     second = program(slurm)
@@ -40,7 +42,9 @@ def test_one_daemon_on_a_host_and_it_ends_when_asked(cloud: Cloud, start: Callab
     assert program(slurm, "--once").returncode == 0
 
 
-def test_settings_are_read_again_and_bad_ones_refused(cloud: Cloud, start: Callable[..., SimulatedSlurm]) -> None:
+def test_settings_are_read_again_and_bad_ones_refused(
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
+) -> None:
     slurm = start()
     slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
     path = slurm.directory / "burst.json"
@@ -61,7 +65,9 @@ def test_settings_that_cannot_be_used_end_it(tmp_path: Path) -> None:
     assert done.returncode == 1 and "cluster: text is expected" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_without_slurm_it_stands_by_and_launches_nothing(cloud: Cloud, burst: dict[str, Any], tmp_path: Path) -> None:
+def test_without_slurm_it_stands_by_and_launches_nothing(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
+) -> None:
     path = tmp_path / "burst.json"
     path.write_text(json.dumps({**burst, "state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}))
     Store(tmp_path / "burst.db").append("resume", ["p5-1"], {1: ("p5-1",)}, time.time())
@@ -82,7 +88,7 @@ esac
 
 
 def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
-    cloud: Cloud, burst: dict[str, Any], tmp_path: Path
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
 ) -> None:
     for name in ("scontrol", "sinfo", "squeue"):
         (tmp_path / name).write_text(SLURM.format(folder=tmp_path))
@@ -128,7 +134,7 @@ def memory(pid: int) -> float:
 
 
 def test_it_stays_small_and_tells_prometheus(
-    cloud: Cloud, burst: dict[str, Any], start: Callable[..., SimulatedSlurm]
+    cloud: EmulatorProcess, burst: dict[str, Any], start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
     slurm.daemon.terminate()
@@ -148,7 +154,7 @@ def test_it_stays_small_and_tells_prometheus(
     assert memory(daemon.pid) < 60
 
 
-def test_key_is_published_once(cloud: Cloud, burst: dict[str, Any], tmp_path: Path) -> None:
+def test_key_is_published_once(cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "burst.json").write_text(json.dumps(burst))
     client_of(cloud, "secretsmanager").create_secret(Name="sandbox/slurm-key")
 

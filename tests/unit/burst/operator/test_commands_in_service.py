@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.aws_emulator.process import Cloud, running
-from sandbox.embedded.slurm import Node, SimulatedSlurm, socket_path
+from sandbox.aws_emulator.process import EmulatorProcess, running
+from sandbox.embedded.slurm import EmbeddedNode, SimulatedSlurm, socket_path
 
 DRAINED = "p5: no node is started any more; its running nodes stay as long as Slurm uses them\n"
 SHORT = {"insufficient_capacity_seconds": [1, 2], "settle_seconds": 5, "orphan_seconds": 5}
@@ -25,7 +25,7 @@ def offering(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
     node = f"{sys.executable} -m sandbox.embedded.node {socket_path(offering)}"
     options = ["--imds", "127.0.0.1:0", "--require-credentials", "--boot-delay", "0", "--launcher", "process"]
     with running(tmp_path_factory.mktemp("cloud"), "--with-parent", *options, "--process-command", node) as cloud:
@@ -35,7 +35,7 @@ def emulator(offering: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def slurm(offering: Path, burst: dict[str, Any]) -> Iterator[SimulatedSlurm]:
     shutil.rmtree(offering)
-    nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
+    nodes = [*EmbeddedNode.many("dgx[01-02]", gpus=8), *EmbeddedNode.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
     with SimulatedSlurm(offering, nodes, burst_config={**burst, **SHORT}, suspend_time=2) as found:
         found.wait_for(lambda: (found.directory / "burst.db").exists(), 30, "the daemon made no journal")
         yield found
@@ -75,7 +75,7 @@ def data(answer: tuple[int, str]) -> Any:
 
 
 def test_a_drained_pool_refuses_and_says_why_until_it_is_undrained(
-    cloud: Cloud, slurm: SimulatedSlurm, landbridge: Command
+    cloud: EmulatorProcess, slurm: SimulatedSlurm, landbridge: Command
 ) -> None:
     assert landbridge("drain", "p5", "--why", "a new image") == (0, DRAINED)
     job = slurm.submit(nodes=2, script="sleep 4", partition="p5", account="vision")
@@ -106,7 +106,7 @@ def test_a_restricted_job_and_a_stranger(slurm: SimulatedSlurm, landbridge: Comm
     assert landbridge("why", "4711")[0] == 1
 
 
-def test_a_doctor_finds_what_is_broken(cloud: Cloud, slurm: SimulatedSlurm, landbridge: Command) -> None:
+def test_a_doctor_finds_what_is_broken(cloud: EmulatorProcess, slurm: SimulatedSlurm, landbridge: Command) -> None:
     slurm.wait_for(lambda: landbridge("doctor")[0] == 0, 30, "a controller in service is well")
     assert "nothing is wrong" in landbridge("doctor")[1]
     cloud.control(faults={"DescribeInstances": {"code": "UnauthorizedOperation", "status": 403}})
