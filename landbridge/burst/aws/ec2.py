@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.aws.client import clients
-from landbridge.burst.aws.instances import LEASE, POOL, TOKEN, instance_of, launch_outcome, lease_text
+from landbridge.burst.aws.instances import instance_of, launch_outcome
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
 from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError, facts
+from landbridge.tags import CLUSTER, LAUNCH, LEASE_EXPIRES, POOL
+from landbridge.timestamps import iso
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.client import EC2Client
@@ -73,7 +75,7 @@ class Ec2:
 
     def renew(self, ids: Iterable[str], until: float) -> None:
         """Move the lease of instances; those that are gone need none."""
-        tags: Any = [{"Key": LEASE, "Value": lease_text(until)}]
+        tags: Any = [{"Key": LEASE_EXPIRES, "Value": iso(until)}]
         for part in _parts(ids, "tag"):
             _present(part, lambda some: self._client.create_tags(Resources=some, Tags=tags))
 
@@ -81,8 +83,8 @@ class Ec2:
         """Volumes and interfaces that a launch of this cluster made and no instance has."""
         query: Any = {
             "Filters": [
-                {"Name": "tag:landbridge:cluster", "Values": [self._cluster]},
-                {"Name": "tag-key", "Values": [TOKEN]},
+                {"Name": f"tag:{CLUSTER}", "Values": [self._cluster]},
+                {"Name": "tag-key", "Values": [LAUNCH]},
                 {"Name": "status", "Values": ["available"]},
             ],
             "MaxResults": facts()["calls"]["describe"],
@@ -107,7 +109,7 @@ class Ec2:
 
     def _describe(self, *filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Instances as EC2 describes them, one page in memory at a time."""
-        own = {"Name": "tag:landbridge:cluster", "Values": [self._cluster]}
+        own = {"Name": f"tag:{CLUSTER}", "Values": [self._cluster]}
         query: dict[str, Any] = {"Filters": [own, *filters], "MaxResults": facts()["calls"]["describe"]}
         while True:
             page: Any = _repeat(lambda: self._client.describe_instances(**query))
@@ -119,7 +121,7 @@ class Ec2:
 
 def _leftover(kind: UnattachedKind, id: str, raw: Iterable[Mapping[str, Any]]) -> UnattachedResource:
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw}
-    return UnattachedResource(kind, id, tags.get(POOL, ""), tags.get(TOKEN, ""))
+    return UnattachedResource(kind, id, tags.get(POOL, ""), tags.get(LAUNCH, ""))
 
 
 def _present(ids: list[str], call: Callable[[list[str]], Any]) -> None:

@@ -1,20 +1,19 @@
-"""Instances as EC2 describes them, and what their tags say: whose they are, which node, until when. Pure."""
+"""EC2 instances: values from DescribeInstances and from their tags (cluster, node, lease). Pure."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Market
 from landbridge.hostlist import HostlistError, expand
+from landbridge.tags import ACCOUNT, JOB, LAUNCH, LEASE_EXPIRES, NODE, NODES, POOL
+from landbridge.timestamps import parse_iso
 
-CLUSTER, POOL, NODE, NODES = "landbridge:cluster", "landbridge:pool", "landbridge:node", "landbridge:nodes"
-JOB, ACCOUNT, TOKEN, LEASE = "landbridge:job", "landbridge:account", "landbridge:launch", "landbridge:lease-expires"
 _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-block"}
 
 
 def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
-    """An instance of DescribeInstances; its name is what `named` finds. `region`: where it is not the policy's own."""
+    """Return an instance of DescribeInstances. `region`: where it is not the policy's own."""
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags", [])}
     return CloudInstance(
         id=raw["InstanceId"],
@@ -26,16 +25,16 @@ def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
         market=_MARKETS.get(raw.get("InstanceLifecycle") or "", "on-demand"),
         launched=raw["LaunchTime"].timestamp(),
         pool=tags.get(POOL, ""),
-        token=tags.get(TOKEN, ""),
+        token=tags.get(LAUNCH, ""),
         jobs=tuple(int(job) for job in tags.get(JOB, "").split(",") if job.isdigit()),
         account=tags.get(ACCOUNT, ""),
-        lease=lease(tags.get(LEASE, "")),
+        lease=parse_iso(tags.get(LEASE_EXPIRES, "")),
         region=region,
     )
 
 
 def node_of(tags: Mapping[str, str], index: int) -> str:
-    """The node that an instance is: its own tag, else its place in the list of its launch; empty where neither says."""
+    """Return the node of an instance: its own tag, else its position in the host list of its launch; else empty text."""
     if tags.get(NODE):
         return tags[NODE]
     nodes = _nodes(tags.get(NODES, ""))
@@ -51,24 +50,10 @@ def _nodes(text: str) -> tuple[str, ...]:
 
 
 def launch_outcome(raw: Iterable[Mapping[str, Any]], attempt: Attempt) -> ActionOutcome:
-    """The answer to a launch call: which node got which instance, and its address."""
-    found = [instance_of(one) for one in raw]
-    mine = [one for one in found if one.node in attempt.nodes]
+    """Return the outcome of a launch call: instance and address by node."""
+    instances = [instance_of(instance) for instance in raw]
+    launched = [instance for instance in instances if instance.node in attempt.nodes]
     return ActionOutcome(
-        instances={one.node: one.id for one in mine},
-        addresses={one.node: one.address for one in mine if one.address},
+        instances={instance.node: instance.id for instance in launched},
+        addresses={instance.node: instance.address for instance in launched if instance.address},
     )
-
-
-def lease(text: str) -> float | None:
-    """The moment in a tag; None where there is none that can be read."""
-    try:
-        found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def lease_text(until: float) -> str:
-    """The tag for a moment."""
-    return datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from landbridge.burst.aws.instances import ACCOUNT, LEASE, NODES, POOL, TOKEN, lease_text
 from landbridge.burst.model import Attempt, Offering
 from landbridge.burst.model.errors import facts
 from landbridge.hostlist import compress
+from landbridge.tags import ACCOUNT, LAUNCH, LEASE_EXPIRES, NODES, POOL
+from landbridge.timestamps import iso
 
 #: What a launch makes that can be tagged, so that nothing of it is nobody's.
 TAGGED_RESOURCE_TYPES = ("instance", "volume", "network-interface")
@@ -46,8 +47,8 @@ def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], w
 def launch_tags(attempt: Attempt, tags: Mapping[str, str]) -> dict[str, str]:
     """Tags of one call: the gang's, and what names its instances and finds them again."""
     most = int(facts()["calls"]["tag_value"])
-    known = {POOL: attempt.pool, ACCOUNT: attempt.account, LEASE: lease_text(attempt.lease)}
-    own = {NODES: compress(attempt.nodes), TOKEN: attempt.token}
+    known = {POOL: attempt.pool, ACCOUNT: attempt.account, LEASE_EXPIRES: iso(attempt.lease)}
+    own = {NODES: compress(attempt.nodes), LAUNCH: attempt.token}
     if len(own[NODES]) > most:
         raise ValueError(f"{len(attempt.nodes)} nodes of {attempt.gang} do not fit into a tag: {own[NODES]}")
     return {key: value[:most] for key, value in {**known, **tags, **own}.items() if value}

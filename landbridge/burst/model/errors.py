@@ -1,4 +1,4 @@
-"""What went wrong in AWS, by what has to be done about it. The codes are in facts.json."""
+"""Errors of AWS calls, classified by the reaction that they need. The codes are in facts.json."""
 
 import json
 from enum import StrEnum
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class ErrorKind(StrEnum):
-    """What a failed call asks for.
+    """Reaction to a failed call.
 
-    `capacity` and `quota`: another offering. `throttle`: the same later. `network`: the same again, as nobody knows whether the
-    call did its work. `configuration`: a person. The last is what an unknown code is, too, and IdempotentParameterMismatch:
-    the offering has changed between a call and its repetition, so repeating it cannot help, and what the first call may have
-    launched is found by its token (Ec2.run looks before it gives up).
+    `capacity` and `quota`: try another offering. `throttle`: repeat later. `network`: repeat, as the result of the call is
+    unknown. `configuration`: an operator has to act; also for an unknown code and for IdempotentParameterMismatch: the
+    offering has changed between a call and its repetition, so a repetition cannot help, and the instances of the first call
+    are found by their token (Ec2.run describes them first).
     """
 
     CAPACITY = "capacity"
@@ -25,9 +25,14 @@ class ErrorKind(StrEnum):
 
 @cache
 def facts() -> dict[str, Any]:
-    """facts.json."""
-    found: dict[str, Any] = json.loads(files("landbridge.burst").joinpath("facts.json").read_text(encoding="utf-8"))
-    return found
+    """Return the facts of facts.json."""
+    content: dict[str, Any] = json.loads(files("landbridge.burst").joinpath("facts.json").read_text(encoding="utf-8"))
+    return content
+
+
+def max_tag_value() -> int:
+    """Return the maximum length of a tag's value in EC2."""
+    return int(facts()["calls"]["tag_value"])
 
 
 @cache
@@ -43,7 +48,7 @@ def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
 
 
 def classify(code: str) -> ErrorKind:
-    """The kind of an AWS error code or a botocore exception's name; what is not known needs a person."""
+    """Return the kind of an AWS error code or a botocore exception's name; an unknown one is `configuration`."""
     whole, beginnings = _kinds()
     if code in whole:
         return whole[code]
@@ -51,7 +56,7 @@ def classify(code: str) -> ErrorKind:
 
 
 class AwsError(Exception):
-    """An AWS call that failed, after its repetitions."""
+    """AWS call that failed, after its repetitions."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -59,4 +64,5 @@ class AwsError(Exception):
 
     @property
     def kind(self) -> ErrorKind:
+        """The reaction that the error needs."""
         return classify(self.code)

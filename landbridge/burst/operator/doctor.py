@@ -19,10 +19,11 @@ from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.journal.database import connect
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model.errors import ErrorKind, classify, facts
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.findings import Finding, Severity
+from landbridge.tags import CLUSTER
+from landbridge.timestamps import iso
 
 SERVICE = "landbridge-burst.service"
 #: How long ago the last pass of a daemon that lives can have ended: two intervals, and a long pass.
@@ -137,7 +138,7 @@ def aws(config: BurstConfig, now: float) -> Iterator[Finding]:
 def _region(config: BurstConfig, region: str) -> Iterator[Finding]:
     try:
         client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
-        own = {"Name": "tag:landbridge:cluster", "Values": [config.policy.cluster]}
+        own = {"Name": f"tag:{CLUSTER}", "Values": [config.policy.cluster]}
         began = time.time()
         answer = client.describe_instances(Filters=[own], MaxResults=5)  # type: ignore[list-item]
         took = time.time() - began

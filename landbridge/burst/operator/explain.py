@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from landbridge.burst.model import BurstPolicy, DecisionRecord, SlurmJob, State
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.promote import reason_to_promote
+from landbridge.timestamps import iso
 
 #: What a person can do about each way of not being served.
 ADVICE = {

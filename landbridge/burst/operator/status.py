@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmNode, State
-from landbridge.burst.model.timestamps import iso, month_of
 from landbridge.burst.reconcile.node_states import is_down, is_powered_down
+from landbridge.timestamps import iso, month_of
 
 
 @dataclass(frozen=True, slots=True)

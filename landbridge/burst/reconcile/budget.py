@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, State
-from landbridge.burst.model.timestamps import month_of, month_start
+from landbridge.timestamps import month_of, month_start
 
 
 @dataclass(slots=True)

@@ -24,10 +24,10 @@ from landbridge.burst.model import (
     State,
     Terminate,
 )
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
 from landbridge.burst.reconcile.observed import Observed, token_of
+from landbridge.timestamps import iso
 
 #: After a longer pause between two passes the controller was stopped or a clock jumped: observations did not last meanwhile.
 MAX_SECONDS_BETWEEN_PASSES = 30.0

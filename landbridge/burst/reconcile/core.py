@@ -14,7 +14,6 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import garbage_collection, leases, registration, residency
 from landbridge.burst.reconcile.attempts import account_for_instances, without_finished_attempts
 from landbridge.burst.reconcile.budget import Ledger, roll_over_month
@@ -25,6 +24,7 @@ from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
 from landbridge.burst.reconcile.provisioning import Provisioning
+from landbridge.timestamps import iso
 
 #: A node whose job has gone is given up after being seen so for that long.
 JOBLESS_NODE_SECONDS = 10.0

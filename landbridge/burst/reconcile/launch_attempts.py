@@ -1,17 +1,17 @@
-"""The calls of one launch, written down before they are made: everything in them comes from the attempt, so that the very
-same call can be made again."""
+"""Attempts of one launch, written in the journal before their calls: all parameters come from the attempt, so that the same
+call can be repeated."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from landbridge.burst.model import Attempt, BurstPolicy, Gang, Offering, PoolPolicy
-from landbridge.burst.model.timestamps import iso
+from landbridge.burst.model.errors import max_tag_value
 from landbridge.burst.reconcile.budget import hold_usd
 from landbridge.burst.reconcile.leases import gang_lease
 from landbridge.burst.reconcile.residency import data_class_of
 from landbridge.burst.reconcile.tokens import client_token
 from landbridge.hostlist import compress, expand
-
-TAG_LENGTH = 256  # of a tag's value in EC2
+from landbridge.tags import ACCOUNT, CLUSTER, COST_CENTER, DATA_CLASS, JOB, LEASE_EXPIRES, NAME, POOL
+from landbridge.timestamps import iso
 
 
 def attempts_for(
@@ -23,9 +23,9 @@ def attempts_for(
     before: Mapping[tuple[str, ...], int],
     now: float,
 ) -> tuple[Attempt, ...]:
-    """One attempt for each of the parts that `split` made; `before`: how many each had at this offering in this start."""
+    """Return one attempt for each part of `split`; `before`: earlier attempts of a part at this offering in this start."""
     lease = gang_lease(gang, policy, pool, now)
-    # A start of a job is one occasion; nodes without a job have none but the moment.
+    # A start of a job is one occasion; for nodes without a job it is the time.
     occasion = f"{'.'.join(map(str, gang.restarts))}@{gang.started or 0:.0f}" if gang.jobs else f"@{now:.3f}"
     return tuple(
         Attempt(
@@ -48,7 +48,7 @@ def attempts_for(
 
 
 def split(nodes: Iterable[str], most: int) -> list[tuple[str, ...]]:
-    """Nodes in the order of their names, in parts that one call launches and one tag names."""
+    """Return the nodes in the order of their names, in parts that fit into one call and one tag value."""
     left = sorted(nodes, key=_natural)
     parts: list[tuple[str, ...]] = []
     at = 0
@@ -66,37 +66,37 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def _fitting(nodes: list[str]) -> int:
-    """How many of the first nodes one tag can name."""
-    if len(compress(nodes)) <= TAG_LENGTH:
+    """Return how many of the first nodes fit into one tag value."""
+    if len(compress(nodes)) <= max_tag_value():
         return len(nodes)
     low, high = 1, len(nodes) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if len(compress(nodes[:middle])) <= TAG_LENGTH else (low, middle - 1)
+        low, high = (middle, high) if len(compress(nodes[:middle])) <= max_tag_value() else (low, middle - 1)
     return low
 
 
 def tags_of(attempt: Attempt, policy: BurstPolicy) -> dict[str, str]:
-    """Tags of every instance of a launch. The call adds its own: landbridge:nodes and landbridge:launch."""
+    """Return the tags of every instance of a launch. The call adds its own: landbridge:nodes and landbridge:launch."""
     tags = {
-        "Name": f"{policy.cluster}-{attempt.pool}-{attempt.jobs[0] if attempt.jobs else 'warm'}"[:TAG_LENGTH],
-        "landbridge:cluster": policy.cluster,
-        "landbridge:pool": attempt.pool,
-        "landbridge:job": job_list(attempt.jobs),
-        "landbridge:lease-expires": iso(attempt.lease),
-        "landbridge:data-class": attempt.data_class,
-        "landbridge:cost-center": policy.cost_center,
-        "landbridge:account": attempt.account,
+        NAME: f"{policy.cluster}-{attempt.pool}-{attempt.jobs[0] if attempt.jobs else 'warm'}"[: max_tag_value()],
+        CLUSTER: policy.cluster,
+        POOL: attempt.pool,
+        JOB: job_list(attempt.jobs),
+        LEASE_EXPIRES: iso(attempt.lease),
+        DATA_CLASS: attempt.data_class,
+        COST_CENTER: policy.cost_center,
+        ACCOUNT: attempt.account,
     }
     return {key: value for key, value in tags.items() if value}
 
 
 def job_list(jobs: Sequence[int]) -> str:
-    """As many whole ids as a tag takes."""
+    """Return the first job ids, as many as fit into one tag value."""
     text = ""
     for job in jobs:
         longer = f"{text},{job}" if text else str(job)
-        if len(longer) > TAG_LENGTH:
+        if len(longer) > max_tag_value():
             break
         text = longer
     return text

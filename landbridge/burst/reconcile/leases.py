@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Gang, PoolPolicy, SlurmJob, SlurmNode
-from landbridge.burst.model.timestamps import minute_up
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.node_states import is_asked_to_power_down, is_not_responding, is_powering_up, is_up
 from landbridge.burst.reconcile.observed import Observed
+from landbridge.timestamps import round_up_to_minute
 
 CLOCK_SET_BACK_SECONDS = 3600.0  # seconds that a clock may have been set back by since a job was started
 RENEWAL_SHARE = 0.5  # of a lease without a fixed end: renewed when less than this is left
@@ -15,7 +15,7 @@ RENEWAL_SHARE = 0.5  # of a lease without a fixed end: renewed when less than th
 def lease_at_launch(policy: BurstPolicy, pool: PoolPolicy, minutes: int | None, now: float) -> float:
     """The first lease: boot, the job's limit and the grace; without a limit, a lease's length."""
     length = policy.lease_minutes if minutes is None else minutes + policy.grace_minutes
-    return minute_up(now + pool.boot_seconds + length * 60)
+    return round_up_to_minute(now + pool.boot_seconds + length * 60)
 
 
 def gang_lease(gang: Gang, policy: BurstPolicy, pool: PoolPolicy, now: float) -> float:
@@ -75,7 +75,7 @@ def _one(
     if lease >= until - slack:
         changes.schedule_pass(lease - slack if moving else None)
         return
-    target = minute_up(until)
+    target = round_up_to_minute(until)
     refusal = changes.extend(instance, target)
     if refusal is None:
         changes.renew(instance.id, target)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, Gang, Offering, PoolPolicy, State
 from landbridge.burst.model.errors import ErrorKind, classify
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from landbridge.burst.reconcile.leases import gang_lease
+from landbridge.timestamps import iso
 
 #: The code that is reported when no offering is left: the first of these that any offering was rejected for.
 _CODES_BY_PRIORITY = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")

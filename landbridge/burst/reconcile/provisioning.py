@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from landbridge.burst.model import Attempt, CircuitBreaker, Gang, Launch, ObservationKind, SlurmJob
-from landbridge.burst.model.timestamps import iso
 from landbridge.burst.reconcile import registration, residency
 from landbridge.burst.reconcile.attempts import is_forgettable
 from landbridge.burst.reconcile.budget import hold_of
@@ -16,6 +15,7 @@ from landbridge.burst.reconcile.launch_attempts import attempts_for, split, tags
 from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
 from landbridge.burst.reconcile.offerings import OfferingChoice, choose
+from landbridge.timestamps import iso
 
 #: A gang that is not launched by this part of ResumeTimeout is better tried again from the start.
 RESUME_TIMEOUT_SHARE = 0.5

@@ -158,8 +158,8 @@ def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]") -> None:
 
 
 def _line(record: "DecisionRecord") -> str:
-    from landbridge.burst.model.timestamps import iso
     from landbridge.hostlist import compress
+    from landbridge.timestamps import iso
 
     jobs = f"job {','.join(map(str, record.jobs))}" if record.jobs else ""
     money = f"{record.usd:,.2f} USD" if record.usd is not None else ""

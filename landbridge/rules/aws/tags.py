@@ -8,15 +8,9 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.args import tags
 from landbridge.plan.aws_limits.tags import form_faults, reserved_faults, tag_value_violations
 from landbridge.rules.registry import rule
+from landbridge.tags import OF_INSTANCES, PREFIX
 
-_OWN = "landbridge:"
 _LETTERS = "letters, digits, spaces and . : / = + - @ _"
-#: What the burst controller gives an instance in its launch (landbridge/burst/reconcile/launch_attempts.py and launch_call.py).
-_BURST = (
-    "Name",
-    *(f"landbridge:{word}" for word in ("pool", "nodes", "launch", "job", "account", "lease-expires", "data-class")),
-    "landbridge:cost-center",
-)
 
 
 @rule
@@ -29,8 +23,8 @@ def tag_reserved(environment: Environment) -> Iterator[Finding]:
         for key in written:
             for fault in reserved_faults(key):
                 yield Finding("tag-reserved", fault.message, (*path, key), "choose another key")
-            if key.casefold().startswith(_OWN):
-                message = f'the tag "{key}" begins with {_OWN}, by which the cluster knows what is its own'
+            if key.casefold().startswith(PREFIX):
+                message = f'the tag "{key}" begins with {PREFIX}, by which the cluster knows what is its own'
                 fix = (
                     "owner: and cost_center: are keys of the environment" if key.endswith(("owner", "center")) else None
                 )
@@ -62,7 +56,7 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
 
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
-    common = {*tags(environment, pool="x"), *_BURST}
+    common = {*tags(environment, pool="x"), *OF_INSTANCES}
     most = limits().tags.most
     if len(common) > most:
         message = f"{len(common)} tags on an instance, {len(common) - len(environment.aws.tags)} of them Landbridge's"

@@ -249,8 +249,8 @@ def _as_lambda(
 
 
 def test_the_tags_are_those_of_the_burst_controller() -> None:
-    from landbridge.burst.aws import instances
-    from landbridge.burst.aws.instances import lease_text
+    from landbridge import tags
+    from landbridge.timestamps import iso
 
-    assert (instances.CLUSTER, instances.POOL, instances.LEASE, instances.NODES) == (CLUSTER, POOL, LEASE, reaper.NODES)
-    assert reaper.lease(lease_text(NOW.timestamp())) == NOW
+    assert (tags.CLUSTER, tags.POOL, tags.LEASE_EXPIRES, tags.NODES) == (CLUSTER, POOL, LEASE, reaper.NODES)
+    assert reaper.lease(iso(NOW.timestamp())) == NOW

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from landbridge.burst.model.timestamps import month_of
 from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 from landbridge.simulation.replay import replay
 from landbridge.simulation.result import SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import Scenario
+from landbridge.timestamps import month_of
 from tests.unit.simulation.queues import START, scenario
 
 HOUR = 3600.0

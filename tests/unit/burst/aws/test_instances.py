@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.aws.instances import lease, lease_text, node_of
+from landbridge.burst.aws.instances import node_of
 from landbridge.burst.aws.instances_xml import FIELDS, read
 from landbridge.burst.model import Offering
 from landbridge.hostlist import compress
+from landbridge.timestamps import iso, parse_iso
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.burst.launches import TAGS, attempt
 
@@ -27,12 +28,12 @@ def test_every_node_has_one_index(numbers: set[int], data: st.DataObject) -> Non
 
 @given(st.integers(0, 4_000_000_000))
 def test_a_lease_is_read_as_it_was_written(until: int) -> None:
-    assert lease(lease_text(float(until))) == until
+    assert parse_iso(iso(float(until))) == until
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01T00:00:00Z"])
 def test_a_lease_that_cannot_be_read_is_none(text: str) -> None:
-    assert lease(text) is None
+    assert parse_iso(text) is None
 
 
 def test_of_an_answer_only_what_is_read_becomes_values(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:

@@ -22,11 +22,11 @@ from landbridge.burst.model import (
     SlurmNode,
     State,
 )
-from landbridge.burst.model.timestamps import month_of
 from landbridge.burst.operator import edits
 from landbridge.burst.operator.explain import ADVICE, explain_job
 from landbridge.burst.operator.status import account_spending, node_statuses, pool_statuses
 from landbridge.cli.main import build
+from landbridge.timestamps import month_of
 from tests.unit.burst.situations import BUSY, NOW, OFF, OFFERINGS, RISING, site
 
 MONTH = month_of(NOW)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.burst.model import ActionOutcome, BudgetHold, Down, Launch, State
-from landbridge.burst.model.timestamps import month_of, month_start
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
+from landbridge.timestamps import month_of, month_start
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

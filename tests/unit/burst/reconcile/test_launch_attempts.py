@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.reconcile.launch_attempts import TAG_LENGTH, job_list, split, tags_of
+from landbridge.burst.model.errors import max_tag_value
+from landbridge.burst.reconcile.launch_attempts import job_list, split, tags_of
 from landbridge.burst.reconcile.tokens import client_token
 from landbridge.hostlist import compress, expand
 from tests.unit.burst.situations import NOW, decide, ec2, job, only_launch, site, slurm
@@ -19,7 +20,7 @@ def test_every_node_is_in_one_call_and_its_index_in_the_tag_is_its_name(nodes, m
     assert sorted(node for part in parts for node in part) == sorted(nodes)
     for part in parts:
         tag = compress(part)
-        assert len(part) <= most and len(tag) <= TAG_LENGTH and tuple(expand(tag)) == part
+        assert len(part) <= most and len(tag) <= max_tag_value() and tuple(expand(tag)) == part
 
 
 def test_a_thousand_neighbours_are_two_calls():
@@ -51,7 +52,7 @@ def test_a_warm_node_is_called_so():
 def test_a_list_of_jobs_is_cut_between_ids(jobs):
     text = job_list(jobs)
     assert (
-        len(text) <= TAG_LENGTH
+        len(text) <= max_tag_value()
         and [int(word) for word in text.split(",") if word] == jobs[: len(text.split(",")) if text else 0]
     )
 

@@ -1,0 +1,26 @@
+"""Tag keys of the cluster's AWS resources. The Lambda function `guard/reaper.py` is one file and repeats three of them."""
+
+PREFIX = "landbridge:"
+
+NAME = "Name"
+CLUSTER = f"{PREFIX}cluster"
+OWNER = f"{PREFIX}owner"
+COST_CENTER = f"{PREFIX}cost-center"
+DATA_CLASS = f"{PREFIX}data-class"
+POOL = f"{PREFIX}pool"
+
+#: Host list of all nodes of a launch; an instance's launch index is its node's position.
+NODES = f"{PREFIX}nodes"
+#: Node of one instance, where that is not given by NODES.
+NODE = f"{PREFIX}node"
+#: ClientToken of the launch call.
+LAUNCH = f"{PREFIX}launch"
+#: Ids of the jobs that an instance was launched for.
+JOB = f"{PREFIX}job"
+#: Slurm account of those jobs.
+ACCOUNT = f"{PREFIX}account"
+#: Time in ISO 8601 after which the instance may be terminated.
+LEASE_EXPIRES = f"{PREFIX}lease-expires"
+
+#: Tags that the burst controller gives every instance that it launches.
+OF_INSTANCES = (NAME, POOL, NODES, LAUNCH, JOB, ACCOUNT, LEASE_EXPIRES, DATA_CLASS, COST_CENTER)

@@ -1,0 +1,33 @@
+"""Timestamps: seconds since 1970 (UTC), their ISO 8601 text, and months."""
+
+import math
+from datetime import UTC, datetime
+
+
+def iso(at: float) -> str:
+    """Return the timestamp as ISO 8601 text in UTC, in whole seconds."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_iso(text: str) -> float | None:
+    """Return the timestamp of ISO 8601 text (UTC where no zone is given); None for other text."""
+    try:
+        parsed = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+
+
+def month_of(now: float) -> str:
+    """Return the month of a timestamp, such as 2026-11."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m")
+
+
+def month_start(month: str) -> float:
+    """Return the first timestamp of a month."""
+    return datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC).timestamp()
+
+
+def round_up_to_minute(at: float) -> float:
+    """Return the end of the minute: leases that end in one minute are renewed by one call."""
+    return math.ceil(at / 60) * 60.0
