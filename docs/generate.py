@@ -5,7 +5,7 @@
 
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -191,6 +191,13 @@ def roles_page() -> str:
     return f"{NOTE}{role_pages.page()}"
 
 
+def role_readmes() -> Mapping[Path, Callable[[], str]]:
+    """Return the READMEs of Ansible roles, whose tables of variables are made."""
+    import role_pages
+
+    return role_pages.readmes()
+
+
 def architecture_page() -> str:
     """The architecture, with its layers as the import contracts have them."""
     import layers
@@ -222,13 +229,13 @@ def main(argv: list[str]) -> int:
     """Write the pages; with --check only say, and return 1, when one is stale."""
     stale = []
     wanted = {name for name in argv if not name.startswith("-")}
-    for path, make in PAGES.items():
+    for path, make in {**PAGES, **role_readmes()}.items():
         if wanted and path.name not in wanted:
             continue
         text = make()
         if path.is_file() and path.read_text() == text:
             continue
-        stale.append(path.name)
+        stale.append(str(path.relative_to(ROOT)))
         if "--check" not in argv:
             path.write_text(text)
             print(f"wrote {path}")

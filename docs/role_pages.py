@@ -1,8 +1,9 @@
-"""docs/reference/roles.md: every Ansible role, where site.yml uses it, and every variable, from the roles' own specifications."""
+"""Pages about Ansible roles, from each role's argument_specs.yml and defaults: docs/reference/roles.md and the roles' READMEs."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,16 @@ in (`ansible/site.yml`, in this order for the roles that it names); `--limit` ta
 """
 
 
+TABLE_HEAD = "| variable | type | default | description |\n| --- | --- | --- | --- |"
+README_START = "<!-- variables: made by docs/generate.py from meta/argument_specs.yml and defaults -->\n"
+README_END = "<!-- /variables -->"
+
 _GROUP = re.compile(r"'(\w+)' in group_names")
 
 
 @dataclass(frozen=True)
 class Use:
-    """Whose hosts get a role, and with which tags it can be asked for."""
+    """Groups whose hosts get a role, and the tags that select it."""
 
     groups: tuple[str, ...]
     tags: tuple[str, ...]
@@ -32,7 +37,7 @@ def page() -> str:
     """The whole page."""
     plays = uses()
     names = [path.parent.parent.name for path in sorted(ANSIBLE.glob("roles/*/meta/argument_specs.yml"))]
-    lines = [HEAD, "| role | what | groups in site.yml | tags |", "| --- | --- | --- | --- |"]
+    lines = [HEAD, "| role | description | groups in site.yml | tags |", "| --- | --- | --- | --- |"]
     for name in names:
         use = plays.get(name, Use((), ()))
         specs = _load(ANSIBLE / f"roles/{name}/meta/argument_specs.yml")["argument_specs"]
@@ -43,11 +48,34 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _role(name: str) -> Iterator[str]:
-    folder = ANSIBLE / "roles" / name
-    specs = _load(folder / "meta/argument_specs.yml")["argument_specs"]
+def readmes() -> Mapping[Path, Callable[[], str]]:
+    """Return the README of every role, with the function that makes its text."""
+    return {path: partial(_readme, path) for path in sorted(ANSIBLE.glob("roles/*/README.md"))}
+
+
+def _readme(path: Path) -> str:
+    """Return a README with its table of variables replaced."""
+    text = path.read_text()
+    start, end = text.index(README_START) + len(README_START), text.index(README_END)
+    specs, defaults = _specification(path.parent)
+    lines: list[str] = []
+    for entry, spec in specs.items():
+        rows = list(_rows(spec.get("options") or {}, "", defaults))
+        if rows:
+            title = [f"With `tasks_from: {entry}`:", ""] if entry != "main" else []
+            lines += ["", *title, TABLE_HEAD, *rows]
+    return "\n".join([text[:start].rstrip(), *lines, "", text[end:]])
+
+
+def _specification(folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the entry points and the defaults of a role."""
     file = folder / "defaults/main.yml"
     defaults = (_load(file) or {}) if file.is_file() else {}
+    return _load(folder / "meta/argument_specs.yml")["argument_specs"], defaults
+
+
+def _role(name: str) -> Iterator[str]:
+    specs, defaults = _specification(ANSIBLE / "roles" / name)
     for entry, spec in specs.items():
         title = name if entry == "main" else f"{name}, tasks_from: {entry}"
         yield from ("", f"## {title}", "", f"{spec['short_description'].rstrip('.')}.")
@@ -55,7 +83,7 @@ def _role(name: str) -> Iterator[str]:
             yield from ("", f"[README](../../ansible/roles/{name}/README.md)")
         rows = list(_rows(spec.get("options") or {}, "", defaults))
         if rows:
-            yield from ("", "| variable | type | default | |", "| --- | --- | --- | --- |", *rows)
+            yield from ("", TABLE_HEAD, *rows)
 
 
 def _rows(options: Mapping[str, Any], path: str, defaults: Mapping[str, Any]) -> Iterator[str]:
@@ -84,7 +112,7 @@ def _default(name: str, option: Mapping[str, Any], defaults: Mapping[str, Any]) 
 
 
 def uses() -> Mapping[str, Use]:
-    """How site.yml uses each role; one that it uses in several places counts for all of them."""
+    """Return the groups and tags of each role in site.yml, merged over all its uses."""
     found: dict[str, Use] = {}
     for play in _load(ANSIBLE / "site.yml"):
         of_play = Use((play["hosts"],), tuple(play.get("tags", ())))
