@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.aws.accounting import DatabaseArgs
+from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs
 
 
 class AccountingDatabase(pulumi.ComponentResource):
@@ -25,7 +25,7 @@ class AccountingDatabase(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: DatabaseArgs,
+        args: AccountingDatabaseArgs,
         *,
         vpc_id: pulumi.Input[str],
         subnet_ids: Mapping[str, pulumi.Input[str]],

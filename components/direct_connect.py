@@ -4,7 +4,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.network.direct_connect import LineArgs
+from landbridge.plan.network.direct_connect import DirectConnectArgs
 
 
 class DirectConnect(pulumi.ComponentResource):
@@ -21,7 +21,7 @@ class DirectConnect(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: LineArgs,
+        args: DirectConnectArgs,
         *,
         transit_gateway_id: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,

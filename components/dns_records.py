@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from landbridge.plan.network.dns import RecordsArgs
+from landbridge.plan.network.dns import DnsRecordsArgs
 
 
 class DnsRecords(pulumi.ComponentResource):
@@ -17,7 +17,7 @@ class DnsRecords(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: RecordsArgs,
+        args: DnsRecordsArgs,
         *,
         zone_id: pulumi.Input[str],
         aliases: Mapping[str, pulumi.Input[str]] | None = None,

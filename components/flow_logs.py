@@ -4,7 +4,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.network.flow_logs import FlowLogArgs, role_policy, role_trust
+from landbridge.plan.network.flow_logs import FlowLogsArgs, role_policy, role_trust
 
 
 class FlowLogs(pulumi.ComponentResource):
@@ -19,7 +19,7 @@ class FlowLogs(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: FlowLogArgs,
+        args: FlowLogsArgs,
         *,
         vpc_id: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.in_region import in_region
-from components.site_link import HomeSide
+from components.link import HomeSide
 from landbridge.plan.args import named
 from landbridge.plan.network.region_link import RegionLinkArgs
 

@@ -1,4 +1,4 @@
-"""One VPN connection of a transit gateway, for SiteLink."""
+"""One VPN connection of a transit gateway, for Link."""
 
 from typing import Any
 

@@ -10,9 +10,9 @@ from components import machine
 from components.account import Account
 from components.accounting_database import AccountingDatabase
 from landbridge.plan.args import named
-from landbridge.plan.aws.controller import ControllerArgs, ControllerResources, controller_documents
 from landbridge.plan.aws.hub import key_policy
 from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.slurm_controller import ControllerResources, SlurmControllerArgs, controller_documents
 
 
 class SlurmController(pulumi.ComponentResource):
@@ -32,7 +32,7 @@ class SlurmController(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: ControllerArgs,
+        args: SlurmControllerArgs,
         *,
         account: Account,
         vpc_id: pulumi.Input[str],

@@ -6,32 +6,32 @@ What is not among them is a part of one that is: accounting of the controller, r
 guardrails; an existing network is one's own, and a leased line comes with a site's link in an environment.
 """
 
+from components.package.dns import Dns
+from components.package.file_system import FileSystem
 from components.package.flow_logs import FlowLogs
 from components.package.guardrails import Guardrails
 from components.package.hub import DataHub
 from components.package.identity import Identity
-from components.package.link import SiteLink
+from components.package.link import Link
 from components.package.login import Login
 from components.package.network import Network
 from components.package.node_image import NodeImage
-from components.package.pool import GpuPool
-from components.package.resolver import Resolver
+from components.package.pool import Pool
 from components.package.sagemaker import SageMaker
-from components.package.shared_filesystem import SharedFilesystem
 from components.package.slurm_controller import SlurmController
 
 __all__ = [
     "DataHub",
+    "Dns",
+    "FileSystem",
     "FlowLogs",
-    "GpuPool",
     "Guardrails",
     "Identity",
+    "Link",
     "Login",
     "Network",
     "NodeImage",
-    "Resolver",
+    "Pool",
     "SageMaker",
-    "SharedFilesystem",
-    "SiteLink",
     "SlurmController",
 ]

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned, site_of, wanted_plan
-from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
 
 
 class FlowLogsInputs(OwnedInputs):
@@ -25,12 +25,12 @@ class FlowLogs(pulumi.ComponentResource):
     """The log group."""
 
     def __init__(self, name: str, args: FlowLogsInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        def plan() -> FlowLogArgs:
+        def plan() -> FlowLogsArgs:
             site = site_of(
                 args,
                 aws={"logs": {"flow_logs": True, "retention_days": int(args.get("retention_days", 180))}},
             )
-            return wanted_plan(flow_log_args(site), "flow logs")
+            return wanted_plan(flow_logs_args(site), "flow logs")
 
         wanted = planned(f"FlowLogs {name}", plan)
         super().__init__("landbridge:index:FlowLogs", name, dict(args), opts)

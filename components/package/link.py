@@ -1,4 +1,4 @@
-"""`landbridge:index:SiteLink`."""
+"""`landbridge:index:Link`."""
 
 from typing import Any, NotRequired
 
@@ -10,7 +10,7 @@ from landbridge.plan.network.link import LinkArgs, link_args
 from landbridge.plan.standalone import standalone_environment
 
 
-class SiteLinkInputs(OwnedInputs):
+class LinkInputs(OwnedInputs):
     """The way between a site and a VPC."""
 
     gateway_address: str
@@ -29,7 +29,7 @@ class SiteLinkInputs(OwnedInputs):
     """More of the link, as in an environment file: sites, sites_meet, logs, or kind: direct_connect and what a line needs."""
 
 
-class SiteLink(pulumi.ComponentResource):
+class Link(pulumi.ComponentResource):
     """A transit gateway and each site's way to it: a VPN with two tunnels and BGP, IKEv2 with one strong suite; a leased line."""
 
     tunnels: pulumi.Output[list[dict[str, str]]]
@@ -39,7 +39,7 @@ class SiteLink(pulumi.ComponentResource):
     site_keys: pulumi.Output[dict[str, list[str]]]
     """The keys of other sites' tunnels by site, secret."""
 
-    def __init__(self, name: str, args: SiteLinkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: LinkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         onprem = args.get("onprem_cidr", "10.20.0.0/16")
 
         def plan() -> LinkArgs:
@@ -61,9 +61,9 @@ class SiteLink(pulumi.ComponentResource):
             )
             return link_args(site)
 
-        wanted = planned(f"SiteLink {name}", plan)
-        super().__init__("landbridge:index:SiteLink", name, dict(args), opts)
-        made = components.SiteLink(
+        wanted = planned(f"Link {name}", plan)
+        super().__init__("landbridge:index:Link", name, dict(args), opts)
+        made = components.Link(
             name,
             wanted,
             vpc_id=args["vpc_id"],

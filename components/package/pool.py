@@ -1,4 +1,4 @@
-"""`landbridge:index:GpuPool`."""
+"""`landbridge:index:Pool`."""
 
 from typing import NotRequired, TypedDict
 
@@ -26,7 +26,7 @@ class CapacityInputs(TypedDict):
     """The ARN of a reservation group."""
 
 
-class GpuPoolInputs(OwnedInputs):
+class PoolInputs(OwnedInputs):
     """Equal instances that come and go."""
 
     pool: str
@@ -45,7 +45,7 @@ class GpuPoolInputs(OwnedInputs):
     """The nodes' instance profile."""
 
 
-class GpuPool(pulumi.ComponentResource):
+class Pool(pulumi.ComponentResource):
     """A launch template with the interfaces, placement groups and security group that the type needs. Starts nothing."""
 
     launch_template_id: pulumi.Output[str]
@@ -53,7 +53,7 @@ class GpuPool(pulumi.ComponentResource):
     security_group_id: pulumi.Output[str]
     """The nodes' group: everything between themselves, and from on-prem what Slurm and operators use."""
 
-    def __init__(self, name: str, args: GpuPoolInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: PoolInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         def plan() -> PoolArgs:
             if args["instance_type"] not in instances():
                 # Its interfaces would be guessed; an environment's check says the same.
@@ -74,9 +74,9 @@ class GpuPool(pulumi.ComponentResource):
             )
             return pool_args(site, site.aws.pools[0])
 
-        wanted = planned(f"GpuPool {name}", plan)
-        super().__init__("landbridge:index:GpuPool", name, dict(args), opts)
-        made = components.GpuPool(
+        wanted = planned(f"Pool {name}", plan)
+        super().__init__("landbridge:index:Pool", name, dict(args), opts)
+        made = components.Pool(
             name,
             wanted,
             vpc_id=args["vpc_id"],

@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, wanted_plan, whole
-from landbridge.plan.aws.controller import ControllerArgs, controller_args
+from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
 
 
 class SlurmControllerInputs(OwnedInputs):
@@ -35,13 +35,13 @@ class SlurmController(pulumi.ComponentResource):
     """Its security group."""
 
     def __init__(self, name: str, args: SlurmControllerInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        def plan() -> ControllerArgs:
+        def plan() -> SlurmControllerArgs:
             site = site_of(
                 args,
                 zones=list(args["subnet_ids"]),
                 aws={"services": whole(args["services"])},
             )
-            found = wanted_plan(controller_args(site), "services")
+            found = wanted_plan(slurm_controller_args(site), "services")
             # The database may stand wherever there is a subnet: RDS wants two zones, and these are the ones that there are.
             database = found.database.model_copy(update={"zones": tuple(args["subnet_ids"])})
             return found.model_copy(update={"database": database})

@@ -2,7 +2,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components import RegionLink
-from components.site_link import HomeSide
+from components.link import HomeSide
 from landbridge.plan.network.region_link import region_link_args
 from landbridge.plan.standalone import standalone_environment
 

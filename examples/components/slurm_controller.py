@@ -2,7 +2,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components import Account, SlurmController
-from landbridge.plan.aws.controller import controller_args
+from landbridge.plan.aws.slurm_controller import slurm_controller_args
 from landbridge.plan.standalone import standalone_environment
 
 services = {"zone": "use1-az4", "image": "ami-0123456789abcdef0"}
@@ -14,4 +14,4 @@ who = {
     "slurm_key_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",
 }
 options = pulumi.ResourceOptions(providers=[provider])
-SlurmController("lab", controller_args(site), account=Account.of(provider), opts=options, **place, **who)
+SlurmController("lab", slurm_controller_args(site), account=Account.of(provider), opts=options, **place, **who)

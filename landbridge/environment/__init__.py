@@ -18,7 +18,7 @@ from landbridge.environment.aws.cloud_services import (
     ControllerHost,
     LoginHosts,
 )
-from landbridge.environment.aws.filesystems import DataRepository, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.aws.guardrails import Budget, Guardrails
 from landbridge.environment.aws.hub import HubClass, ObjectLock, S3Hub
 from landbridge.environment.aws.iam import Iam, Ingress, Statement

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.aws.filesystems import CloudShare, Efs, FsxLustre, FsxOpenZfs
+from landbridge.environment.aws.file_systems import CloudShare, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.aws.hub import S3Hub
 from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
 

@@ -203,7 +203,7 @@ class StackOutputs(Args):
     identity: IdentityOutput
     secrets: SecretsOutput
     pools: Mapping[str, PoolOutput]
-    filesystems: Mapping[str, FileSystemOutput] = {}
+    file_systems: Mapping[str, FileSystemOutput] = {}
     dns: DnsOutput | None = None
     sagemaker: SageMakerOutput | None = None
     services: ServicesOutput | None = None

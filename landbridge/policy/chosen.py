@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.filesystem import room_for_rules
+from landbridge.plan.aws.file_system import room_for_rules
 from landbridge.plan.network.link import cipher_of, connections
 from landbridge.policy.registry import POLICIES
 from landbridge.policy.settings import Settings

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import DnsRecords, GpuPool, Guardrails, SharedFilesystem
+from components import DnsRecords, FileSystem, Guardrails, Pool
 from components.in_region import in_region
 from landbridge.environment import Environment
-from landbridge.plan.aws.controller import ControllerArgs, controller_args
-from landbridge.plan.aws.filesystem import FileSystemArgs, filesystem_args
+from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.aws.login import LoginArgs, login_args
 from landbridge.plan.aws.pool import PoolArgs, pool_args, region_pool_args
-from landbridge.plan.network.dns import RecordsArgs, alias, records_args
+from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
+from landbridge.plan.network.dns import DnsRecordsArgs, alias, dns_records_args
 from layers import services
 from layers.context import Context, Exports
 from layers.foundation import Foundation
@@ -23,25 +23,25 @@ from layers.foundation import Foundation
 class ClusterPlan:
     """What it will be. `images` are ids by name, from the environment's lock."""
 
-    controller: ControllerArgs | None
+    controller: SlurmControllerArgs | None
     login: LoginArgs | None
     guardrails: GuardrailsArgs
     pools: tuple[PoolArgs, ...]
     region_pools: Mapping[str, tuple[PoolArgs, ...]]
-    filesystems: tuple[FileSystemArgs, ...]
-    records: RecordsArgs | None
+    file_systems: tuple[FileSystemArgs, ...]
+    records: DnsRecordsArgs | None
 
     @classmethod
     def of(cls, environment: Environment, images: Mapping[str, str]) -> "ClusterPlan":
         """Plan it. Raises FindingsError."""
         return cls(
-            controller_args(environment, images),
+            slurm_controller_args(environment, images),
             login_args(environment, images),
             guardrails_args(environment),
             tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
             {region: region_pool_args(environment, region) for region in environment.aws.other_regions},
-            tuple(filesystem_args(environment)),
-            records_args(environment),
+            tuple(file_system_args(environment)),
+            dns_records_args(environment),
         )
 
 
@@ -69,7 +69,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     # File systems let pools in, and pools mount file systems: of the two, only launch templates wait for the other.
     mounts, are_there = pulumi.deferred_output()
     pools = {
-        one.pool: GpuPool(
+        one.pool: Pool(
             one.name,
             one,
             vpc_id=foundation.vpc_id,
@@ -80,8 +80,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         for one in plan.pools
     }
     groups = {key: pool.security_group_id for key, pool in pools.items()}
-    filesystems = {
-        one.share: SharedFilesystem(
+    file_systems = {
+        one.share: FileSystem(
             one.name,
             one,
             account=context.account,
@@ -92,19 +92,19 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
             buckets=foundation.buckets,
             opts=options,
         )
-        for one in plan.filesystems
+        for one in plan.file_systems
     }
     wanted = dict.fromkeys(name for one in plan.pools for name in one.mounts)
-    are_there(pulumi.Output.from_input([filesystems[name].mounted() for name in wanted]))
+    are_there(pulumi.Output.from_input([file_systems[name].mounted() for name in wanted]))
     if plan.records is not None and foundation.dns_zone_id is not None:
-        aliases = {alias(key): system.made.dns_name for key, system in filesystems.items()}
+        aliases = {alias(key): system.made.dns_name for key, system in file_systems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
     exports = {"pools": {key: pool.exports(foundation.subnet_ids) for key, pool in pools.items()}}
     elsewhere = _elsewhere(plan, foundation, context)
     if elsewhere:
         exports["region_pools"] = elsewhere
-    if filesystems:
-        exports["filesystems"] = {key: system.exports() for key, system in filesystems.items()}
+    if file_systems:
+        exports["file_systems"] = {key: system.exports() for key, system in file_systems.items()}
     if served is not None:
         exports["services"] = served.exports
     return Cluster(pool_security_group_ids=groups), exports
@@ -114,7 +114,7 @@ def _elsewhere(plan: ClusterPlan, foundation: Foundation, context: Context) -> E
     """Pools in other regions, where they may start nodes too. File systems are at home, so nothing is mounted there."""
     return {
         region: {
-            one.pool: GpuPool(
+            one.pool: Pool(
                 f"{one.name}-{region}",
                 one,
                 vpc_id=foundation.region_vpc_ids[region],

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import DataHub, ExistingNetwork, FlowLogs, Identity, Network, Resolver, SiteLink
+from components import DataHub, Dns, ExistingNetwork, FlowLogs, Identity, Link, Network
 from landbridge.environment import Environment
 from landbridge.plan.aws.hub import HubArgs, hub_args
 from landbridge.plan.aws.identity import IdentityArgs, identity_args
-from landbridge.plan.network.dns import ResolverArgs, resolver_args
-from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.dns import DnsArgs, dns_args
+from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
 from landbridge.plan.network.link import LinkArgs, link_args
 from landbridge.plan.network.network import NetworkArgs, network_args
 from layers import regions
@@ -27,8 +27,8 @@ class FoundationPlan:
     link: LinkArgs | None
     hub: HubArgs
     identity: IdentityArgs
-    flow_logs: FlowLogArgs | None
-    resolver: ResolverArgs | None
+    flow_logs: FlowLogsArgs | None
+    resolver: DnsArgs | None
     regions: tuple[RegionPlan, ...]
 
     @classmethod
@@ -39,8 +39,8 @@ class FoundationPlan:
             link_args(environment) if environment.link is not None else None,
             hub_args(environment),
             identity_args(environment),
-            flow_log_args(environment),
-            resolver_args(environment),
+            flow_logs_args(environment),
+            dns_args(environment),
             RegionPlan.of(environment),
         )
 
@@ -95,7 +95,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         FlowLogs(name, plan.flow_logs, vpc_id=network.vpc_id, opts=options)
     link = None
     if plan.link is not None:
-        link = SiteLink(
+        link = Link(
             name,
             plan.link,
             vpc_id=network.vpc_id,
@@ -106,7 +106,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
     networks = regions.build(plan.regions, link.home if link is not None else None, context)
     resolver = None
     if plan.resolver is not None:
-        resolver = Resolver(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
+        resolver = Dns(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
     data = DataHub(name, plan.hub, account=context.account, opts=options)
     identity = Identity(
         name,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from components import FlowLogs, Network, RegionLink
 from components.in_region import in_region
-from components.site_link import HomeSide
+from components.link import HomeSide
 from landbridge.environment import Environment
-from landbridge.plan.network.flow_logs import FlowLogArgs, flow_log_args
+from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
 from landbridge.plan.network.network import NetworkArgs, network_args
 from landbridge.plan.network.region_link import RegionLinkArgs, region_link_args
 from landbridge.plan.other_regions import other_regions
@@ -21,7 +21,7 @@ class RegionPlan:
     region: str
     network: NetworkArgs
     link: RegionLinkArgs
-    flow_logs: FlowLogArgs | None
+    flow_logs: FlowLogsArgs | None
 
     @classmethod
     def of(cls, environment: Environment) -> tuple["RegionPlan", ...]:
@@ -31,7 +31,7 @@ class RegionPlan:
                 name,
                 network_args(there),
                 region_link_args(environment, name),
-                flow_log_args(there, name),
+                flow_logs_args(there, name),
             )
             for name, there in other_regions(environment).items()
         )

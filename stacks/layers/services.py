@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pulumi
 
 from components import Login, SlurmController
-from landbridge.plan.aws.controller import ControllerArgs
 from landbridge.plan.aws.login import LoginArgs
+from landbridge.plan.aws.slurm_controller import SlurmControllerArgs
 from layers.context import Context, Exports
 from layers.foundation import Foundation
 
@@ -25,7 +25,7 @@ class Services:
 
 
 def build(
-    controller: ControllerArgs | None, login: LoginArgs | None, foundation: Foundation, context: Context
+    controller: SlurmControllerArgs | None, login: LoginArgs | None, foundation: Foundation, context: Context
 ) -> Services | None:
     """Register them; None where a site serves."""
     if controller is None:

@@ -9,14 +9,14 @@ from sandbox.pulumi_provider.graph import Graph, GraphNode
 from tests.graph.boxes import Box, page
 
 #: Components that stand in zones, and how they are drawn; any that is in no table here is drawn with the region's.
-IN_ZONES = {"GpuPool": "compute", "SharedFilesystem": "storage", "SlurmController": "compute", "Login": "compute"}
-OF_THE_VPC = ("Network", "ExistingNetwork", "FlowLogs", "Resolver", "DnsRecords")
+IN_ZONES = {"Pool": "compute", "FileSystem": "storage", "SlurmController": "compute", "Login": "compute"}
+OF_THE_VPC = ("Network", "ExistingNetwork", "FlowLogs", "Dns", "DnsRecords")
 KINDS = {"DataHub": "storage", "Guardrails": "guard", "Identity": "guard"}
 NAMES = {
     "Network": "Ways out",
     "ExistingNetwork": "A VPC of one's own",
     "FlowLogs": "Flow logs",
-    "Resolver": "Names across the link",
+    "Dns": "Names across the link",
     "DnsRecords": "Names of services",
     "DataHub": "Data hub",
     "SlurmController": "Slurm controller",
@@ -103,7 +103,7 @@ def _cloud(environment: Environment, graph: Graph) -> Box:
                 inside[zone].append(box(zone))
             if not where:
                 edge.append(box(""))
-        elif kind != "SiteLink":
+        elif kind != "Link":
             box_ = Box(NAMES.get(kind, kind), _contents(graph, node, kind), kind=KINDS.get(kind, "service"))
             if box_.lines:
                 (edge if kind in OF_THE_VPC else region).append(box_)
@@ -131,16 +131,16 @@ def _elsewhere(environment: Environment, graph: Graph, name: str) -> Box:
 def _standing(environment: Environment, graph: Graph, node: GraphNode) -> tuple["_Drawn", tuple[str, ...]]:
     """How something that stands in zones is drawn in one of them, and which they are."""
     kind, outputs = _short(node), graph.outputs
-    if kind == "GpuPool":
+    if kind == "Pool":
         key = node.name.removeprefix(f"{environment.name}-")
         pool = outputs["pools"][key]
         where = tuple(one["zone"] for one in pool["subnets"])
         shared = f", in {len(where)} zones" if len(where) > 1 else ""
         lines = [f"up to {pool['max_nodes']} x {pool['instance_type']}{shared}", pool["market"].replace("-", " ")]
         return _Drawn(f"Pool {key}", lines, "compute"), where
-    if kind == "SharedFilesystem":
+    if kind == "FileSystem":
         key = node.name.removeprefix(f"{environment.name}-")
-        share = next(one for name, one in outputs["filesystems"].items() if name.replace("_", "-") == key)
+        share = next(one for name, one in outputs["file_systems"].items() if name.replace("_", "-") == key)
         shown = [one for one in _below(graph, node) if one.type.endswith(":DataRepositoryAssociation")]
         lines = [f"{FILE_SYSTEMS[share['kind']]} at {share['mount']}", *(["linked to the data hub"] if shown else [])]
         return _Drawn(key, lines, "storage"), tuple(share["zones"])

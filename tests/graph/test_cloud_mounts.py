@@ -11,7 +11,7 @@ from landbridge.plan.aws.pool import POOL_FILE
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.conftest import SANDBOX
-from tests.graph.filesystems import ALL, stored
+from tests.graph.file_systems import ALL, stored
 from tests.graph.test_program import graph_of
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -33,7 +33,7 @@ def told(graph: Graph) -> dict[str, Any]:
 
 def test_nodes_mount_every_file_system_by_what_aws_called_it(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, stored(ALL))
-    built = graph.outputs["filesystems"]
+    built = graph.outputs["file_systems"]
     mounts = told(graph)["mounts"]
     assert [one["mount"] for one in mounts] == ["/scratch", "/homes", "/files"]
     for one, name in zip(mounts, ("cloud_scratch", "homes", "files"), strict=True):

@@ -32,7 +32,7 @@ PLACE = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "
 SERVICES = {"zone": "use1-az4", "image": "ami-0123456789abcdef0"}
 INPUTS: dict[str, dict[str, Any]] = {
     "Network": {"cidr": "10.60.0.0/16", "zones": ["use1-az4", "use1-az6"]},
-    "GpuPool": {
+    "Pool": {
         "pool": "p5",
         "instance_type": "p5.48xlarge",
         "image": "ami-0a1b2c3d4e5f60718",
@@ -42,7 +42,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "profile_arn": "arn:aws:iam::123456789012:instance-profile/node",
     },
     "DataHub": {"classes": ["internal"]},
-    "SiteLink": {
+    "Link": {
         "gateway_address": "203.0.113.10",
         "onprem_asn": 65010,
         "vpc_id": "vpc-1",
@@ -69,7 +69,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "budget": {"monthly_usd": 1000.0},
         "guardrails": {"anomaly_usd": 50.0},
     },
-    "SharedFilesystem": {
+    "FileSystem": {
         **PLACE,
         "share": {"kind": "fsx_openzfs", "capacity_gib": 128.0},
         "clients": {"p5": "sg-1"},
@@ -77,7 +77,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "protect": True,
         "bucket_names": {},
     },
-    "Resolver": {**PLACE, "dns": {"resolvers": ["10.20.0.53", "10.20.1.53"]}},
+    "Dns": {**PLACE, "dns": {"resolvers": ["10.20.0.53", "10.20.1.53"]}},
     "SageMaker": {**PLACE, **HUB, "sagemaker": {}},
     "SlurmController": {
         **PLACE,
@@ -105,11 +105,11 @@ LIVE |= {"launchRoleName", "launchRoleArn", "nodeRoleArn", "slurmKeyArn"}
 #: Components that are part of a hosted one, or that look at what only an environment names.
 PARTS = {
     "AccountingDatabase": "SlurmController",
-    "DirectConnect": "SiteLink",
-    "DnsRecords": "Resolver",
+    "DirectConnect": "Link",
+    "DnsRecords": "Dns",
     "ExistingNetwork": "Network",
     "Reaper": "Guardrails",
-    "RegionLink": "SiteLink",
+    "RegionLink": "Link",
     "Trail": "Guardrails",
 }
 
@@ -162,7 +162,7 @@ def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -
 
 def test_a_hosted_link_can_be_a_leased_line() -> None:
     line = {"kind": "direct_connect", "connection": "dxcon-ffabc123", "vlan": 100.0, "port": "10g"}
-    graph = _recorded("SiteLink", {**INPUTS["SiteLink"], "gateway_address": "169.254.80.1", "link": line}, False)
+    graph = _recorded("Link", {**INPUTS["Link"], "gateway_address": "169.254.80.1", "link": line}, False)
     (interface,) = graph.of_type("aws:directconnect/transitVirtualInterface:TransitVirtualInterface")
     assert interface.inputs["vlan"] == 100 and interface.inputs["customerAddress"] == "169.254.80.1/30"
 
@@ -172,9 +172,9 @@ def test_a_hosted_link_can_be_a_leased_line() -> None:
     [
         ("Network", {"cidr": "10.60.0.0/99"}, "cidr"),
         ("Network", {"zones": ["us-east-1a"]}, "zones"),
-        ("GpuPool", {"instance_type": "p5.48xlrge"}, "p5.48xl"),
-        ("GpuPool", {"capacity": [{"kind": "rented"}]}, "capacity"),
-        ("SiteLink", {"gateway_address": "gateway"}, "gateway_address"),
+        ("Pool", {"instance_type": "p5.48xlrge"}, "p5.48xl"),
+        ("Pool", {"capacity": [{"kind": "rented"}]}, "capacity"),
+        ("Link", {"gateway_address": "gateway"}, "gateway_address"),
     ],
 )
 def test_wrong_values_are_told_before_anything_is_registered(name: str, wrong: dict[str, Any], says: str) -> None:

@@ -40,7 +40,7 @@ def test_the_startup_environment_lives(engine: Engine, cloud: EmulatorProcess, t
         host["name"]: host["address"] for host in found["all"]["vars"]["base_hosts"]
     }
     (mount,) = found["all"]["vars"]["nfs_client_mounts"]
-    assert mount["server"] == built.outputs.filesystems["home"].dns_name and mount["mount"] == "/home"
+    assert mount["server"] == built.outputs.file_systems["home"].dns_name and mount["mount"] == "/home"
 
     assert pulumi.up(environment, file).changed == 0
     assert pulumi.refresh(environment, file).changed == 0

@@ -13,7 +13,7 @@ from sandbox.pulumi_provider.aws.storage.s3 import BucketReplicationConfigResour
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
-from tests.graph.filesystems import HUB
+from tests.graph.file_systems import HUB
 from tests.graph.inventory import client, left
 from tests.graph.test_network_and_pools import wrong
 from tests.graph.test_program import PROTECTED, graph_of

@@ -29,7 +29,7 @@ def test_it_is_what_the_graph_says(name: str) -> None:
         assert texts.count(f"Pool {key}") == len(pool["subnets"])
     for zone, subnet in graph.outputs["network"]["subnets"].items():
         assert zone in texts and subnet["cidr"] in texts
-    for share in graph.outputs.get("filesystems", {}).values():
+    for share in graph.outputs.get("file_systems", {}).values():
         assert any(line.endswith(f" at {share['mount']}") for line in texts)
 
 

@@ -7,7 +7,7 @@ import pytest
 from landbridge.policy import Level, Settings, judge
 from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import SANDBOX
-from tests.graph.filesystems import ALL, HUB, stored
+from tests.graph.file_systems import ALL, HUB, stored
 from tests.graph.test_program import PROTECTED, graph_of
 
 FLOW = ("nat: none", "nat: none\n      logs: {flow_logs: true}")

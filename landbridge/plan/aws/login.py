@@ -37,7 +37,7 @@ class LoginArgs(Args):
 
 
 def login_args(environment: Environment, locked: Mapping[str, str] | None = None) -> LoginArgs | None:
-    """Plan the login hosts; None where a site has them, or nobody wants any. Raises FindingsError as controller_args does."""
+    """Plan the login hosts; None where a site has them, or nobody wants any. Raises FindingsError as slurm_controller_args does."""
     services = environment.aws.services
     if services is None or services.login.count == 0:
         return None

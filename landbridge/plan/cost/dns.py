@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.plan.cost.bill_lines import BillItem, by_volume, hourly, monthly
-from landbridge.plan.network.dns import resolver_args
+from landbridge.plan.network.dns import dns_args
 
 
 def dns_spend(environment: Environment) -> Iterator[BillItem]:
     """The zone, and where there is a site the addresses of both endpoints and what passes them."""
-    args, region = resolver_args(environment), environment.region
+    args, region = dns_args(environment), environment.region
     if args is None:
         return
     yield from monthly(f"zone {args.zone}", "hosted_zone", region, 1, kind="control")

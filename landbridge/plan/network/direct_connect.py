@@ -7,7 +7,7 @@ from landbridge.plan.args import Args, tags
 from landbridge.plan.other_regions import aws_ranges
 
 
-class LineArgs(Args):
+class DirectConnectArgs(Args):
     """A transit virtual interface on a connection that is there, and the Direct Connect gateway behind it.
 
     `allowed_prefixes` is what AWS tells our router; they are told as they stand here, whatever the VPC has.
@@ -25,7 +25,7 @@ class LineArgs(Args):
     tags: dict[str, str]
 
 
-def line_args(environment: Environment, line: DirectConnect) -> LineArgs:
+def direct_connect_args(environment: Environment, line: DirectConnect) -> DirectConnectArgs:
     """Plan the line. Where tunnels run inside it, it carries those alone: nothing of the VPC is told on it.
 
     In clear text the VPC's own ranges are told, no wider and no narrower: the VPN tells the same, so that both sides can
@@ -38,7 +38,7 @@ def line_args(environment: Environment, line: DirectConnect) -> LineArgs:
         prefixes += [str(site.cidr) for site in line.sites.values()] if line.sites_meet else []
     theirs = line.aws_address or other_host(line.gateway_address)
     length = peer_prefix(line.gateway_address, theirs)
-    return LineArgs(
+    return DirectConnectArgs(
         cluster=environment.name,
         connection=line.connection,
         vlan=line.vlan,

@@ -49,7 +49,7 @@ class SitePlan(Args):
     forwards: tuple[ForwardPlan, ...]
 
 
-class ResolverArgs(Args):
+class DnsArgs(Args):
     """A private zone, and where there is a site the endpoints in both directions.
 
     `zones` has the availability zone of each address of an endpoint; one that stands alone is there twice.
@@ -64,7 +64,7 @@ class ResolverArgs(Args):
     tags: dict[str, str]
 
 
-class RecordsArgs(Args):
+class DnsRecordsArgs(Args):
     """Names in the cluster's zone: of hosts with fixed addresses, and what else the component is given. `ttl` in seconds."""
 
     cluster: str
@@ -73,12 +73,12 @@ class RecordsArgs(Args):
     ttl: int = 300
 
 
-def resolver_args(environment: Environment) -> ResolverArgs | None:
+def dns_args(environment: Environment) -> DnsArgs | None:
     """Plan both directions; None where the environment asks for no names."""
     dns = environment.dns
     if dns is None:
         return None
-    return ResolverArgs(
+    return DnsArgs(
         cluster=environment.name,
         zone=private_zone(environment),
         zones=endpoint_zones(environment),
@@ -89,13 +89,13 @@ def resolver_args(environment: Environment) -> ResolverArgs | None:
     )
 
 
-def records_args(environment: Environment) -> RecordsArgs | None:
+def dns_records_args(environment: Environment) -> DnsRecordsArgs | None:
     """Plan the names of file systems and of services in AWS; None where there is no zone, or nothing to put into it."""
     served = service_hosts(environment)
     hosts = {name: str(address) for name, address in served.addresses.items()} if served.site == "aws" else {}
     if environment.dns is None or not (hosts or environment.storage.in_aws()):
         return None
-    return RecordsArgs(cluster=environment.name, zone=private_zone(environment), hosts=hosts)
+    return DnsRecordsArgs(cluster=environment.name, zone=private_zone(environment), hosts=hosts)
 
 
 def alias(share: str) -> str:

@@ -9,7 +9,7 @@ INTERVAL_SECONDS = 600
 _WRITE = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
 
 
-class FlowLogArgs(Args):
+class FlowLogsArgs(Args):
     """A log group, and the role that writes into it."""
 
     cluster: str
@@ -23,12 +23,12 @@ class FlowLogArgs(Args):
     tags: dict[str, str]
 
 
-def flow_log_args(environment: Environment, region: str = "") -> FlowLogArgs | None:
+def flow_logs_args(environment: Environment, region: str = "") -> FlowLogsArgs | None:
     """Plan the flow logs, where the environment asks for them. `region` is for another one's: a role is in no region."""
     logs = environment.aws.logs
     if not logs.flow_logs:
         return None
-    return FlowLogArgs(
+    return FlowLogsArgs(
         cluster=environment.name,
         group=f"/landbridge/{environment.name}/flow",
         retention_days=logs.retention_days,

@@ -7,7 +7,7 @@ from landbridge.environment import DirectConnect, Environment, Vpn
 from landbridge.environment.link import LineVpn, Tunnels
 from landbridge.findings import DataPath
 from landbridge.plan.args import Args, tags
-from landbridge.plan.network.direct_connect import LineArgs, line_args
+from landbridge.plan.network.direct_connect import DirectConnectArgs, direct_connect_args
 
 #: The keys of our own site's ways; every other one is a site's name.
 OWN, LINE = "onprem", "line"
@@ -83,7 +83,7 @@ class LinkArgs(Args):
     aws_asn: int
     networks: dict[str, str]
     vpns: dict[str, VpnArgs]
-    line: LineArgs | None = None
+    line: DirectConnectArgs | None = None
     private_cidr: str | None = None
     sites_meet: bool = False
     #: Whether other regions are reached through this transit gateway.
@@ -135,7 +135,7 @@ def link_args(environment: Environment) -> LinkArgs:
     link, onprem = environment.link, environment.onprem
     if link is None or onprem is None:
         raise ValueError(f"{environment.name} has no site to link")
-    line = line_args(environment, link) if isinstance(link, DirectConnect) else None
+    line = direct_connect_args(environment, link) if isinstance(link, DirectConnect) else None
     inside = [one.tunnels for one in connections(environment) if isinstance(one.tunnels, LineVpn)]
     return LinkArgs(
         cluster=environment.name,

@@ -1,7 +1,7 @@
 """Firewall rules of on-prem hosts: the ports of each inventory group and the sources that may connect to them. Pure.
 
 Outgoing connections and their replies need no rule: the role `hardening` allows them, and ssh from the operators' networks.
-In AWS, security group rules say the same (plan/aws/controller.py, login.py, pool.py).
+In AWS, security group rules say the same (plan/aws/slurm_controller.py, login.py, pool.py).
 """
 
 import re

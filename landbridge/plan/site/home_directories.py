@@ -19,7 +19,7 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
         return [{"server": service_hosts(environment).storage, "export": home.export, "mount": home.mount}]
     if isinstance(home, ExternalNfsHome):
         return [{"server": home.host, "export": home.export, "mount": home.mount, "options": home.options}]
-    built = outputs.filesystems.get(SHARE) if outputs is not None else None
+    built = outputs.file_systems.get(SHARE) if outputs is not None else None
     if built is None:
         return []
     return [_built(built, home.mount)]
@@ -40,7 +40,7 @@ def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list
     """
     if environment.aws.services is None or outputs is None:
         return []
-    found = outputs.filesystems.items()
+    found = outputs.file_systems.items()
     return [_built(one, one.mount) for name, one in found if name != SHARE and one.kind != "fsx_lustre"]
 
 

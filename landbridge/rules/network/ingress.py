@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.filesystem import file_system_security_group_rules, room_for_rules
+from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws_limits import is_internet, port_range_violations, rule_count_violations
 from landbridge.rules.registry import rule

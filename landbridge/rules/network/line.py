@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import DirectConnect, Environment
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.network.direct_connect import around, line_args, other_host
+from landbridge.plan.network.direct_connect import around, direct_connect_args, other_host
 from landbridge.rules.registry import rule
 
 _KIND: DataPath = ("link", "kind")
@@ -118,8 +118,10 @@ def told_prefixes(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "Quotas".
     """
     link, most = environment.link, limits().direct_connect.allowed_prefixes
-    if isinstance(link, DirectConnect) and len(line_args(environment, link).allowed_prefixes) > most:
-        message = f"{len(line_args(environment, link).allowed_prefixes)} prefixes on one line; AWS tells {most}"
+    if isinstance(link, DirectConnect) and len(direct_connect_args(environment, link).allowed_prefixes) > most:
+        message = (
+            f"{len(direct_connect_args(environment, link).allowed_prefixes)} prefixes on one line; AWS tells {most}"
+        )
         related: tuple[DataPath, ...] = (("link", "sites"), ("aws", "secondary_cidrs"))
         yield Finding("told-prefixes", message, ("link", "sites_meet"), "let sites stay apart", related=related)
 

@@ -17,7 +17,7 @@ _MEET: DataPath = ("link", "sites_meet")
 def site_name(environment: Environment) -> Iterator[Finding]:
     """A site's name is none of the link's own words, for what is made in AWS is named after it.
 
-    Source: components/site_link.py, where two things would have one name.
+    Source: components/link.py, where two things would have one name.
     """
     for name in environment.link.sites if environment.link is not None else ():
         if name in (OWN, LINE, "vpc"):

@@ -37,7 +37,7 @@ BUILT = StackOutputs.model_validate(
             "security_group_id": "sg-1",
             "state_volume_id": "vol-1",
         },
-        "filesystems": {
+        "file_systems": {
             "home": {
                 "kind": "efs",
                 "id": "fs-1",

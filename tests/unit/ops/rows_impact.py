@@ -254,7 +254,7 @@ ROWS = [
     ),
     Row(
         "a component is renamed",
-        (step("delete", "landbridge:index:GpuPool", "h", old={}),),
+        (step("delete", "landbridge:index:Pool", "h", old={}),),
         Effect.NONE,
         "nothing in AWS",
     ),

@@ -26,13 +26,13 @@ def named(text: dict[str, Any] | None = None, **more: Any) -> dict[DataPath, Any
 
 
 def test_nothing_is_planned_unless_it_is_asked_for() -> None:
-    assert dns.resolver_args(environment()) is None and dns.records_args(environment()) is None
+    assert dns.dns_args(environment()) is None and dns.dns_records_args(environment()) is None
     assert dns.aws_domains(environment()) == () == dns.site_domains(environment())
 
 
 def test_the_defaults_are_whole() -> None:
     assert [one for one in findings(named()) if one.rule.startswith("dns")] == []
-    args = dns.resolver_args(environment(named()))
+    args = dns.dns_args(environment(named()))
     assert args is not None and args.site is not None
     assert args.zone == "aws.cluster.internal" and args.zones == ("use1-az6", "use1-az4")
     assert args.site.servers == ("10.20.0.1", "10.20.0.11") and args.site.cidrs == ("10.20.0.0/16",)
@@ -45,7 +45,7 @@ def test_the_defaults_are_whole() -> None:
 )
 def test_questions_are_logged_where_flows_are_unless_it_is_said(asked: bool | None, flow: bool, kept: bool) -> None:
     text = {} if asked is None else {"query_logs": asked}
-    args = dns.resolver_args(environment({**named(text), ("aws", "logs"): {"flow_logs": flow}}))
+    args = dns.dns_args(environment({**named(text), ("aws", "logs"): {"flow_logs": flow}}))
     assert args is not None and (args.logs is not None) == kept
 
 
@@ -114,7 +114,7 @@ def test_a_router_is_made_no_name_server() -> None:
 
 def test_rules_have_names_that_resolver_takes() -> None:
     long = ".".join(["a" * 40, "b" * 40, "example", "org"])
-    args = dns.resolver_args(environment(named({"forward": [long, "x." + long]})))
+    args = dns.dns_args(environment(named({"forward": [long, "x." + long]})))
     assert args is not None and args.site is not None
     names = [one.name for one in args.site.forwards]
     assert len(set(names)) == len(names) and all(len(name) <= 64 and "." not in name for name in names)
@@ -137,7 +137,7 @@ def test_four_addresses_and_a_zone_are_paid_for() -> None:
 
 def test_services_in_aws_have_names_in_the_zone_and_nobody_is_forwarded_to() -> None:
     cloud = shipped("startup").model_copy(update={"dns": Dns()})
-    args, records = dns.resolver_args(cloud), dns.records_args(cloud)
+    args, records = dns.dns_args(cloud), dns.dns_records_args(cloud)
     assert args is not None and args.site is None and records is not None
     served = service_hosts(cloud)
     assert records.hosts == {name: str(served.addresses[name]) for name in served.addresses} and records.hosts

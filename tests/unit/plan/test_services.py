@@ -11,11 +11,11 @@ from landbridge.environment import Environment
 from landbridge.findings import FindingsError
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.ansible.state_volume import state_volume
-from landbridge.plan.aws.accounting import database_args
-from landbridge.plan.aws.controller import controller_args
+from landbridge.plan.aws.accounting_database import accounting_database_args
 from landbridge.plan.aws.login import login_args
 from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules
 from landbridge.plan.aws.pool import SecurityGroupRule, pool_security_group_rules
+from landbridge.plan.aws.slurm_controller import slurm_controller_args
 from landbridge.plan.standalone import standalone_environment
 from tests.unit.core.test_cloud_site import BUILT
 
@@ -32,7 +32,7 @@ def served(
 
 
 def machines(environment: Environment) -> tuple[MachinePlan, ...]:
-    controller, login = controller_args(environment), login_args(environment)
+    controller, login = slurm_controller_args(environment), login_args(environment)
     assert controller is not None
     return (controller.machine, *(login.machines if login else ()))
 
@@ -62,7 +62,7 @@ def shape(rule: SecurityGroupRule) -> tuple[str, str, str, int | None]:
 def test_what_one_side_may_say_the_other_may_hear() -> None:
     """A connection passes two groups: whatever leaves one host for another is let in there."""
     site = served()
-    controller, login = controller_args(site), login_args(site)
+    controller, login = slurm_controller_args(site), login_args(site)
     assert controller is not None and login is not None
     groups = {
         "controller": controller.security_group_rules,
@@ -95,7 +95,7 @@ def test_what_one_side_may_say_the_other_may_hear() -> None:
 
 def test_rules_fit_a_group_whatever_there_is() -> None:
     site = served(aws={"secondary_cidrs": ["10.61.0.0/16", "10.62.0.0/16", "10.63.0.0/16", "10.64.0.0/16"]})
-    controller, login = controller_args(site), login_args(site)
+    controller, login = slurm_controller_args(site), login_args(site)
     assert controller is not None and login is not None
     for security_group_rules in (controller.security_group_rules, login.security_group_rules):
         for direction in ("in", "out"):
@@ -124,7 +124,7 @@ def test_a_host_reaches_where_its_packages_come_from(packages: dict[str, str], p
 
 
 def test_a_database_of_another_series_has_parameters_of_its_own() -> None:
-    old, new = (database_args(served(database={"version": version})) for version in ("11.4", "11.8"))
+    old, new = (accounting_database_args(served(database={"version": version})) for version in ("11.4", "11.8"))
     assert old is not None and new is not None
     assert (old.name, old.family, new.family) == (new.name, "mariadb11.4", "mariadb11.8")
     assert old.parameter_group != new.parameter_group
@@ -133,12 +133,12 @@ def test_a_database_of_another_series_has_parameters_of_its_own() -> None:
 
 @pytest.mark.parametrize(("storage", "most"), [(20, 100), (100, 400), (6144, 24_576)])
 def test_a_full_disk_does_not_stop_accounting(storage: int, most: int) -> None:
-    found = database_args(served(database={"storage_gib": storage}))
+    found = accounting_database_args(served(database={"storage_gib": storage}))
     assert found is not None and (found.storage_gib, found.most_gib) == (storage, most)
 
 
 def test_a_database_stands_in_two_zones_whichever_pools_there_are() -> None:
-    found, named = database_args(served()), database_args(served(standby_zone="use1-az6"))
+    found, named = accounting_database_args(served()), accounting_database_args(served(standby_zone="use1-az6"))
     assert found is not None and named is not None
     assert found.zones == ("use1-az4", "use1-az5") and named.zones == ("use1-az4", "use1-az6")
 
@@ -146,12 +146,12 @@ def test_a_database_stands_in_two_zones_whichever_pools_there_are() -> None:
 def test_a_host_without_an_address_is_refused_with_words() -> None:
     site = served(aws={"subnets": {"use1-az4": "10.60.0.0/28", "use1-az5": "10.60.1.0/28"}})
     with pytest.raises(FindingsError, match="ctl01 has no address"):
-        controller_args(site)
+        slurm_controller_args(site)
 
 
 def test_nothing_is_planned_where_a_site_serves() -> None:
     site = standalone_environment("lab", "us-east-1", owner="a@b.example", cost_center="1")
-    assert (controller_args(site), login_args(site), database_args(site)) == (None, None, None)
+    assert (slurm_controller_args(site), login_args(site), accounting_database_args(site)) == (None, None, None)
     assert state_volume(site, None) == {}
 
 

@@ -80,12 +80,12 @@ def test_cloud_nodes_mount_what_is_in_aws_and_homes_where_they_may(on: bool) -> 
 
 
 def test_login_hosts_in_aws_mount_what_jobs_see_but_for_lustre() -> None:
-    home = BUILT.filesystems["home"]
+    home = BUILT.file_systems["home"]
     others = {
         "files": home.model_copy(update={"source": "fs-2.efs.us-east-1.amazonaws.com:/", "mount": "/files"}),
         "cloud_scratch": home.model_copy(update={"kind": "fsx_lustre", "source": "fs-3@tcp:/abc", "mount": "/scratch"}),
     }
-    built = BUILT.model_copy(update={"filesystems": {"home": home, **others}})
+    built = BUILT.model_copy(update={"file_systems": {"home": home, **others}})
     mounts = inventory(environment(CLOUD), built)["all"]["vars"]["nfs_client_mounts"]
     assert [one["mount"] for one in mounts] == ["/home", "/files"]
     assert mounts[1] == {

@@ -3,9 +3,9 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.filesystems.common import Made, Site
+from components.file_systems.common import Made, Site
 from landbridge.plan.args import named
-from landbridge.plan.aws.filesystem import NFS_OPTIONS, EfsSettings, FileSystemArgs
+from landbridge.plan.aws.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
 
 
 def efs(name: str, args: FileSystemArgs, own: EfsSettings, site: Site) -> Made:

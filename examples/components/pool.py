@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import GpuPool
+from components import Pool
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.standalone import standalone_environment
 
@@ -11,5 +11,5 @@ site = standalone_environment(
 )
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])
 profile = "arn:aws:iam::123456789012:instance-profile/node"
-pool = GpuPool("lab-p5", pool_args(site, site.aws.pools[0]), vpc_id="vpc-1", profile_arn=profile, opts=options)
+pool = Pool("lab-p5", pool_args(site, site.aws.pools[0]), vpc_id="vpc-1", profile_arn=profile, opts=options)
 pulumi.export("template", pool.template.id)

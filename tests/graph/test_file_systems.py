@@ -13,7 +13,7 @@ from sandbox.pulumi_provider.graph import Graph, GraphNode
 from sandbox.pulumi_provider.recorder import apply
 from sandbox.pulumi_provider.serialization import unknown_inside
 from tests.graph.conftest import ROOT, SANDBOX
-from tests.graph.filesystems import ALL, LINKED, stored
+from tests.graph.file_systems import ALL, LINKED, stored
 from tests.graph.inventory import client, left
 from tests.graph.test_network_and_pools import wrong
 from tests.graph.test_program import PROTECTED, graph_of
@@ -65,9 +65,9 @@ def test_all_three_kinds_are_valid_and_say_how_to_mount_them(tmp_path: Path, pre
         "variant-share-files",
     }
     if preview:
-        assert unknown_inside(graph.outputs["filesystems"]["cloud_scratch"]["source"])
+        assert unknown_inside(graph.outputs["file_systems"]["cloud_scratch"]["source"])
         return
-    found = StackOutputs.model_validate(graph.outputs).filesystems
+    found = StackOutputs.model_validate(graph.outputs).file_systems
     scratch, homes, files = found["cloud_scratch"], found["homes"], found["files"]
     assert (scratch.type, scratch.source) == ("lustre", f"{scratch.dns_name}@tcp:/{scratch.mount_name}")
     assert (homes.type, homes.source, homes.mount) == ("nfs4", f"{homes.dns_name}:/fsx", "/homes")
@@ -77,7 +77,7 @@ def test_all_three_kinds_are_valid_and_say_how_to_mount_them(tmp_path: Path, pre
 
 def test_none_is_made_where_none_is_asked_for(tmp_path: Path) -> None:
     graph = graph_of(tmp_path)
-    assert "filesystems" not in graph.outputs
+    assert "file_systems" not in graph.outputs
     assert [node.name for node in graph.nodes.values() if "fsx" in node.type or "efs" in node.type] == []
 
 
@@ -187,14 +187,14 @@ def test_they_are_made_and_taken_down(
     environment_file.write_text(environment_file.read_text().replace(*stored(ALL)))
     before = left(cloud)
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
-    scratch = applied.outputs.filesystems["cloud_scratch"]
+    scratch = applied.outputs.file_systems["cloud_scratch"]
     fsx = client(cloud, "fsx")
     (system,) = fsx.describe_file_systems(FileSystemIds=[scratch.id])["FileSystems"]
     assert (system["Lifecycle"], system["StorageCapacity"]) == ("AVAILABLE", 4800)
     assert system["LustreConfiguration"]["MountName"] == scratch.mount_name
     (link,) = fsx.describe_data_repository_associations()["Associations"]
     assert link["DataRepositoryPath"] == f"s3://{applied.outputs.hub.buckets['internal'].name}"
-    targets = client(cloud, "efs").describe_mount_targets(FileSystemId=applied.outputs.filesystems["files"].id)
+    targets = client(cloud, "efs").describe_mount_targets(FileSystemId=applied.outputs.file_systems["files"].id)
     assert len(targets["MountTargets"]) == 2
     applied.destroy()
     assert left(cloud) == before

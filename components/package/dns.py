@@ -1,4 +1,4 @@
-"""`landbridge:index:Resolver`."""
+"""`landbridge:index:Dns`."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, planned, site_of, wanted_plan, whole
-from landbridge.plan.network.dns import ResolverArgs, resolver_args
+from landbridge.plan.network.dns import DnsArgs, dns_args
 
 
-class ResolverInputs(OwnedInputs):
+class DnsInputs(OwnedInputs):
     """Names, both ways."""
 
     vpc_id: pulumi.Input[str]
@@ -20,24 +20,24 @@ class ResolverInputs(OwnedInputs):
     """As dns in an environment file: zone, domains, resolvers, query_logs."""
 
 
-class Resolver(pulumi.ComponentResource):
+class Dns(pulumi.ComponentResource):
     """A private zone for the cluster's names, and Route 53 Resolver endpoints in both directions; about 0.50 USD an hour."""
 
     zone_id: pulumi.Output[str]
     """The private zone."""
 
-    def __init__(self, name: str, args: ResolverInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        def plan() -> ResolverArgs:
+    def __init__(self, name: str, args: DnsInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        def plan() -> DnsArgs:
             site = site_of(
                 args,
                 zones=list(args["subnet_ids"]),
                 dns=whole(args["dns"]),
             )
-            return wanted_plan(resolver_args(site), "names")
+            return wanted_plan(dns_args(site), "names")
 
-        wanted = planned(f"Resolver {name}", plan)
-        super().__init__("landbridge:index:Resolver", name, dict(args), opts)
-        made = components.Resolver(
+        wanted = planned(f"Dns {name}", plan)
+        super().__init__("landbridge:index:Dns", name, dict(args), opts)
+        made = components.Dns(
             name,
             wanted,
             vpc_id=args["vpc_id"],

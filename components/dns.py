@@ -7,10 +7,10 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.network.dns import PORT, ForwardPlan, QueryLogPlan, ResolverArgs, SitePlan
+from landbridge.plan.network.dns import PORT, DnsArgs, ForwardPlan, QueryLogPlan, SitePlan
 
 
-class Resolver(pulumi.ComponentResource):
+class Dns(pulumi.ComponentResource):
     """A private zone, and where there is a site Route 53 Resolver endpoints in both directions.
 
     Costs 0.50 USD a month for the zone, about 0.125 USD an hour for each address of an endpoint (two of each direction) and
@@ -26,13 +26,13 @@ class Resolver(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: ResolverArgs,
+        args: DnsArgs,
         *,
         vpc_id: pulumi.Input[str],
         subnet_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Resolver", name, {"zone": args.zone}, opts)
+        super().__init__("landbridge:index:Dns", name, {"zone": args.zone}, opts)
         self._name, self._args, self._vpc_id = name, args, vpc_id
         self._subnets = [subnet_ids[zone] for zone in args.zones]
         self._own = pulumi.ResourceOptions(parent=self)

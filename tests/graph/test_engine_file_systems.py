@@ -8,7 +8,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
-from tests.graph.filesystems import LINKED, SHARES, stored
+from tests.graph.file_systems import LINKED, SHARES, stored
 from tests.graph.inventory import client, left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
@@ -29,7 +29,7 @@ def test_life_of_a_file_system(engine: Engine, cloud: EmulatorProcess, environme
     changed(environment_file, "protect: false", "protect: true")
     built = pulumi.up(changed(environment_file, *stored(LINKED)), environment_file)
     assert built.outputs is not None
-    one = built.outputs.filesystems["cloud_scratch"].id
+    one = built.outputs.file_systems["cloud_scratch"].id
 
     def size() -> int:
         return int(fsx.describe_file_systems(FileSystemIds=[one])["FileSystems"][0]["StorageCapacity"])
@@ -76,7 +76,7 @@ def test_everything_that_can_be_asked_for_settles(
     )
     built = pulumi.up(environment, environment_file)
     assert set(built.changes) == {"create"} and built.outputs is not None
-    assert set(built.outputs.filesystems) == {"cloud_scratch", "homes", "files"}
+    assert set(built.outputs.file_systems) == {"cloud_scratch", "homes", "files"}
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies
-from landbridge.plan.aws.accounting import DatabaseArgs, database_args
+from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs, accounting_database_args
 from landbridge.plan.aws.hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
@@ -35,7 +35,7 @@ class StatePlan(Args):
     device: str
 
 
-class ControllerArgs(Args):
+class SlurmControllerArgs(Args):
     """Everything of the controller. `restricted` are the data classes that no role may touch, with their buckets' prefixes."""
 
     cluster: str
@@ -43,7 +43,7 @@ class ControllerArgs(Args):
     machine: MachinePlan
     security_group_rules: tuple[SecurityGroupRule, ...]
     state: StatePlan
-    database: DatabaseArgs
+    database: AccountingDatabaseArgs
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
     path: str = "/"
@@ -72,15 +72,17 @@ class ControllerResources(Args):
     key: str
 
 
-def controller_args(environment: Environment, locked: Mapping[str, str] | None = None) -> ControllerArgs | None:
+def slurm_controller_args(
+    environment: Environment, locked: Mapping[str, str] | None = None
+) -> SlurmControllerArgs | None:
     """Plan the controller; None where a site has one. Raises FindingsError for a host without an address, or one zone only."""
-    services, database = environment.aws.services, database_args(environment)
+    services, database = environment.aws.services, accounting_database_args(environment)
     if services is None or database is None:
         return None
     wanted, iam = services.controller, environment.aws.iam
     host = service_hosts(environment).controllers[0]
     kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
-    return ControllerArgs(
+    return SlurmControllerArgs(
         cluster=environment.name,
         region=environment.region,
         machine=machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked),
@@ -116,7 +118,7 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     yield from internet_egress_rules(services)
 
 
-def controller_documents(args: ControllerArgs, place: ArnContext, reach: ControllerResources) -> dict[str, str]:
+def controller_documents(args: SlurmControllerArgs, place: ArnContext, reach: ControllerResources) -> dict[str, str]:
     """The policies of the controller's role, by name: what a site's hosts take roles for, one by one, it has by being it.
 
     Launching and ending stay bound to this cluster's tag; of secrets it reads the database's and keeps Slurm's key.

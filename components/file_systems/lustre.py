@@ -6,9 +6,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.filesystems.common import Made, Site
+from components.file_systems.common import Made, Site
 from landbridge.plan.args import named
-from landbridge.plan.aws.filesystem import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
+from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
 
 #: New, changed and deleted objects alike: a folder that shows half of what happens shows something else.
 EVENTS = ["NEW", "CHANGED", "DELETED"]

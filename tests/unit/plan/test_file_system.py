@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError
-from landbridge.plan.aws.filesystem import FileSystemArgs, LustreSettings, filesystem_args, imported_classes
+from landbridge.plan.aws.file_system import FileSystemArgs, LustreSettings, file_system_args, imported_classes
 from tests.unit.core.samples import GOOD
 from tests.unit.plan.estates import bodies, built
 
@@ -15,7 +15,7 @@ LINK = {"folder": "/data/Sets", "data_class": "internal"}
 
 
 def planned(scratch: dict[str, Any] | None = None, **shares: Any) -> dict[str, FileSystemArgs]:
-    return {own.share: own for own in filesystem_args(environment(scratch, **shares))}
+    return {own.share: own for own in file_system_args(environment(scratch, **shares))}
 
 
 def environment(scratch: dict[str, Any] | None = None, **shares: Any) -> Environment:
@@ -27,7 +27,7 @@ def environment(scratch: dict[str, Any] | None = None, **shares: Any) -> Environ
 @given(bodies(least=1))
 def test_whatever_is_asked_for_has_a_name_a_zone_and_a_way_in(body: dict[str, Any]) -> None:
     environment = built(body)
-    found = filesystem_args(environment)
+    found = file_system_args(environment)
     assert len({own.name for own in found}) == len({own.share for own in found}) == len(environment.storage.in_aws())
     for own in found:
         assert own.zones and own.protect and own.name.startswith("test-")
@@ -79,4 +79,4 @@ def test_a_file_system_without_a_zone_is_told_before_anything_is_made() -> None:
     aws = {**GOOD["aws"], "pools": []}
     body = {**GOOD, "aws": aws, "storage": {"cloud_shares": {"files": {"kind": "efs"}}}}
     with pytest.raises(FindingsError, match="needs subnets in 1 zones"):
-        filesystem_args(built(body))
+        file_system_args(built(body))

@@ -1,8 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, SharedFilesystem
-from landbridge.plan.aws.filesystem import filesystem_args
+from components import Account, FileSystem
+from landbridge.plan.aws.file_system import file_system_args
 from landbridge.plan.standalone import standalone_environment
 
 share = {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800, "zone": "use1-az4"}}
@@ -12,4 +12,4 @@ site = standalone_environment(
 provider = aws.Provider("aws", region="us-east-1")
 place = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1"}, "clients": {"unused": "sg-1"}}
 options = pulumi.ResourceOptions(providers=[provider])
-SharedFilesystem("lab", filesystem_args(site)[0], account=Account.of(provider), opts=options, **place)
+FileSystem("lab", file_system_args(site)[0], account=Account.of(provider), opts=options, **place)

@@ -7,13 +7,13 @@ import pulumi
 import pulumi_aws as aws
 
 from components.account import Account
-from components.filesystems import Made, Site, efs, lustre, openzfs
+from components.file_systems import Made, Site, efs, lustre, openzfs
 from landbridge.plan.args import named
-from landbridge.plan.aws.filesystem import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
+from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
 from landbridge.plan.aws.hub import key_policy
 
 
-class SharedFilesystem(pulumi.ComponentResource):
+class FileSystem(pulumi.ComponentResource):
     """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its key.
 
     Costs what its size and throughput cost while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
@@ -38,7 +38,7 @@ class SharedFilesystem(pulumi.ComponentResource):
         buckets: Mapping[str, pulumi.Input[str]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:SharedFilesystem", name, {"kind": args.settings.kind}, opts)
+        super().__init__("landbridge:index:FileSystem", name, {"kind": args.settings.kind}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.

@@ -5,9 +5,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.filesystems.common import Made, Site
+from components.file_systems.common import Made, Site
 from landbridge.plan.args import named
-from landbridge.plan.aws.filesystem import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
+from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
 
 #: Where FSx exports the root volume; clients mount it or any volume below it.
 ROOT = "/fsx"

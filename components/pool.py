@@ -11,7 +11,7 @@ from landbridge.plan.args import named
 from landbridge.plan.aws.pool import PoolArgs, SecurityGroupRule
 
 
-class GpuPool(pulumi.ComponentResource):
+class Pool(pulumi.ComponentResource):
     """A launch template, with the placement groups and the security group that it needs. It starts no instance.
 
     Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
@@ -34,7 +34,7 @@ class GpuPool(pulumi.ComponentResource):
         mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:GpuPool", name, {"instanceType": args.instance_type}, opts)
+        super().__init__("landbridge:index:Pool", name, {"instanceType": args.instance_type}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(

@@ -14,7 +14,7 @@ MASTER = "admin"
 _GROWS = 4
 
 
-class DatabaseArgs(Args):
+class AccountingDatabaseArgs(Args):
     """A database: what it is, which zones' subnets it may stand in, and what becomes of its data. Sizes are in GiB."""
 
     cluster: str
@@ -48,7 +48,7 @@ class DatabaseArgs(Args):
         return f"{self.name}-final"
 
 
-def database_args(environment: Environment) -> DatabaseArgs | None:
+def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs | None:
     """Plan the database; None where a site has one. Raises FindingsError where the region has no second zone."""
     services = environment.aws.services
     if services is None:
@@ -58,7 +58,7 @@ def database_args(environment: Environment) -> DatabaseArgs | None:
         message = f"RDS wants subnets in {facts.zones} zones, and {services.zone} is the only one known"
         fix = "name a second one: standby_zone"
         raise FindingsError([Finding("services-without-zone", message, ("aws", "services", "standby_zone"), fix)])
-    return DatabaseArgs(
+    return AccountingDatabaseArgs(
         cluster=environment.name,
         name=f"{environment.name}-accounting",
         engine=facts.engine,

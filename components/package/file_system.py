@@ -1,4 +1,4 @@
-"""`landbridge:index:SharedFilesystem`."""
+"""`landbridge:index:FileSystem`."""
 
 from typing import Any, NotRequired
 
@@ -6,10 +6,10 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of, whole
-from landbridge.plan.aws.filesystem import FileSystemArgs, filesystem_args
+from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
 
 
-class SharedFilesystemInputs(OwnedInputs):
+class FileSystemInputs(OwnedInputs):
     """A file system that many nodes mount."""
 
     share: dict[str, Any]
@@ -28,7 +28,7 @@ class SharedFilesystemInputs(OwnedInputs):
     """Whether Pulumi refuses to remove it; on unless it is said otherwise."""
 
 
-class SharedFilesystem(pulumi.ComponentResource):
+class FileSystem(pulumi.ComponentResource):
     """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its key; protected unless it is said otherwise."""
 
     filesystem_id: pulumi.Output[str]
@@ -38,7 +38,7 @@ class SharedFilesystem(pulumi.ComponentResource):
     security_group_id: pulumi.Output[str]
     """Its security group."""
 
-    def __init__(self, name: str, args: SharedFilesystemInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: FileSystemInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         def plan() -> FileSystemArgs:
             site = site_of(
                 args,
@@ -46,11 +46,11 @@ class SharedFilesystem(pulumi.ComponentResource):
                 storage={"cloud_shares": {"share": whole(args["share"])}},
                 aws={"protect": args.get("protect", True)},
             )
-            return filesystem_args(site)[0]
+            return file_system_args(site)[0]
 
-        wanted = planned(f"SharedFilesystem {name}", plan)
-        super().__init__("landbridge:index:SharedFilesystem", name, dict(args), opts)
-        made = components.SharedFilesystem(
+        wanted = planned(f"FileSystem {name}", plan)
+        super().__init__("landbridge:index:FileSystem", name, dict(args), opts)
+        made = components.FileSystem(
             name,
             wanted,
             account=account_of(self),

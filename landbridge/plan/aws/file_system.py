@@ -116,7 +116,7 @@ class FileSystemArgs(Args):
         return self.protect and self.backup_days is not None
 
 
-def filesystem_args(environment: Environment) -> tuple[FileSystemArgs, ...]:
+def file_system_args(environment: Environment) -> tuple[FileSystemArgs, ...]:
     """Plan every file system in AWS. Raises FindingsError for one that finds no zone, or not as many as it takes."""
     return tuple(_planned(environment, path, share) for path, share in environment.storage.in_aws().items())
 
@@ -262,7 +262,7 @@ def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[Fil
 def _ports(share: Share) -> tuple[Ports, ...]:
     """The ports that are opened: OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
 
-    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/filesystems/openzfs.py mounts 4.2.
+    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/file_systems/openzfs.py mounts 4.2.
     """
     every = ports(share)
     if isinstance(share, FsxOpenZfs):

@@ -22,7 +22,7 @@ class HomeSide:
     route_table_ids: Mapping[str, pulumi.Input[str]]
 
 
-class SiteLink(pulumi.ComponentResource):
+class Link(pulumi.ComponentResource):
     """A transit gateway that the VPC is attached to, and every site's way to it: a VPN of two tunnels with BGP, a leased line.
 
     Costs about 0.05 USD an hour for each attachment (the VPC's, each VPN's, the line's) and as much for each VPN, 0.02 a GB
@@ -47,7 +47,7 @@ class SiteLink(pulumi.ComponentResource):
         route_table_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:SiteLink", name, {"asn": args.aws_asn}, opts)
+        super().__init__("landbridge:index:Link", name, {"asn": args.aws_asn}, opts)
         self._name, self._args = name, args
         self._own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.cluster)
         self._hub = aws.ec2transitgateway.TransitGateway(
