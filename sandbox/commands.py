@@ -46,7 +46,7 @@ def up(stack: Stack = "sandbox") -> None:
 
 @app.command()
 def env(stack: Stack = "sandbox") -> None:
-    """Print what a shell needs to run `landbridge up`, `pulumi` and `landbridge configure` against the sandbox.
+    """Print the shell variables for `landbridge up`, `pulumi` and `landbridge configure` against the sandbox.
 
     Example: eval "$(landbridge sandbox env)"
     """
@@ -106,7 +106,7 @@ def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack
 
 @app.command()
 def status(format: Annotated[str, typer.Option(help="text or json")] = "text") -> None:
-    """Say which nodes there are, whether they run, and what they use."""
+    """Show the lab's nodes, their state, and their use of memory and CPU."""
     from sandbox.nspawn import report
     from sandbox.nspawn.layout import layout
 

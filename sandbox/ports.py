@@ -1,4 +1,4 @@
-"""A port of the loopback for a program that is told which one to take, and takes it seconds later."""
+"""Free loopback port for a program that gets its port as an argument and binds it seconds later."""
 
 import random
 import socket
@@ -9,7 +9,7 @@ _PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    """A port that nobody listens on now. Raises OSError where a hundred are taken."""
+    """Return a port without a listener. Raise OSError after a hundred used ports."""
     for port in random.SystemRandom().sample(_PORTS, 100):
         with socket.socket() as probe:
             try:

@@ -65,7 +65,7 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
 
 
 def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
-    """Do what an operator does for on-prem services: leave their AWS credentials where Ansible takes secrets from."""
+    """Write the AWS credentials of on-prem services where Ansible reads secrets, as an operator does."""
     for service in ("burst", "mlflow"):
         target = secrets_dir(environment.name) / f"aws-credentials-{service}"
         content = cloud.launch_credentials.read_text()

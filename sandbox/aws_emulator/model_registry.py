@@ -1,4 +1,4 @@
-"""What moto lacks of SageMaker's model registry, and what SageMaker refuses there.
+"""SageMaker model registry beyond moto: missing operations, and SageMaker's errors.
 
 Source: SageMaker API Reference, CreateModelPackageGroup, DeleteModelPackageGroup, DeleteModelPackage, AddTags.
 """

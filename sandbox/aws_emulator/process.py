@@ -1,4 +1,4 @@
-"""Starting the emulated AWS as a child process: for tests, and for whoever has no lab."""
+"""Start the emulated AWS as a child process, for tests and for the embedded level."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class EmulatorProcess:
 
     @property
     def operator_credentials(self) -> Path:
-        """A shared-credentials file (profile default) for whoever builds the stack."""
+        """Write a shared-credentials file (profile default) for the operator who builds the stack."""
         return self.state / "credentials" / "operator"
 
     @property

@@ -1,4 +1,4 @@
-"""The emulator's own state, beside moto's: what limits, delays and fails calls, and which machines run."""
+"""State of the emulator beside moto's: limits, delays and faults of calls, and running machines."""
 
 import threading
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from sandbox.aws_emulator.server.throttling import TokenBucket
 
 @dataclass
 class InjectedFault:
-    """What the next `times` calls of an action get: an error, with `after` once what they asked for has been done.
+    """Injected fault: the next `times` calls of an action get an error, with `after` only once the call has taken effect.
 
     With `hold` the answer comes that many seconds late; without a `code` it is the real one. With `cut` there is no answer: the
     connection ends, and whether the call did its work (`after`) the caller cannot tell.
@@ -33,7 +33,7 @@ class InjectedFault:
     cut: bool = False
 
     def error(self) -> CloudError:
-        """What the caller gets."""
+        """Return the error for the caller."""
         return CloudError(self.code, self.message, self.status)
 
 
@@ -86,7 +86,7 @@ class World:
     extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
 
     def reset(self) -> None:
-        """Forget limits, faults, delays, counters and what tests have set; instances and resources stay."""
+        """Reset limits, faults, delays, counters and settings of tests; instances and resources stay."""
         with self.lock:
             self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), ClientTokens()
             self.lag.reset()

@@ -1,1 +1,1 @@
-"""`make demo`: the whole of Landbridge on one machine, at the fullest level the machine can carry."""
+"""`make demo`: all of Landbridge on one machine, at the highest level that the machine supports."""

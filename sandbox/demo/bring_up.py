@@ -1,4 +1,4 @@
-"""From nothing to a running hybrid cluster in the lab, in repeatable steps. The demonstration and tests/e2e share it."""
+"""Bring up a hybrid cluster in the lab in repeatable steps, for the demonstration and tests/e2e."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Asking the running lab cluster: what its users, its scheduler, its gateway and its tracking server say."""
+"""Client of the running lab cluster: users, Slurm, gateway and tracking server."""
 
 import json
 import shlex

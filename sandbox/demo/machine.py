@@ -1,4 +1,4 @@
-"""What this machine can carry: the facts that choose the demonstration's level and the tests' tiers.
+"""Abilities of this machine, which choose the demonstration's level and the tests' tiers.
 
 `landbridge doctor` knows what each command needs; this adds whether what is missing would be installed, and tries one
 thing that only making it shows. Every probe is harmless and takes well under a second; none installs anything.

@@ -1,4 +1,4 @@
-"""What a demonstration tells: live progress while it runs, a summary at the end, and the same as JSON.
+"""Report of a demonstration: live progress, a summary at the end, and the same as JSON.
 
 A level (embedded or full) does its work inside `report.step(...)` and records what it made and ran; it prints nothing
 itself. Steps may run at the same time in several threads.

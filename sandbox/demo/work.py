@@ -1,4 +1,4 @@
-"""Running the product's own commands inside a step of the demonstration, as a person at a terminal would."""
+"""Run Landbridge's commands in a step of the demonstration, as a user at a terminal does."""
 
 import json
 import subprocess

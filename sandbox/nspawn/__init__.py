@@ -1,1 +1,1 @@
-"""Lab machines: systemd-nspawn containers with a real systemd and sshd, in network namespaces with no way out."""
+"""Lab machines: systemd-nspawn containers with a real systemd and sshd, in network namespaces without a route outside."""

@@ -1,4 +1,4 @@
-"""Taking a lab away, also after everything was killed: what is left is found by what the kernel shows of it.
+"""Clean-up of a lab, also after its processes were killed: leftovers are found through the kernel.
 
 A lab's marks are its pid files, its network namespaces, the mounts below its folders and its control groups.
 Processes are never looked for by the name of their program.

@@ -1,4 +1,4 @@
-"""What can go wrong in the lab, said so that a person can act on it."""
+"""Errors of the lab, with messages that name the fix."""
 
 
 class LabError(Exception):

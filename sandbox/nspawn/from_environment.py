@@ -1,4 +1,4 @@
-"""The lab's site from an environment file: the only place here that knows what an environment looks like."""
+"""The lab's site from an environment file; the only module of the lab that reads environments."""
 
 from ipaddress import IPv4Network
 from pathlib import Path

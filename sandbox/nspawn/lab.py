@@ -1,4 +1,4 @@
-"""Bringing the whole lab up for an environment, in the order in which the parts need one another."""
+"""Bring up the lab of an environment, in the order of the parts' dependencies."""
 
 import os
 

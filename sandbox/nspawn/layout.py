@@ -1,4 +1,4 @@
-"""Where one lab keeps its files and what it calls its kernel objects.
+"""Paths of a lab's files and names of its kernel objects.
 
 Several labs can live on one machine: the variable LANDBRIDGE_LAB names the one in use, and the name is the prefix of
 its network namespaces and its cgroup folder. Images and caches are shared, being addressed by their content.

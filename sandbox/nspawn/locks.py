@@ -1,4 +1,4 @@
-"""File locks between processes: whoever holds the file may build or change what it names."""
+"""File locks between processes: the holder may build or change the locked resource."""
 
 import fcntl
 from collections.abc import Iterator

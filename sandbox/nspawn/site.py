@@ -1,4 +1,4 @@
-"""From an environment to lab machines: which bridges, which nodes, with which addresses, routes and hardware. Pure."""
+"""Plan of the lab's site: bridges and nodes with their addresses, routes and hardware. Pure."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
@@ -18,7 +18,7 @@ _AWS_GATEWAY_OUTSIDE = 20
 
 @dataclass(frozen=True)
 class LabSite:
-    """Everything the lab builds for one environment."""
+    """Lab site: bridges and nodes of one environment."""
 
     bridges: tuple[LabBridge, ...]
     nodes: tuple[LabNode, ...]

@@ -26,7 +26,7 @@ REFERENCE = "pulumi:pulumi:StackReference"
 
 
 class Backing(Protocol):
-    """What answers for the provider."""
+    """Interface of the provider behind a recorded program."""
 
     def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
         """Return a resource's id and its whole state."""

@@ -1,4 +1,4 @@
-"""Programs that Pulumi has a language host start: policy packs, and packages of components."""
+"""Programs that Pulumi starts through a language host: policy packs and component packages."""
 
 import subprocess
 import sys

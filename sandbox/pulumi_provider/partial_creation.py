@@ -1,4 +1,4 @@
-"""Creations that fail halfway: the thing is there, and the engine is told so, as the real provider does it.
+"""Partial creations: the resource exists but its creation failed; reported to the engine as the real provider does.
 
 Pulumi keeps such a resource with what went wrong, and its next update finishes it.
 Source: pulumi/pulumi, provider.proto, ErrorResourceInitFailed.
@@ -17,7 +17,7 @@ from sandbox.pulumi_provider.serialization import Bag
 
 
 class PartialCreation(Exception):
-    """Something exists and is not as it was asked for."""
+    """Error: the resource exists, but not with all requested properties."""
 
     def __init__(self, id_: str, inputs: Bag, seen: Bag, reason: str) -> None:
         super().__init__(reason)
@@ -38,7 +38,7 @@ class PartialCreation(Exception):
 
 
 def create(resource: AwsResource, inputs: Bag) -> tuple[str, Bag]:
-    """Make one; raises PartialCreation where it exists and something after that went wrong."""
+    """Create a resource; raise PartialCreation if it exists and a later step failed."""
     try:
         id_, outputs = resource.create(inputs)
     except (ClientError, ProviderError) as error:
@@ -51,7 +51,7 @@ def create(resource: AwsResource, inputs: Bag) -> tuple[str, Bag]:
 
 
 def update(resource: AwsResource, id_: str, state: Bag, inputs: Bag, changed: frozenset[str]) -> Bag:
-    """Change one; where nothing is to be changed, it was left half made, and is looked at."""
+    """Update a resource; with no changed inputs it completes a partial creation."""
     if changed:
         return resource.update(id_, state, inputs, changed)
     resource.finish(id_, inputs)

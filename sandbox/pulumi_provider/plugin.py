@@ -1,4 +1,4 @@
-"""How a plugin of Pulumi's engine lives: it says its port, serves until it is told to stop, and never outlives the engine."""
+"""Life cycle of a plugin of Pulumi's engine: print the port, serve until Cancel, end with the engine."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A recorded graph as policies see it."""
+"""Recorded graph in the form that policies read."""
 
 from landbridge.policy import Resource
 from sandbox.pulumi_provider.checks.launch_policies import known

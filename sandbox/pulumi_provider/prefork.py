@@ -1,4 +1,4 @@
-"""Plugins that start at once: a process that has imported what they need, and becomes a copy of itself for each.
+"""Prefork server of plugins: imports their modules once, and forks a process for each plugin.
 
 Every operation of Pulumi starts two plugins, and most of its time would go into their imports and those of the program. Where
 the variable of sandbox.pulumi_provider.prefork_client names the socket of such a server, they start in some milliseconds.

@@ -1,4 +1,4 @@
-"""A plugin that a server of sandbox.pulumi_provider.prefork runs: this process is what the engine sees of it.
+"""Client of the prefork server: the process that the engine starts, while the server's fork runs the plugin.
 
 It lends its open files to the plugin, and waits. What ends the one ends the other. Imports only what starts at once.
 """

@@ -25,7 +25,7 @@ from sandbox.pulumi_provider.serialization import Bag
 
 @dataclass
 class EmulatedBacking:
-    """Creates for real in the emulated AWS, and remembers what, to take it down again."""
+    """Backing that creates resources in the emulated AWS and records them, to destroy them again."""
 
     cloud: EmulatedAws
     tell: Callable[[str, str], None]
@@ -55,7 +55,7 @@ class EmulatedBacking:
 
 @dataclass(frozen=True)
 class Applied:
-    """What was made."""
+    """Result of applying an environment: graph, outputs, and the created resources."""
 
     graph: Graph
     outputs: StackOutputs

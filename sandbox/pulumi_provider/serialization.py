@@ -1,4 +1,4 @@
-"""Between the engine's encoding and plain Python: structs, and the marks for what is not known yet."""
+"""Conversion between the engine's protobuf structs and plain Python, with unknown values and secrets."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What moto lacks of AWS Budgets: actions, tags, and changing a budget.
+"""AWS Budgets beyond moto: budget actions, tags, and UpdateBudget.
 
 Source: AWS Budgets API Reference, CreateBudget, UpdateBudget, CreateBudgetAction, DeleteBudgetAction; its user guide, "Creating a role
 for AWS Budgets to run budget actions". What an action would do is not done: nothing is spent here.
@@ -41,7 +41,7 @@ def create_budget(world: World, region: str, given: Bag) -> Bag:
 
 
 def update_budget(world: World, region: str, given: Bag) -> Bag:
-    """UpdateBudget: everything but its name is told again, and its notifications stay."""
+    """UpdateBudget: replaces every property but the name; notifications stay."""
     _own_account(given)
     new = given["NewBudget"]
     kept = _budget(new["BudgetName"])

@@ -40,7 +40,7 @@ def monitors(world: World, region: str, given: Bag) -> Bag:
 
 
 def update_monitor(world: World, region: str, given: Bag) -> Bag:
-    """UpdateAnomalyMonitor: its name is all that there is to change."""
+    """UpdateAnomalyMonitor: only the name can be changed."""
     _known(world, [given["MonitorArn"]], MONITORS)
     world.costs[given["MonitorArn"]]["is"].update(given)
     return {"MonitorArn": given["MonitorArn"]}
@@ -104,7 +104,7 @@ def _subscription(world: World, asked: Bag) -> None:
 
 
 def set_tags_status(world: World, region: str, given: Bag) -> Bag:
-    """UpdateCostAllocationTagsStatus: what billing does not know yet is answered as an error of its own, not as a refusal."""
+    """UpdateCostAllocationTagsStatus: a tag key that billing has not seen yet is listed under Errors, not refused."""
     failed = []
     for one in given["CostAllocationTagsStatus"]:
         if one["TagKey"] in world.billed_tags:

@@ -176,7 +176,7 @@ def _default_disk_key(world: World, response: Any) -> Any:
 
 
 def _describe_regions(world: World, response: Any) -> Any:
-    """DescribeRegions; those that are closed show only to who asks for all."""
+    """DescribeRegions; regions that are not opted in are shown only with AllRegions."""
     request = _parameters(response)
     wanted, everything = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
     known = {region.name: region for region in response.ec2_backend.describe_regions([])}

@@ -1,4 +1,4 @@
-"""How many instances each (type, zone) still has: what moto never runs out of."""
+"""Capacity pools: free instances per instance type and zone; moto itself has no capacity limit."""
 
 from dataclasses import dataclass, field
 

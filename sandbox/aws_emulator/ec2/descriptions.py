@@ -1,4 +1,4 @@
-"""DescribeInstances in pages of instances, which moto counts by launches, and with the filters it lacks; tags of what is there.
+"""DescribeInstances with pages of instances (moto pages by reservation) and more filters; CreateTags only on existing resources.
 
 Source: EC2 API Reference, DescribeInstances (MaxResults, filters) and CreateTags.
 """
@@ -60,7 +60,7 @@ def install(world: World) -> None:
 
 
 def _own_tags(resource: Any) -> list[dict[str, str]]:
-    """A resource's tags by its id; moto looks through all that there are, for each of a thousand instances."""
+    """Return a resource's tags by its id; moto searches all tags of the account for each instance."""
     kind = EC2_PREFIX_TO_RESOURCE.get(get_prefix(resource.id), "") if resource.id else ""
     tags = resource.ec2_backend.tags.get(resource.id) or {}
     return [

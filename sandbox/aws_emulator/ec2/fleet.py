@@ -14,7 +14,7 @@ from sandbox.aws_emulator.world import World
 
 @dataclass(frozen=True)
 class Candidate:
-    """One override: a type in a subnet, and how many instances there is room for (or why there is none)."""
+    """Override of a fleet: an instance type in a subnet, with its free capacity or the error."""
 
     instance_type: str
     zone: str
@@ -94,7 +94,7 @@ def _launch(
 
 
 def _read_target(request: Mapping[str, Any]) -> tuple[int, bool]:
-    """The number wanted, and whether as spot. Fleets of other types than `instant` need a manager we do not have."""
+    """Return the target capacity and whether it is spot. Only fleets of type `instant` are supported."""
     if request.get("Type") != "instant":
         raise CloudError("NotImplementedInSandbox", "The emulated AWS implements CreateFleet of type 'instant' only.")
     specification = request.get("TargetCapacitySpecification") or {}

@@ -1,4 +1,4 @@
-"""EC2 Image Builder, which moto has nothing of: what pipelines are made of, and images that a started pipeline makes at once.
+"""EC2 Image Builder (moto has none): the parts of a pipeline, and images that a started pipeline makes at once.
 
 Requests are read by botocore's own model of the service. Nothing is built: an image is there as soon as it is asked for, with the
 tags, the disk and the architecture that its pipeline's parts say.
@@ -67,7 +67,7 @@ def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
 
 
 def _check(world: World, region: str, kind: str, given: Bag) -> None:
-    """What is named has to be there."""
+    """Raise if a resource that the request names does not exist."""
     for reference in _named(given):
         if reference not in world.image_builder:
             message = f"The value supplied for parameter is not valid. The resource '{reference}' does not exist."

@@ -1,4 +1,4 @@
-"""Public images and the parameters that name them, which moto has only a few of; and images that a test describes."""
+"""Public AMIs and the SSM parameters that name them (moto has only a few), and AMIs that a test defines."""
 
 import hashlib
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def _public() -> Mapping[str, str]:
 
 
 def is_elsewhere(world: World, region: str, image: str) -> bool:
-    """Whether an image is another region's: there it is known, here nobody has it."""
+    """Tell whether an image exists only in another region."""
     at = world.built[image]["region"] if image in world.built else _public().get(image, region)
     return bool(at != region)
 

@@ -1,4 +1,4 @@
-"""DescribeInstanceTypes, offerings and spot prices in pages as AWS gives them, with what a test says otherwise."""
+"""DescribeInstanceTypes, offerings and spot prices with AWS's paging, and with the overrides of a test."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""Launching instances in moto with everything their launch template says, which moto itself drops."""
+"""Launch instances in moto with all data of their launch template, most of which moto ignores."""
 
 import base64
 import re
@@ -25,7 +25,7 @@ from sandbox.aws_emulator.world import World
 
 @dataclass(frozen=True)
 class LaunchPlacement:
-    """Where and as what an instance is to run."""
+    """Placement of a launch: subnet, zone, instance type, market."""
 
     instance_type: str
     subnet: Any
@@ -88,7 +88,7 @@ def place(world: World, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacem
 
 
 def room(world: World, backend: Any, launch: Mapping[str, Any], where: LaunchPlacement) -> int:
-    """How many such instances could start there now: by addresses, by what is reserved, by capacity."""
+    """Return how many such instances could start now: limited by addresses, reservations and capacity."""
     each = nics.addresses(launch.get("NetworkInterfaces") or [])
     free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips) // each
     if free < 1:
@@ -121,7 +121,7 @@ def _check_price(world: World, launch: Mapping[str, Any], where: LaunchPlacement
 
 
 def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
-    """Everything EC2 looks at before it starts anything, in its order. What a dry run tells."""
+    """Check a launch as EC2 does, in EC2's order; a dry run is answered from here."""
     where = place(world, backend, launch)
     _check_references(world, backend, launch)
     nics.check(where.instance_type, launch.get("NetworkInterfaces") or [])
@@ -132,7 +132,7 @@ def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> 
 
 
 def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None) -> Any:
-    """Start between `minimum` and `maximum` instances, as many as there is room for; returns moto's reservation."""
+    """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation."""
     where = check(world, backend, launch, minimum)
     count = min(maximum, room(world, backend, launch, where))
     if count < minimum or count < 1:

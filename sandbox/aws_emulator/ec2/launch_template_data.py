@@ -1,4 +1,4 @@
-"""What an instance is made of: a launch template's data with a request's parameters laid over it. Pure."""
+"""Launch template data with a request's parameters merged over it. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether EC2 takes a launch's network interfaces: cards, indices and kinds, against moto's instance data.
+"""Checks of a launch's network interfaces: network cards, device indexes and interface types, by moto's instance data.
 
 Moto's data and not Landbridge's catalogue: what is emulated must not share the mistakes of what it judges.
 """
@@ -20,7 +20,7 @@ def addresses(nics: Sequence[Mapping[str, Any]]) -> int:
 
 
 def check(instance_type: str, nics: Sequence[Mapping[str, Any]]) -> None:
-    """Raise what EC2 answers to interfaces that the type does not take. A type without data is let through."""
+    """Raise EC2's error for interfaces that the instance type does not support. A type without data is accepted."""
     info = INSTANCE_TYPES.get(instance_type, {}).get("NetworkInfo")
     if info is None or not nics:
         return

@@ -1,4 +1,4 @@
-"""Service quotas: what they are, who may change them (only /_ctl), and the ones that refuse launches."""
+"""Service quotas: their values, which only /_ctl changes, and the check of vCPU quotas at a launch."""
 
 import json
 import re
@@ -92,12 +92,12 @@ def _shown(service: str, code: str, amount: float, region: str) -> dict[str, Any
 
 
 def vcpus(instance_type: str) -> int:
-    """What one instance takes of a vCPU quota; 0 for a type that moto does not know."""
+    """Return the vCPUs of an instance type for its quota; 0 for a type that moto does not have."""
     return int(INSTANCE_TYPES.get(instance_type, {}).get("VCpuInfo", {}).get("DefaultVCpus", 0))
 
 
 def code_of(instance_type: str, market: str) -> str | None:
-    """The vCPU quota of a type bought in a market (on-demand, spot); None where there is none."""
+    """Return the code of the vCPU quota for an instance type and market (on-demand, spot), or None."""
     family = instance_type.partition(".")[0]
     letters = re.match("[a-z]+", family)
     for code, row in table()["ec2"].items():

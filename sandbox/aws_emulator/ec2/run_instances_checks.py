@@ -1,4 +1,4 @@
-"""What RunInstances refuses in a request as such, before it looks at the world.
+"""Checks of a RunInstances request by itself, independent of the account's state.
 
 Source: EC2 API Reference, RunInstances (SubnetId, NetworkInterfaces, TagSpecifications, InstanceMarketOptions) and "Tag restrictions".
 """
@@ -23,7 +23,7 @@ _OF_INTERFACES = {
 
 
 def check(request: Mapping[str, Any]) -> None:
-    """Raise what EC2 answers to a request that contradicts itself."""
+    """Raise EC2's error for a request whose parameters contradict one another."""
     _beside_interfaces(request, request)
     _tags(request.get("TagSpecifications") or [])
     options = request.get("InstanceMarketOptions") or {}

@@ -1,4 +1,4 @@
-"""Instances that stay and volumes that are put into them: what EC2 refuses, and moto lets through.
+"""Checks of StopInstances, AttachVolume and private addresses that EC2 makes and moto does not.
 
 Source: EC2 API Reference, ModifyInstanceAttribute, AttachVolume, ModifyVolume and the error codes of RunInstances.
 """
@@ -31,7 +31,7 @@ def install(world: World) -> None:
 
 
 def check_address(world: World, subnet: Any, address: str | None) -> None:
-    """Whether an instance can have the address that its launch names; it goes to the first that asks."""
+    """Raise if the private address that a launch names is in use."""
     if address is None:
         return
     cidr, wanted = IPv4Network(str(subnet.cidr)), IPv4Address(address)

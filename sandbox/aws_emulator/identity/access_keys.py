@@ -1,4 +1,4 @@
-"""Access keys: who may call the emulated AWS. Key ids are checked, signatures are not."""
+"""Access keys that may call the emulated AWS. Key ids are checked, signatures are not."""
 
 import configparser
 import os
@@ -43,7 +43,7 @@ class AccessKeys:
         return pair
 
     def check(self, access_key: str | None, service: str) -> None:
-        """Raise for a request that is not signed, or signed with a key nobody was given."""
+        """Raise for a request that is not signed, or signed with an unknown key."""
         if not self.required:
             return
         if access_key is None:
@@ -55,7 +55,7 @@ class AccessKeys:
 
 
 def unknown_key(service: str) -> CloudError:
-    """What each service says of an access key that it does not know."""
+    """Return each service's error for an unknown access key."""
     if service == "s3":
         message = "The AWS Access Key Id you provided does not exist in our records."
         return CloudError("InvalidAccessKeyId", message, 403)
@@ -73,7 +73,7 @@ def _issued_by_moto(access_key: str) -> bool:
 
 
 def kept_pair(path: Path) -> KeyPair:
-    """The pair in a shared-credentials file (profile default), made with mode 0600 when there is none."""
+    """Return the key pair of a shared-credentials file (profile default); create the file with mode 0600 if it is missing."""
     parser = configparser.ConfigParser(interpolation=None)
     if path.exists():
         parser.read(path)

@@ -1,4 +1,4 @@
-"""AWS's own policies, which moto has all of (and lists) or none: here each is there once somebody asks for it by its ARN."""
+"""AWS managed policies: loaded one by one when a request names their ARN (moto loads all or none)."""
 
 import json
 from functools import cache
@@ -12,7 +12,7 @@ from sandbox.aws_emulator.world import World
 
 
 def install(world: World) -> None:
-    """Know them where one is attached or read. Global to the process, as moto's own state is."""
+    """Install the loading of managed policies in moto. Global to the process, as moto's state is."""
     for name in ("attach_role_policy", "get_policy"):
         before(IAMBackend, name, _know)
 

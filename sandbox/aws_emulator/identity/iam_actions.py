@@ -1,4 +1,4 @@
-"""Which IAM action a request needs, and the refusal of those that a test denies."""
+"""IAM actions of requests, and access-denied errors for actions that a test denies."""
 
 from fnmatch import fnmatchcase
 
@@ -38,7 +38,7 @@ def iam_action(service: str, action: str, query: str) -> str:
 
 
 def refusal(service: str, asked: str, denied: set[str], json_target: bool) -> CloudError | None:
-    """What AWS answers when `asked` is among the denied actions (wildcards as in IAM), in the service's own words."""
+    """Return the service's access-denied error if `asked` matches a denied action (wildcards as in IAM)."""
     if not any(fnmatchcase(asked.lower(), pattern.lower()) for pattern in denied):
         return None
     who = "User: arn:aws:iam::123456789012:user/operator is not authorized to perform"

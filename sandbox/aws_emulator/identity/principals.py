@@ -1,4 +1,4 @@
-"""IAM's roles and policies, for services that are told of one and look whether it is there."""
+"""IAM roles and policies, for services that check whether a role or policy in a request exists."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 
 
 def role(region: str, name: str) -> Any | None:
-    """The role of this ARN, or of this name, with its path or without; None where there is none."""
+    """Return the role with this ARN or name (with or without path), or None."""
     own = name.split(":role/", 1)[-1].strip("/")
     for one in _iam(region).roles.values():
         if name == one.arn or (":" not in name and own in (one.name, f"{one.path}{one.name}".strip("/"))):
@@ -26,7 +26,7 @@ def policy(region: str, arn: str) -> Any | None:
 
 
 def trusts(one: Any, service: str) -> bool:
-    """Whether a role lets a service take it, as far as its principals say."""
+    """Tell whether a role's trust policy names the service as principal."""
     document = one.assume_role_policy_document
     said = json.loads(document) if isinstance(document, str) else document
     statements = said["Statement"] if isinstance(said["Statement"], list) else [said["Statement"]]

@@ -1,4 +1,4 @@
-"""IAM Roles Anywhere, which moto lacks: trust anchors and profiles. Nobody gets credentials from it.
+"""IAM Roles Anywhere (moto has none): trust anchors and profiles. It issues no credentials.
 
 Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (what a CA's certificate has to be)
 and "Notifications" (45 days where nothing else is asked).
@@ -57,7 +57,7 @@ def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
 
 
 def _check(region: str, given: Bag) -> None:
-    """What is named has to be there, and what is trusted has to be a CA."""
+    """Raise if a named role does not exist, or if a trusted certificate is no CA."""
     source = given.get("source", {})
     data = source.get("sourceData", {})
     needs = {"CERTIFICATE_BUNDLE": "x509CertificateData", "AWS_ACM_PCA": "acmPcaArn"}.get(source.get("sourceType"))
@@ -137,7 +137,7 @@ def _switch(on: bool) -> Callable[[World, str, str, Bag], Bag]:
 
 
 def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
-    """Nothing holds either of them: whoever has credentials from one keeps them until they end."""
+    """Delete a trust anchor or profile; no dependency prevents it, and issued credentials stay valid until they expire."""
     word = _KINDS[kind][0]
     one = _of(world, region, kind, given)["is"]
     del world.anywhere[one[f"{word}Arn"]]

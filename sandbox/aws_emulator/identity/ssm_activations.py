@@ -22,7 +22,7 @@ _PAGE = 50
 
 
 def create(world: World, region: str, given: Bag) -> Bag:
-    """CreateActivation. The code is told here and nowhere else."""
+    """CreateActivation. Only this answer contains the activation code."""
     role = principals.role(region, given["IamRole"])
     if role is None or not principals.trusts(role, "ssm.amazonaws.com"):
         arn = f"arn:aws:iam::{ACCOUNT}:role/{given['IamRole']}"

@@ -1,4 +1,4 @@
-"""The instance metadata service, version 2 only: an instance is known by the address it calls from."""
+"""Instance metadata service (IMDSv2 only): identifies an instance by its source address."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What happens outside the API when an instance starts and ends: nothing, a local process, or a lab node."""
+"""Launchers: the machine behind an instance is nothing, a local process, or a lab node."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class LaunchedInstance:
-    """All a launcher may know of an instance. `tags` are those of the launch call: later ones come through the metadata service."""
+    """Instance as a launcher sees it. `tags` are those of the launch call: later ones come through the metadata service."""
 
     id: str
     type: str
@@ -33,7 +33,7 @@ class Launcher(Protocol):
         """Return when nothing of the machine is left. An unknown id is no error."""
 
     def switched_off(self, instance_id: str) -> bool:
-        """Whether the machine has shut itself down, in order: one that failed is still there, as a host's failure is no shutdown."""
+        """Tell whether the machine has shut itself down cleanly. A failed process counts as running: a host failure is no shutdown."""
 
 
 class NoLauncher:
@@ -50,7 +50,7 @@ class NoLauncher:
 
 
 class ProcessLauncher:
-    """One local process for each instance: `command`, told about its instance by environment variables."""
+    """Launcher of one local process (`command`) for each instance; environment variables describe the instance."""
 
     def __init__(self, command: Sequence[str], logs: Path, imds: str | None = None) -> None:
         if not command:

@@ -1,4 +1,4 @@
-"""Instance states that take time: pending until the machine is started, shutting-down until it is gone."""
+"""Instance state changes: pending until the machine has started, shutting-down until it has ended."""
 
 import sys
 import threading
@@ -63,7 +63,7 @@ class InstanceLifecycle:
         return [] if self._immediate else [one for one in started if self.launcher.switched_off(one)]
 
     def end_all(self, reason: str) -> None:
-        """End everything and return when it is gone."""
+        """End every machine; return when all have ended."""
         with self._lock:
             alive = list(self._stage)
         for instance_id in alive:

@@ -1,4 +1,4 @@
-"""Reading and changing moto's instances from outside a request: the metadata service, the control endpoint, the lifecycle."""
+"""Access to moto's instances outside a request, for the metadata service, the control endpoint and the instance life cycle."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Machines that shut themselves down: EC2 ends or stops the instance, as its InstanceInitiatedShutdownBehavior says."""
+"""Instance-initiated shutdown: terminates or stops the instance by its InstanceInitiatedShutdownBehavior."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""What EC2 refuses to remove because something needs it, and to make because there are too many: moto does neither.
+"""Dependency checks of deletions and quota checks of creations that EC2 makes and moto does not.
 
 Source: EC2 API Reference, error codes DependencyViolation, IncorrectState, *LimitExceeded; the API pages of each delete.
 """
@@ -185,7 +185,7 @@ def _subnets(backend: Any, asked: Mapping[str, Any]) -> int:
 
 
 def _routes(backend: Any, asked: Mapping[str, Any]) -> int:
-    """Those that somebody has made: what AWS makes itself, and what a gateway learns, does not count."""
+    """Return routes made by CreateRoute; default and propagated routes do not count."""
     if asked.get("local") or str(asked.get("gateway_id")).startswith("vpce-"):
         return -1
     table = backend.get_route_table(asked["route_table_id"])
@@ -204,7 +204,7 @@ def _interface_of_nat_gateway(backend: Any, asked: Mapping[str, Any]) -> None:
 
 
 def _routes_of_endpoints(backend: Any, asked: Mapping[str, Any]) -> None:
-    """Deleting a gateway endpoint removes its routes: those there are, for moto makes none when a table is added later."""
+    """Remove a gateway endpoint's routes when it is deleted; moto makes no route for a table that is added later."""
     for one in asked.get("vpce_ids") or []:
         endpoint = backend.vpc_end_points.get(one)
         if endpoint is not None and endpoint.route_table_ids:

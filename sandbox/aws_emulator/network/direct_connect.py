@@ -1,4 +1,4 @@
-"""Direct Connect gateways, their associations and transit virtual interfaces, which moto lacks; it has the connections.
+"""Direct Connect gateways, associations and transit virtual interfaces (moto has only the connections).
 
 Source: Direct Connect API Reference and User Guide, "Transit gateway associations" and "Prerequisites for virtual interfaces".
 """
@@ -26,7 +26,7 @@ _create_connection = DirectConnectBackend.create_connection
 
 
 def install(world: World) -> None:
-    """Answer the operations; everything is forgotten when the emulated AWS is emptied."""
+    """Install the operations in moto; a reset of the emulated AWS deletes their state."""
     for action in (
         create_direct_connect_gateway,
         describe_direct_connect_gateways,
@@ -66,7 +66,7 @@ def _method(world: World, action: Action) -> Callable[[Any], Any]:
 
 
 def _connect(backend: Any, *arguments: Any, **named: Any) -> Any:
-    """A connection with an id of AWS's shape, which follows from its name: tests can write it before it is there."""
+    """Create a connection; its id is derived from its name, so that tests know it in advance."""
     made = _create_connection(backend, *arguments, **named)
     del backend.connections[made.connection_id]
     made.connection_id = connection_id(made.connection_name)
@@ -92,7 +92,7 @@ def _one(response: Any, kind: str, id_: str | None) -> dict[str, Any]:
 
 
 def create_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
-    """In no region, and there at once."""
+    """CreateDirectConnectGateway: global, and available at once."""
     own = str(uuid.uuid4())
     _kept(response, "gateway")[own] = {
         "directConnectGatewayId": own,
@@ -106,7 +106,7 @@ def create_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
 
 
 def describe_direct_connect_gateways(response: Any, given: dict[str, Any]) -> Any:
-    """Those that are there; an id that is not is no error."""
+    """DescribeDirectConnectGateways: an unknown id is no error, the answer is empty."""
     wanted = given.get("directConnectGatewayId")
     every = _kept(response, "gateway").items()
     return {"directConnectGateways": [one for key, one in every if wanted in (None, key)]}
@@ -189,7 +189,7 @@ def delete_direct_connect_gateway_association(response: Any, given: dict[str, An
 
 
 def create_transit_virtual_interface(response: Any, given: dict[str, Any]) -> Any:
-    """On a connection that is there, in a VLAN that is free, with two hosts of one network for its peers."""
+    """CreateTransitVirtualInterface: requires an existing connection, a free VLAN, and two peer addresses of one network."""
     asked, connection = given["newTransitVirtualInterface"], given["connectionId"]
     backend = response.directconnect_backend
     if connection not in backend.connections and connection not in backend.lags:

@@ -1,4 +1,4 @@
-"""Private addresses as EC2 gives them out: never the subnet's first four or last, never one in use, rotating through the rest."""
+"""Private addresses as EC2 assigns them: never a subnet's first four or last, never one in use, rotating through the rest."""
 
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Network
@@ -18,7 +18,7 @@ class AddressBook:
         return subnet.num_addresses - 5 - len({address for address in taken if self._usable(subnet, address)})
 
     def choose(self, subnet: IPv4Network, used: Collection[str]) -> str:
-        """The next free address of `subnet`; InsufficientFreeAddressesInSubnet when there is none."""
+        """Return the next free address of `subnet`; raise InsufficientFreeAddressesInSubnet if all are in use."""
         first, count = int(subnet.network_address) + 4, subnet.num_addresses - 5
         start = self._last.get(subnet, -1) + 1
         for step in range(count):

@@ -1,4 +1,4 @@
-"""What moto lacks of Route 53 Resolver, and what Resolver refuses besides.
+"""Route 53 Resolver beyond moto: missing operations, and Resolver's errors.
 
 Source: Route 53 Resolver API Reference, UpdateResolverRule, DeleteResolverQueryLogConfig, DisassociateResolverQueryLogConfig,
 AssociateResolverRule (one rule of a domain for a VPC).

@@ -1,4 +1,4 @@
-"""Attachments of transit gateways: a VPN's is none of a VPC, and one bears its tags from the first moment on."""
+"""Transit gateway attachments: a VPN attachment is not listed as a VPC attachment, and tags are set at creation."""
 
 from typing import Any
 

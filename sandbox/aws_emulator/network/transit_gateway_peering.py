@@ -1,4 +1,4 @@
-"""Peerings of transit gateways, and static routes: moto accepts what EC2 refuses, and keeps them in the creator's region.
+"""Transit gateway peering attachments and static routes: EC2's checks, and visibility in both regions (moto has neither).
 
 Source: EC2 API Reference, CreateTransitGatewayPeeringAttachment, AcceptTransitGatewayPeeringAttachment, CreateTransitGatewayRoute
 and DeleteTransitGatewayPeeringAttachment; Transit Gateways guide, "Transit gateway peering attachments": static routes only.
@@ -44,7 +44,7 @@ def install(world: World) -> None:
 
 
 def is_peering(attachment: Any) -> bool:
-    """Whether an attachment leads to another transit gateway."""
+    """Tell whether an attachment is a peering attachment."""
     return bool(attachment.resource_type == "peering")
 
 
@@ -131,7 +131,7 @@ def _peerings(
     transit_gateways_attachment_ids: list[str] | None = None,
     filters: Mapping[str, list[str]] | None = None,
 ) -> list[Any]:
-    """Of peerings alone: moto also tells of other attachments, and knows no filter by transit gateway."""
+    """DescribeTransitGatewayPeeringAttachments: only peerings, with the filter by transit gateway that moto lacks."""
     wanted = dict(filters or {})
     for name in wanted:
         if name not in _FILTERS and not name.startswith("tag:"):

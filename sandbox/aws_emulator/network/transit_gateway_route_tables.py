@@ -1,4 +1,4 @@
-"""Route tables of transit gateways as EC2 keeps them: moto knows one propagation an attachment, and refuses nothing.
+"""Transit gateway route tables: several propagations per attachment and EC2's checks (moto has one propagation and no checks).
 
 Source: EC2 API Reference, AssociateTransitGatewayRouteTable, EnableTransitGatewayRouteTablePropagation,
 DeleteTransitGatewayRouteTable; error codes of EC2.
@@ -34,7 +34,7 @@ def install(world: World) -> None:
 
 
 def table_of(backend: Any, id_: str) -> Any:
-    """A route table that is there."""
+    """Return a transit gateway route table; raise if it does not exist."""
     table = backend.transit_gateways_route_tables.get(id_)
     if table is None or table.state == "deleted":
         raise error("InvalidRouteTableID.NotFound", f"Transit Gateway Route Table {id_} was deleted or does not exist.")
@@ -42,7 +42,7 @@ def table_of(backend: Any, id_: str) -> Any:
 
 
 def attachment_of(backend: Any, id_: str, table: Any) -> Any:
-    """An attachment that can be used in a table; a peering is one of two transit gateways, once somebody has accepted it."""
+    """Return an attachment that a route table can use; a peering attachment must be accepted first."""
     found = backend.transit_gateway_attachments.get(id_)
     if found is None or found.state == "deleted":
         message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
@@ -132,7 +132,7 @@ def _delete_vpn(backend: Any, vpn_connection_id: str) -> Any:
 
 
 def _modify(backend: Any, transit_gateway_id: str, description: Any = None, options: Any = None) -> Any:
-    """Ranges are added and removed, everything else is set."""
+    """ModifyTransitGateway: CIDR blocks are added and removed, other options are set."""
     settings = dict(options or {})
     more, fewer = (settings.pop(f"{word}TransitGatewayCidrBlocks", None) or [] for word in ("Add", "Remove"))
     made = _ORIGINAL["modify_transit_gateway"](backend, transit_gateway_id, description, settings)
@@ -150,7 +150,7 @@ def _delete_gateway(backend: Any, transit_gateway_id: str) -> Any:
 
 
 def forget(backend: Any, attachment: str) -> None:
-    """An attachment that goes takes its associations and routes along; a static route to it leads nowhere from then on."""
+    """Remove a deleted attachment's associations and routes; a static route to it becomes a blackhole."""
     for table in backend.transit_gateways_route_tables.values():
         table.route_table_associations.pop(attachment, None)
         table.route_table_propagation = [

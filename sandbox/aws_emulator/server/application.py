@@ -28,7 +28,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Application:
-    """Everything one listener answers: /_ctl for this machine, AWS calls for everybody."""
+    """WSGI application of one listener: /_ctl from this machine only, AWS calls from any address."""
 
     def __init__(self, world: World, keys: AccessKeys) -> None:
         self._world, self._keys = world, keys
@@ -155,7 +155,7 @@ def _signer(environ: Environ) -> tuple[str | None, str, str]:
 
 
 def _action(environ: Environ, service: str) -> str:
-    """The API action; for REST services what their path says or, for S3 and others, the method alone."""
+    """Return the API action; for REST services it follows from the path or, for S3 and others, from the method."""
     target = environ.get("HTTP_X_AMZ_TARGET", "")
     if target:
         return str(target).rpartition(".")[2]
@@ -170,13 +170,13 @@ def _action(environ: Environ, service: str) -> str:
 
 
 def _form(environ: Environ) -> str:
-    """A form's text, where the action has been read from it; it stays there to be read."""
+    """Return the text of a form body; the body can still be read afterwards."""
     body = environ["wsgi.input"]
     return unquote_plus(body.getvalue().decode()) if isinstance(body, io.BytesIO) else ""
 
 
 class _Body:
-    """A request's body that knows how much of it is left: reading past its end would wait for the client for ever."""
+    """Request body that counts its unread bytes: a read past the end would block for ever."""
 
     def __init__(self, stream: Any, length: int) -> None:
         self._stream, self._left = stream, length
@@ -195,7 +195,7 @@ class _Body:
 
 
 def _discard_body(environ: Environ) -> None:
-    """Read what the client still sends, as it may not listen before it has sent everything."""
+    """Read the rest of the request body: some clients read no answer before they have sent everything."""
     body = environ["wsgi.input"]
     while isinstance(body, _Body) and body.read(65_536):
         pass

@@ -17,7 +17,7 @@ SPOT_NOTICE_SECONDS = 120.0
 
 
 def read(world: World) -> dict[str, Any]:
-    """Counters since the last reset, what is left in the capacity pools, and every instance."""
+    """Return the counters since the last reset, the free capacity, and every instance."""
     return {
         "total": sum(world.calls.values()),
         "calls": dict(world.calls),
@@ -104,7 +104,7 @@ def _latency(world: World, value: Any) -> None:
 
 
 def _lag(world: World, value: Any) -> None:
-    """For how many calls EC2 and IAM do not find what has just been made."""
+    """Set for how many calls EC2 and IAM do not find a new resource."""
     world.lag.reads = int(value)
 
 
@@ -150,7 +150,7 @@ def _released(world: World, value: Mapping[str, Any]) -> None:
 
 
 def _types(world: World, value: Mapping[str, Any]) -> None:
-    """By instance type: what DescribeInstanceTypes says otherwise."""
+    """Set overrides of DescribeInstanceTypes by instance type."""
     world.types.update({name: dict(change) for name, change in value.items()})
 
 
@@ -170,7 +170,7 @@ def _spot(world: World, value: Mapping[str, Any]) -> None:
 
 
 def _billed_tags(world: World, value: Any) -> None:
-    """Tag keys that billing has come to know, as it does a day after something bore them."""
+    """Set the tag keys that billing lists; AWS lists a key about a day after a resource first has it."""
     for key in value:
         world.billed_tags.setdefault(str(key), "Inactive")
 
@@ -202,7 +202,7 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
 
 
 def change(world: World, request: Any) -> dict[str, Any]:
-    """Apply a control request; raises ValueError or TypeError with what is wrong in it."""
+    """Apply a control request; raise ValueError or TypeError if it is invalid."""
     if not isinstance(request, dict):
         raise ValueError("a JSON object is expected")
     unknown = sorted(set(request) - set(SETTINGS))

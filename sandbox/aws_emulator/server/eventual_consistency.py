@@ -1,4 +1,4 @@
-"""Eventual consistency: what has just been made is not found by the next few calls that ask for it.
+"""Eventual consistency: the next few calls do not find a new resource.
 
 EC2 and IAM answer from copies that learn of a change later than the one that made it. Here that is counted in calls instead of
 seconds: a thing is missing from the first `reads` answers that should have it.
@@ -34,7 +34,7 @@ _MAKES = ("Create", "Allocate")
 
 
 class ConsistencyDelay:
-    """Which things are still unseen, and for how many calls."""
+    """Resources that calls do not find yet, with the number of calls."""
 
     def __init__(self) -> None:
         self.reads = 0
@@ -43,14 +43,14 @@ class ConsistencyDelay:
         self._lock = threading.Lock()
 
     def reset(self) -> None:
-        """Everything is seen."""
+        """Make every resource visible."""
         with self._lock:
             self.reads = 0
             self._left.clear()
             self._seen.clear()
 
     def refusal(self, service: str, action: str, request: str) -> CloudError | None:
-        """What a call gets that names something unseen."""
+        """Return the error of a call that names a resource that is not visible yet."""
         if not self._left or service not in ("ec2", "iam"):
             return None
         if service == "ec2":
@@ -65,7 +65,7 @@ class ConsistencyDelay:
         return None
 
     def answered(self, service: str, action: str, request: str, body: bytes) -> bytes:
-        """Note what a call has made; take what is unseen out of a list. Returns the body to send."""
+        """Record new resources of an answer and remove those not visible yet from lists. Return the body to send."""
         if not self.reads or service not in ("ec2", "iam"):
             return body
         text = body.decode()
@@ -100,7 +100,7 @@ class ConsistencyDelay:
 
 
 def _own_id(group: str, item: ElementTree.Element) -> str:
-    """The id of a thing in a list, among those of what it belongs to: the list is called after it."""
+    """Return the id of an item of a list; the list's name tells which of its ids is its own."""
     ids = [(child.tag.rpartition("}")[2].removesuffix("Id").lower(), child.text or "") for child in item]
     known = [(word, text) for word, text in ids if _ID.fullmatch(text)]
     named = [(word, text) for word, text in known if word in group.rpartition("}")[2].lower()]

@@ -1,4 +1,4 @@
-"""Listening sockets, in this process's network namespace or in a named one."""
+"""Listening sockets in this process's network namespace or in a named one."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ NAMESPACES = Path("/run/netns")
 
 
 class ListenError(Exception):
-    """An address that cannot be listened on; the text says which and what to do."""
+    """Error of an address that cannot be bound; the message names the address and the fix."""
 
 
 def parse(address: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""Judging what one of moto's methods is asked, before it does it."""
+"""Hooks that check the arguments of a moto method before it runs."""
 
 import inspect
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How long the emulator itself is at work: what a caller has to wait for here and would not, or otherwise, on AWS."""
+"""Processing time of the emulator itself, which a caller would not wait for on AWS."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Requests read by botocore's own model of a service: types, lengths, counts, words and patterns, as strictly as the model knows.
+"""Validation of requests by botocore's service model: types, lengths, counts, enumerations and patterns.
 
 For services that moto lacks, or that it answers without looking at what it is asked.
 """
@@ -20,7 +20,7 @@ Bag = dict[str, Any]
 
 
 def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]:
-    """The operation of a REST request and what it asks for. Raises CloudError, `code` for what is against the model."""
+    """Return the operation and parameters of a REST request. Raise CloudError with `code` if they break the model."""
     method, path = environ["REQUEST_METHOD"], str(environ.get("PATH_INFO", ""))
     found = _at(service, method, path)
     if found is None:
@@ -42,7 +42,7 @@ def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]
 
 
 def named(service: str, name: str, environ: Mapping[str, Any], code: str) -> Bag:
-    """What a request asks for whose operation is known by its target. Raises CloudError, `code` for what is against the model."""
+    """Return the parameters of a request whose operation its target names. Raise CloudError with `code` if they break the model."""
     given = body(environ)
     _judge(_model(service).operation_model(name), given, code)
     return given
@@ -82,7 +82,7 @@ def _judge(operation: OperationModel, given: Bag, code: str) -> None:
 
 
 def _unlike(shape: Any, value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """What is not as the model says, wherever it is: botocore's own validator asks for types and least lengths only."""
+    """Yield every value that breaks the model; botocore's own validator checks only types and minimum lengths."""
     most = shape.metadata.get("max")
     if shape.type_name == "structure":
         for key in set(shape.members) & set(value):

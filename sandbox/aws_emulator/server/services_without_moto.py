@@ -1,4 +1,4 @@
-"""Which requests are answered here and never reach moto: whole services that it lacks, and operations of some that it has."""
+"""Requests answered without moto: services that it lacks, and missing operations of services that it has."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ _OPERATIONS: Mapping[tuple[str, str], Callable[[World, str, Bag], Bag]] = {
 def answer(
     world: World, region: str, service: str, action: str, environ: Mapping[str, Any]
 ) -> tuple[str, bytes] | None:
-    """Content type and body; None for what moto answers. Raises CloudError."""
+    """Return content type and body, or None if moto answers the request. Raise CloudError."""
     if service in _SERVICES:
         return "application/json", json.dumps(_SERVICES[service](world, region, environ)).encode()
     operation = _OPERATIONS.get((service, action))

@@ -14,7 +14,7 @@ class TokenBucket:
         self._lock = threading.Lock()
 
     def take(self, count: float = 1) -> bool:
-        """Take `count` tokens if they are there; never waits."""
+        """Take `count` tokens if the bucket has them; never wait."""
         with self._lock:
             now = self._clock()
             self._tokens = min(self.size, self._tokens + (now - self._seen) * self.rate)

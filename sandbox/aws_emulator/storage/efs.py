@@ -1,4 +1,4 @@
-"""The operations of EFS that moto lacks, and what EFS refuses besides."""
+"""EFS beyond moto: missing operations, and EFS's errors."""
 
 import json
 from collections.abc import Callable

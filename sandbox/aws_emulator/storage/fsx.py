@@ -1,4 +1,4 @@
-"""FSx, which moto has little of: Lustre and OpenZFS file systems, what links them to S3, and what AWS refuses."""
+"""FSx beyond moto: Lustre and OpenZFS file systems, their data repository associations, and FSx's errors."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""FSx's links between folders and buckets, and the tags of everything that FSx has."""
+"""FSx data repository associations (a folder linked to a bucket), and tags of FSx resources."""
 
 import uuid
 from typing import Any

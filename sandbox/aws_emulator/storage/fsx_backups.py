@@ -1,4 +1,4 @@
-"""Backups of FSx file systems; they outlive what they are of."""
+"""Backups of FSx file systems; they stay when the file system is deleted."""
 
 import copy
 import uuid

@@ -1,4 +1,4 @@
-"""What FSx refuses: sizes, throughputs and options that do not go together. The figures are the catalogue's."""
+"""FSx's checks of sizes, throughputs and options. The figures come from the catalogue."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -114,6 +114,6 @@ def can_be_backed_up(system: Mapping[str, Any], linked: bool) -> bool:
 
 
 def folders_clash(one: str, other: str) -> bool:
-    """Whether one folder lies in the other."""
+    """Tell whether one folder is inside the other."""
     first, second = one.rstrip("/") + "/", other.rstrip("/") + "/"
     return first.startswith(second) or second.startswith(first)

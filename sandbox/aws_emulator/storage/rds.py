@@ -1,4 +1,4 @@
-"""What RDS refuses and moto lets through, and the address that a database takes in its subnet.
+"""RDS's errors that moto lacks, and the address that a database takes in its subnet.
 
 Source: RDS API Reference, errors of CreateDBInstance, ModifyDBInstance, DeleteDBInstance and of both kinds of group; RDS User
 Guide, "Working with a DB instance in a VPC".
@@ -19,7 +19,7 @@ Asked = dict[str, Any]
 
 
 def install(world: World) -> None:
-    """Judge every call that makes, changes or removes something. Global to the process, as moto's own state is."""
+    """Install checks of every call that creates, changes or deletes. Global to the process, as moto's state is."""
     judges: Mapping[str, Callable[[Any, Asked], None]] = {
         "create_db_instance": _create,
         "modify_db_instance": _modify,

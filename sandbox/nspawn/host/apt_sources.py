@@ -1,4 +1,4 @@
-"""Where this machine gets Debian from: read from its own configuration, never written down here.
+"""APT sources of this machine, read from its configuration.
 
 On Debian the answer is in apt's sources. Elsewhere it is the variable DEBIAN_MIRROR, or the archive that the
 machine's own mmdebstrap or debootstrap would use.

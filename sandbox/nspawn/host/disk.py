@@ -1,4 +1,4 @@
-"""Free space, asked before something large is written rather than found out in the middle of it."""
+"""Check of free disk space before a large write."""
 
 import os
 from pathlib import Path

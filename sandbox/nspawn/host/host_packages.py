@@ -1,4 +1,4 @@
-"""The Debian packages the lab needs on its host: what is missing, and installing it."""
+"""Debian packages that the lab needs on its host: find missing ones and install them."""
 
 import os
 import shutil

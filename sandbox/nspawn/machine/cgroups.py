@@ -1,4 +1,4 @@
-"""A control group per node, whichever generation the host has: accounting, limits, and one place to find leftovers.
+"""Control groups: one per node (cgroup v1 or v2), for accounting, limits, and finding leftover processes.
 
 Version 1: the node's group in every controller's tree. Version 2: a group with two leaves, since a group that hands
 controllers down may hold no process itself: `watch` for the supervisor, `machine` for the container.

@@ -1,4 +1,4 @@
-"""Cloud instances as lab nodes: what EC2 does when an instance starts and ends."""
+"""Cloud instances as lab nodes: boot and end a node as EC2 does an instance."""
 
 import json
 from collections.abc import Callable

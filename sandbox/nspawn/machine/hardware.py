@@ -1,4 +1,4 @@
-"""What a machine has that a container lacks: GPU device nodes and disks. Put in by the lab, never by a role."""
+"""GPU device nodes and disks of a node, which a container lacks. Added by the lab, never by a role."""
 
 from sandbox.hardware.install import KERNEL_LOG, LOADED_DRIVER
 from sandbox.nspawn.machine.node import LabNode

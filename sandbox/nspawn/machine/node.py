@@ -1,4 +1,4 @@
-"""What a lab node is: its interfaces, image and hardware, kept as one JSON file in its folder."""
+"""Lab node: interfaces, image and hardware, stored as one JSON file in its folder."""
 
 import json
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,4 @@
-"""The lab's networks: bridges in one namespace, one namespace per node, and no way from any of them to the outside."""
+"""Bridges of the lab in one network namespace, and one namespace per node; none has a route outside."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Counting what crosses a bridge of the lab, by protocol and port: the proof that sites speak only through the tunnel."""
+"""Packet capture on a lab bridge: counts frames by protocol and port, to prove that sites use only the tunnel."""
 
 import socket
 import struct
@@ -51,7 +51,7 @@ def _inside_udp_encapsulation(head: bytes) -> str:
 
 
 class PacketCapture:
-    """What has been seen so far. `dropped` counts frames that came faster than they could be read."""
+    """Counts of a capture. `dropped` counts frames that arrived faster than they could be read."""
 
     def __init__(self) -> None:
         self.packets: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Working inside a network namespace from Python: in a thread of its own, so that the caller's stays where it is."""
+"""Run Python code in a network namespace, in a separate thread, so that the caller's namespace does not change."""
 
 import ctypes
 import os

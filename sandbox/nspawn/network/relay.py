@@ -1,4 +1,4 @@
-"""The one process that reaches from the lab to the host: package cache and wheelhouse, at the operator's addresses.
+"""Relay: the only process that connects the lab to the host; it serves package cache and wheelhouse at the operator's addresses.
 
 No address of the host is routed into the lab. This process holds listening sockets that belong to the lab's namespace
 and connects, outside of it, to loopback and nothing else; the wheelhouse it serves itself, from files.

@@ -1,4 +1,4 @@
-"""Starting and ending the relay process (see relay.py)."""
+"""Start and end the relay process (see relay.py)."""
 
 import subprocess
 import sys

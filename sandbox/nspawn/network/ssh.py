@@ -1,4 +1,4 @@
-"""SSH to lab nodes: the lab's own key, the operator's place in the network, and a check whether sshd greets."""
+"""SSH to lab nodes with the lab's key, from the operator's namespace, and a check that sshd answers."""
 
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What all kinds of EC2 share: tags at creation, tags that change, and a describe by id."""
+"""Base class of EC2 resource types: tags at creation, changes of tags, describe by id."""
 
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ class Ec2Resource(AwsResource):
         return {"TagSpecifications": [{"ResourceType": self.resource_type, "Tags": tag_list(news["tags"])}]}
 
     def describes(self, id_: str) -> Any | None:
-        """EC2's own description, or None where there is none (any more)."""
+        """Return EC2's description, or None if the resource does not exist (any more)."""
         call, key, parameter = self.describe
         item = found(getattr(self.ec2, call), key, **{parameter: [id_]})
         state = item and item.get("State", item.get("Status"))
@@ -40,7 +40,7 @@ class Ec2Resource(AwsResource):
         return {**self.computed(id_, item), **self.observed(item), "tags": tag_map(item.get("Tags"))}
 
     def computed(self, id_: str, item: Any) -> Bag:
-        """What AWS adds to the inputs and creating it told: whoever only has its id learns it from here."""
+        """Return the outputs that AWS adds to the inputs; an import by id reads them here."""
         return {"arn": self.arn_of(id_), **({self.owner: self.cloud.account} if self.owner else {})}
 
     def observed(self, item: Any) -> Bag:

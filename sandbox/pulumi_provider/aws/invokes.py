@@ -1,4 +1,4 @@
-"""What programs ask the provider for: facts about the account and the region."""
+"""Invokes: functions of the SDK that read the account, the region, parameters and subnets."""
 
 from botocore.exceptions import ClientError
 

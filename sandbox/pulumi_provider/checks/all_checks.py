@@ -1,4 +1,4 @@
-"""Everything that is checked about a resource's inputs before it is made."""
+"""All checks of a resource's inputs before it is created."""
 
 from collections.abc import Iterator
 

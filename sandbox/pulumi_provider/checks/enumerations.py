@@ -1,4 +1,4 @@
-"""Words that AWS allows where the SDK only knows strings: botocore's enumerations, and a few lists."""
+"""Enumerations: values that AWS allows where the SDK's type is a string. From botocore, and a few lists."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""A property's value held against a JSON schema, as far as CloudFormation's and cfn-lint's schemas go.
+"""Check of a property's value against a JSON schema, with the keywords that CloudFormation and cfn-lint use.
 
 What the SDK writes otherwise than CloudFormation (a map of tags, a document as text, `"true"`) is not judged: what is a wrong type
 is bags.py's to say. A value that is not known yet is right, and decides no condition.

@@ -1,4 +1,4 @@
-"""What EC2 refuses at the launch, told when the template is made: the policies that say so are the ones that users run."""
+"""Launch template contents that EC2 refuses at a launch, found when the template is created, by the users' policies."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ REFUSED = ("efa-interfaces", "no-group-with-block", "no-public-address")
 
 
 def refused_problems(token: str, inputs: Bag) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield what EC2 would refuse of a resource's inputs, as problems of the whole bag."""
+    """Yield EC2's refusals of a resource's inputs, as problems of the whole bag."""
     for name in REFUSED:
         policy = POLICIES[name]
         if policy.one is not None and token in policy.types:

@@ -1,4 +1,4 @@
-"""Properties that AWS refuses beside one another, or without one another; each is fine by itself.
+"""Combinations of properties that AWS refuses: exclusive ones, and ones that require another.
 
 Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngress; FSx API Reference, LustreFileSystemConfiguration.
 """

@@ -1,4 +1,4 @@
-"""Check property bags against the SDK's own Args classes, which know every property's name, type and necessity.
+"""Check of property bags against the SDK's Args classes: names, types and required properties.
 
 The SDK itself lets most mistakes through (a misspelt key in a dict, a string for a number); AWS's real provider does not.
 Private parts of the SDK are used here, and only here: `_types` and the table of resource modules.

@@ -1,4 +1,4 @@
-"""Lengths, ranges, patterns and counts that AWS checks and the SDK does not: botocore's model read strictly.
+"""Lengths, ranges, patterns and counts that AWS checks and the SDK does not, from botocore's model.
 
 botocore itself checks only what is required, the least length and the type.
 """
@@ -29,7 +29,7 @@ def table() -> Table:
 
 
 def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield every value in a resource's inputs that AWS would refuse whatever else is there."""
+    """Yield every value in a resource's inputs that AWS refuses by itself."""
     names = table()["names"].get(token, {})
     shapes = [_shape(request) for request in table()["requests"].get(token, ())]
     for key, value in bag.items():

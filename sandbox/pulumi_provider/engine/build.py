@@ -30,7 +30,7 @@ BUILD_LIMIT_SECONDS = 2400
 
 
 class CannotBuild(Exception):
-    """The engine cannot be built here; the message says why and what would change that."""
+    """Error: the engine cannot be built on this machine; the message has the reason and the fix."""
 
 
 @dataclass(frozen=True)

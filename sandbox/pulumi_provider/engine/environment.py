@@ -18,7 +18,7 @@ def plugin_folder() -> Path:
 
 
 def sandbox_variables(environment: str, engine: Engine | None, path: str | None = None) -> Mapping[str, str]:
-    """Return PATH with the plugins first, and what makes Pulumi keep its state here and fetch nothing."""
+    """Return PATH with the plugins first, and the variables for local state without downloads."""
     folder = write_scripts(plugin_folder(), engine)
     home = cache_dir("engine") / "home"
     home.mkdir(parents=True, exist_ok=True)

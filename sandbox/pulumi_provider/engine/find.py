@@ -29,7 +29,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class NoEngine:
-    """Why there is no engine; `tried` has one line for each way."""
+    """Error: no engine could be found or built; `tried` has one line per attempt."""
 
     tried: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""Budgets, with their notifications, and what happens by itself when one is spent."""
+"""AWS Budgets budgets with notifications, and budget actions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cost Explorer's watch for what is out of the ordinary, and the tags that billing tells apart."""
+"""Cost Explorer anomaly monitors and subscriptions, and cost allocation tags."""
 
 import json
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""EC2 Image Builder: components, recipes, what they are built on, where images go, pipelines and retention.
+"""EC2 Image Builder components, recipes, infrastructure and distribution configurations, pipelines and lifecycle policies.
 
 Pulumi's names are the API's, but for a few; recipes and components are versions that cannot be changed.
 """

@@ -1,4 +1,4 @@
-"""Instances that stay: the machines of services."""
+"""EC2 instances that run services."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Functions, and who may call them."""
+"""Lambda functions and permissions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Launch templates and placement groups."""
+"""EC2 launch templates and placement groups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Groups of model versions."""
+"""SageMaker model package groups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Roles, what they may do, and instance profiles."""
+"""IAM roles, role policies and instance profiles."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A policy that stands by itself."""
+"""IAM managed policy."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Encryption keys and secrets."""
+"""KMS keys and aliases, and Secrets Manager secrets."""
 
 from typing import Any
 

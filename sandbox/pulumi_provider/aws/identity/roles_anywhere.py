@@ -1,4 +1,4 @@
-"""IAM Roles Anywhere: the CAs that are trusted, and what their certificates may be exchanged for."""
+"""IAM Roles Anywhere trust anchors and profiles."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Systems Manager's hybrid activations."""
+"""Systems Manager hybrid activations."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from sandbox.pulumi_provider.aws.base import AwsResource, Bag, error_code, tag_l
 
 
 class SsmActivationResource(AwsResource):
-    """Nothing about one can be changed; its code is told when it is made, and never again."""
+    """Hybrid activation; it cannot be changed, and only its creation returns the activation code."""
 
     token = "aws:ssm/activation:Activation"
     cloudformation = None

@@ -1,4 +1,4 @@
-"""Leased lines: Direct Connect's gateway, its association with a transit gateway, the virtual interface."""
+"""Direct Connect gateways, associations with a transit gateway, and transit virtual interfaces."""
 
 from typing import Any
 

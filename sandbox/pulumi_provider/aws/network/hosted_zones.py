@@ -1,4 +1,4 @@
-"""Private zones and their records."""
+"""Route 53 private hosted zones and records."""
 
 import time
 import uuid

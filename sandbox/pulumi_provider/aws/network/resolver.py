@@ -1,4 +1,4 @@
-"""Route 53 Resolver: endpoints, rules, and what is logged of questions."""
+"""Route 53 Resolver endpoints, rules, and query log configs."""
 
 import uuid
 from typing import Any

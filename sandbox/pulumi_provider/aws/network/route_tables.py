@@ -1,4 +1,4 @@
-"""Route tables, what is in them, and which subnets they are for."""
+"""VPC route tables, routes and subnet associations."""
 
 import hashlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Security groups and their rules."""
+"""EC2 security groups and their rules."""
 
 from typing import Any, ClassVar
 

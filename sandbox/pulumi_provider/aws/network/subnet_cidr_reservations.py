@@ -1,4 +1,4 @@
-"""Ranges of subnets that are kept for those who ask for an address in them."""
+"""Subnet CIDR reservations."""
 
 from typing import Any
 

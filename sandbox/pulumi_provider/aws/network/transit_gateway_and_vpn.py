@@ -1,4 +1,4 @@
-"""Transit gateway and VPN. The emulated AWS keeps them; the tunnels' facts come from here, in AWS's shape."""
+"""Transit gateways, VPC attachments, customer gateways and VPN connections; the tunnel options are generated here."""
 
 import hashlib
 import string

@@ -1,4 +1,4 @@
-"""Peerings of transit gateways, from either side, and static routes through them."""
+"""Transit gateway peering attachments, their accepters, and static routes."""
 
 from typing import Any
 

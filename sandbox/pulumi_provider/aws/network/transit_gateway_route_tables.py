@@ -1,4 +1,4 @@
-"""Route tables of transit gateways: which attachment looks its way up in which, and which is known there."""
+"""Transit gateway route tables, associations and propagations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""VPC, subnets, and the ways out of them."""
+"""VPCs, subnets, VPC endpoints, internet gateways, elastic IPs and NAT gateways."""
 
 from typing import Any
 

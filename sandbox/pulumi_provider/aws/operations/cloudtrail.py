@@ -1,4 +1,4 @@
-"""Audit trails."""
+"""CloudTrail trails."""
 
 from typing import Any
 

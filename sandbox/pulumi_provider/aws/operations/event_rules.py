@@ -1,4 +1,4 @@
-"""Rules that call something at a time, and what they call."""
+"""EventBridge rules with a schedule, and their targets."""
 
 from typing import Any
 

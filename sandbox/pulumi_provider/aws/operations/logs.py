@@ -1,4 +1,4 @@
-"""Log groups, and the flow logs that are written into them."""
+"""CloudWatch log groups and VPC flow logs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Volumes that outlive machines, and what joins the two."""
+"""EBS volumes and volume attachments."""
 
 from typing import Any
 

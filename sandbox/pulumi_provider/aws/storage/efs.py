@@ -1,4 +1,4 @@
-"""EFS: file systems, their addresses, and whether they are backed up."""
+"""EFS file systems, mount targets and backup policies."""
 
 from typing import Any
 

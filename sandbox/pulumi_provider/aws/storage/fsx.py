@@ -1,4 +1,4 @@
-"""File systems of FSx, and the folders that show buckets."""
+"""FSx file systems and data repository associations."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""RDS: databases, the subnets they stand in, and their parameters."""
+"""RDS database instances, subnet groups and parameter groups."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Buckets and what is set on them; each setting is a resource of its own, as in the SDK."""
+"""S3 buckets and their settings; each setting is a separate resource, as in the SDK."""
 
 from abc import abstractmethod
 from typing import Any

@@ -1,4 +1,4 @@
-"""Objects in buckets, out of files of the program's machine."""
+"""S3 objects from local files."""
 
 import hashlib
 from pathlib import Path
