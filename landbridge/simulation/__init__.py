@@ -1,1 +1,1 @@
-"""A queue of the past, replayed against an environment: what its jobs would have waited, used and cost. No call is made."""
+"""Simulation: a recorded job queue replayed against an environment, for waits, GPU hours and cost. No AWS call is made."""

@@ -1,5 +1,5 @@
-"""One offering's queue, first come first served, with backfill as EASY does it: later jobs may go first where the oldest one
-loses nothing by their time limits."""
+"""Queue of one pool or of the site: first come first served with EASY backfill, which starts a later job first where its
+time limit does not delay the oldest one."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -14,81 +14,81 @@ DEPTH = 200
 
 
 class GpuCapacity(Protocol):
-    """Where jobs of a lane run."""
+    """GPUs on which jobs of a queue run."""
 
     def idle(self) -> int:
-        """GPUs that a job could have now."""
+        """Return the GPUs that a job could have now."""
 
     def fits(self, gpus: int) -> bool:
-        """Whether a job could start now."""
+        """Return whether a job could start now."""
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """When a job fits at the latest, and how many GPUs beside it are free then."""
+        """Return when a job fits at the latest, and how many other GPUs are free then."""
 
 
 @dataclass(slots=True)
 class _Reservation:
-    """What the oldest job was promised. Jobs of a size before `seen` could run past `moment`."""
+    """Reservation of the oldest job: its latest start. Jobs of a size before `seen` could run past it."""
 
     job: int
-    moment: float
-    spare: int
+    latest_start: float
+    spare_gpus: int
     seen: dict[int, int] = field(default_factory=dict)
     long: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # how many were too long, by size
 
 
 @dataclass(slots=True)
 class BackfillQueue:
-    """`seat` starts a job in the room, or refuses it for good; it leaves the queue either way."""
+    """`start_job` starts a job in the capacity, or refuses it for good; it leaves the queue either way."""
 
-    room: GpuCapacity
+    capacity: GpuCapacity
     waiting: JobQueue
     gpus: Sequence[int]
     limits: Sequence[float]
-    seat: Callable[[int, float], None]
-    promised: _Reservation | None = None
+    start_job: Callable[[int, float], None]
+    reservation: _Reservation | None = None
 
     def offer(self, job: int, now: float) -> None:
-        """A job comes."""
+        """Add a job."""
         self.waiting.add(job, self.gpus[job])
-        if self.room.idle() >= self.gpus[job]:
+        if self.capacity.idle() >= self.gpus[job]:
             self.run(now)
 
     def run(self, now: float) -> None:
-        """Start what can start."""
-        while (idle := self.room.idle()) and (job := self.waiting.oldest()) is not None:
-            if not self.room.fits(self.gpus[job]):
+        """Start every job that can start."""
+        while (idle := self.capacity.idle()) and (job := self.waiting.oldest()) is not None:
+            if not self.capacity.fits(self.gpus[job]):
                 self._fill(job, self.gpus[job], idle, now)
                 return
             self._start(job, now)
 
     def _start(self, job: int, now: float) -> None:
         self.waiting.remove(job)
-        self.seat(job, now)
+        self.start_job(job, now)
 
     def _fill(self, head: int, wanted: int, idle: int, now: float) -> None:
         """Backfill behind the oldest job, which does not fit."""
-        promised = self.promised
-        if promised is None or promised.job != head:
-            promised = self.promised = _Reservation(head, *self.room.earliest(wanted))
+        reservation = self.reservation
+        if reservation is None or reservation.job != head:
+            reservation = self.reservation = _Reservation(head, *self.capacity.earliest(wanted))
         for oldest, gpus in self.waiting.heads(idle):
             first = head + 1 if oldest == head else oldest
-            while gpus <= promised.spare and self.room.fits(gpus):
+            while gpus <= reservation.spare_gpus and self.capacity.fits(gpus):
                 following = next(self.waiting.after(gpus, first), None)
                 if following is None:
                     break
-                promised.spare -= gpus
+                reservation.spare_gpus -= gpus
                 self._start(following, now)
-            if promised.long[gpus] < DEPTH and self.room.fits(gpus):
-                self._short_ones(gpus, max(first, promised.seen.get(gpus, 0)), promised, now)
+            if reservation.long[gpus] < DEPTH and self.capacity.fits(gpus):
+                self._short_ones(gpus, max(first, reservation.seen.get(gpus, 0)), reservation, now)
 
-    def _short_ones(self, gpus: int, first: int, promised: _Reservation, now: float) -> None:
-        """Those that end by their limits before the oldest job's time comes."""
-        for job in islice(self.waiting.after(gpus, first), DEPTH - promised.long[gpus]):
-            promised.seen[gpus] = job + 1
-            if now + self.limits[job] > promised.moment:
-                promised.long[gpus] += 1
+    def _short_ones(self, gpus: int, first: int, reservation: _Reservation, now: float) -> None:
+        """Start jobs whose time limits end before the oldest job's reservation."""
+        for job in islice(self.waiting.after(gpus, first), DEPTH - reservation.long[gpus]):
+            reservation.seen[gpus] = job + 1
+            if now + self.limits[job] > reservation.latest_start:
+                reservation.long[gpus] += 1
                 continue
             self._start(job, now)
-            if not self.room.fits(gpus):
+            if not self.capacity.fits(gpus):
                 return

@@ -1,4 +1,4 @@
-"""The controller's own ledger over a replay: the same holds, the same caps, settled as instances end."""
+"""Budget of a replay: the controller's own ledger with its holds and caps, settled as instances end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 
 @dataclass(slots=True)
 class SimulatedBudget:
-    """Money held and spent. Every instance has an attempt of its own, whose token names it here."""
+    """Money held and spent. Every instance has an attempt of its own; the attempt's token is its id."""
 
     policy: BurstPolicy
     state: State = field(default_factory=State)

@@ -1,4 +1,4 @@
-"""Jobs that the ledger refused, by account and by about how much they take, so that small ones need not wait for large ones."""
+"""Waitlist of jobs that a budget refused, by account and approximate cost, so that cheap jobs do not wait for expensive ones."""
 
 import math
 from bisect import bisect_left, insort
@@ -14,7 +14,7 @@ class BudgetWaitlist:
     """The jobs refused at one pool: by account, by amount, oldest first."""
 
     lines: dict[str, dict[int, list[tuple[int, float]]]] = field(default_factory=dict)
-    awaited: bool = False  # whether a try is due
+    awaited: bool = False  # a retry is scheduled
 
     def add(self, job: int, account: str, usd: float) -> None:
         """A job was refused so much."""

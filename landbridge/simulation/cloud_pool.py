@@ -110,7 +110,7 @@ class SimulatedPool:
     def start(self, job: int, gpus: int, account: str, seconds: float, now: float) -> float | None:
         """Start a job of at most so many seconds: when its nodes are ready; None where money for it is refused."""
         lease = lease_at_launch(self.budget.policy, self.pool, math.ceil(seconds / 60), now)
-        for offering, parts, new in self._ways(gpus):
+        for offering, parts, new in self._allocations(gpus):
             begin = now + self.pool.boot_seconds if new else now
             paid: list[SimulatedInstance] = []  # those that are not paid whatever runs
             for node, _ in parts:
@@ -185,11 +185,11 @@ class SimulatedPool:
             if found.warm:
                 self.budget.keep(found.token, until, now)
 
-    def _ways(self, gpus: int) -> list[tuple[int, Allocation, tuple[int, ...]]]:
+    def _allocations(self, gpus: int) -> list[tuple[int, Allocation, tuple[int, ...]]]:
         """An offering, the parts of running nodes, and what is taken of each new one; running nodes first."""
-        ways = [(offering, *allocator.split(gpus)) for offering, allocator in enumerate(self.allocators)]
-        fit = [way for way in ways if len(way[2]) <= self._room(way[0])]
-        return sorted(fit, key=lambda way: bool(way[2])) if len(fit) > 1 else fit
+        allocations = [(offering, *allocator.split(gpus)) for offering, allocator in enumerate(self.allocators)]
+        fit = [allocation for allocation in allocations if len(allocation[2]) <= self._room(allocation[0])]
+        return sorted(fit, key=lambda allocation: bool(allocation[2])) if len(fit) > 1 else fit
 
     def _launchable(self) -> list[int]:
         """Places that have room for an instance more, in their order."""

@@ -1,16 +1,16 @@
-"""Equal nodes by how many of their GPUs are free. A job takes parts of one node, or whole nodes and a part of one more."""
+"""GPU allocator over equal nodes. A job takes a part of one node, or whole nodes and a part of one more."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-#: What a job has of each node.
+#: Nodes of a job, each with its number of GPUs.
 Allocation = tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
 class GpuAllocator:
-    """Nodes with `gpus` GPUs each. Jobs are put where they leave the least behind, so that whole nodes stay whole."""
+    """Nodes with `gpus` GPUs each. A job goes where it leaves the fewest free GPUs, so that whole nodes stay free."""
 
     gpus: int
     free: dict[int, int] = field(default_factory=dict)
@@ -23,22 +23,22 @@ class GpuAllocator:
         self.by_free = [{} for _ in range(self.gpus + 1)]
 
     def add(self, node: int) -> None:
-        """One more node, empty."""
+        """Add an empty node."""
         self.free[node] = self.gpus
         self.by_free[self.gpus][node] = None
         self.idle += self.gpus
 
     def remove(self, node: int) -> None:
-        """An empty node less."""
+        """Remove an empty node."""
         del self.by_free[self.free.pop(node)][node]
         self.idle -= self.gpus
 
     def fit(self, gpus: int) -> Allocation | None:
-        """Where a job would go now; None where it does not fit."""
+        """Return the allocation that a job would get now; None where it does not fit."""
         return None if self.lacks(gpus) else self.split(gpus)[0]
 
     def lacks(self, gpus: int) -> int:
-        """How many empty nodes more a job would need; 0 where it fits. It is asked far more often than jobs start."""
+        """Return how many more empty nodes a job needs; 0 where it fits. Called far more often than jobs start."""
         whole, rest = divmod(gpus, self.gpus)
         left = len(self.by_free[-1]) - whole
         if rest and not any(self.by_free[rest:-1]):
@@ -46,7 +46,7 @@ class GpuAllocator:
         return -left if left < 0 else 0
 
     def split(self, gpus: int) -> tuple[Allocation, tuple[int, ...]]:
-        """Where a job would go now, and what it would take of each empty node that it lacks."""
+        """Return the allocation on present nodes, and the GPUs that it would take of each empty node that is missing."""
         each = self.gpus
         whole, rest = divmod(gpus, each)
         parts = [(node, each) for node in islice(self.by_free[-1], whole)] if whole else []
@@ -60,20 +60,20 @@ class GpuAllocator:
         return tuple(parts), more
 
     def _fullest(self, gpus: int, after: int) -> int | None:
-        """The node with the fewest free GPUs that are enough: one in use, or an empty one after so many of them."""
+        """Return the node with the fewest free GPUs that are enough: one in use, else an empty one after so many of them."""
         for nodes in self.by_free[gpus:-1]:
             if nodes:
                 return next(iter(nodes))
         return next(islice(self.by_free[-1], after, None), None)
 
     def take(self, job: int, parts: Allocation, until: float) -> None:
-        """Start a job there."""
+        """Allocate the nodes to a job."""
         for node, count in parts:
             self._set(node, self.free[node] - count)
         self.running[job] = (until, parts)
 
     def give(self, job: int) -> Allocation:
-        """End a job; says what it had."""
+        """Free a job's nodes; return its allocation."""
         parts = self.running.pop(job)[1]
         for node, count in parts:
             self._set(node, self.free[node] + count)
@@ -90,7 +90,7 @@ class GpuAllocator:
 def earliest(
     gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Allocation]]
 ) -> tuple[float, int]:
-    """When a job fits at the latest, and how many GPUs beside it are free then. `free` is by node, from 0."""
+    """Return when a job fits at the latest, and how many other GPUs are free then. `free` is by node, from 0."""
     left = list(free)
     whole, rest = divmod(gpus, each)
     empty, total = sum(count == each for count in left), sum(left)

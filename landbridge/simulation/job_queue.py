@@ -1,4 +1,4 @@
-"""Jobs that wait, oldest first, by how many GPUs they ask for. A job's number is its place in the order of submission."""
+"""Waiting jobs, oldest first, by number of GPUs. A job's number is its position in the order of submission."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class _Line:
 
 
 class JobQueue:
-    """A queue. Whoever leaves it from the middle is skipped from then on."""
+    """Queue of job numbers. A job that leaves from the middle stays in the lists and is skipped."""
 
     def __init__(self, jobs: int) -> None:
         self._here = bytearray(jobs)

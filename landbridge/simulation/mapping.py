@@ -1,4 +1,4 @@
-"""Whose job is whose: jobs of a queue dealt out to an environment's accounts, the same way every time."""
+"""Mapping of a trace's jobs to an environment's accounts: deterministic, by hash."""
 
 import math
 from collections.abc import Iterable

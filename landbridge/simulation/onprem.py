@@ -1,4 +1,4 @@
-"""The site's own nodes as a lane's room, and how long its queue is."""
+"""On-prem nodes of a replay, and the backlog of their queue."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 
 @dataclass(slots=True)
 class OnpremNodes:
-    """Equal nodes that are always there."""
+    """Equal nodes that are always up."""
 
     allocator: GpuAllocator
 

@@ -1,10 +1,12 @@
-"""The replay: every submission, start and end in its order, with the controller's policy deciding who may burst."""
+"""Replay of a job queue: submissions, starts and ends in order; the controller's policy decides which jobs may burst."""
 
 import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from enum import IntEnum
 from functools import partial
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from landbridge.burst.model import SlurmJob
 from landbridge.burst.reconcile import residency
@@ -18,10 +20,28 @@ from landbridge.simulation.onprem import Backlog, OnpremNodes
 from landbridge.simulation.result import Sample, SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import Scenario
 
-#: Events, in the order of those of one moment: what frees something comes first.
-_END, _IDLE, _MONTH, _RETRY, _PROMOTE = range(5)
-#: Moments of the submission time that the picture has.
+#: Samples over the time of submissions, for the chart.
 SAMPLES = 600
+
+
+class EventKind(IntEnum):
+    """Kind of event, in the order of events of one time: those that free GPUs or money come first."""
+
+    JOB_END = 0
+    NODE_IDLE = 1  # a node has been idle for the pool's suspend_after
+    MONTH_START = 2
+    BUDGET_RETRY = 3  # jobs that a budget refused are tried again
+    PROMOTION = 4  # a job has waited long enough on-prem to burst
+
+
+class Event(NamedTuple):
+    """Event of the replay: a job's number, a pool's, and a node's of that pool, as the kind needs them."""
+
+    at: float
+    kind: EventKind
+    job: int = 0
+    pool: int = 0
+    node: int = 0
 
 
 def replay(
@@ -31,7 +51,7 @@ def replay(
     bursting: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Play the queue of `tasks`, which are in the order of their submission; without bursting as if there were no AWS."""
+    """Replay `tasks` in the order of their submission; without `bursting`, the site alone runs them."""
     return _Run(scenario, tasks, bursting).play(progress)
 
 
@@ -40,33 +60,35 @@ class _Run:
         self.scenario, self.jobs = scenario, tasks
         self.result = SimulationResult(tasks, [None] * len(tasks), [""] * len(tasks))
         gpus, limits = [task.gpus for task in tasks], [task.limit for task in tasks]
-        self.events: list[tuple[float, int, int, int]] = []
-        self.left = len(tasks)  # that have not ended and still may
-        self.where: dict[int, int] = {}  # running job -> the number of its lane
+        self.events: list[Event] = []
+        self.left = len(tasks)  # jobs that have not ended and still may
+        self.queue_of_job: dict[int, int] = {}  # running job -> number of its queue
         self.busy = [0, 0]  # GPUs on-prem, in AWS
         self.submitted_jobs = 0
         self.is_stuck = False  # whether a month began, and nothing could start though nothing ran
         self.budget = SimulatedBudget(scenario.policy)
-        self.sites = [OnpremNodes.of(nodes, each) for nodes, each in scenario.onprem]
+        self.onprem_nodes = [OnpremNodes.of(nodes, each) for nodes, each in scenario.onprem]
         self.backlog = Backlog(scenario.onprem_gpus)
         pools = scenario.pools if bursting else ()
         self.cloud_pools = [SimulatedPool(pool, scenario.policy.pools[pool.name], self.budget) for pool in pools]
         self.waitlists = [BudgetWaitlist() for _ in self.cloud_pools]
-        seats = [partial(self._start_onprem, number) for number in range(len(self.sites))]
-        seats += [partial(self._start_in_aws, number) for number in range(len(self.cloud_pools))]
-        rooms: list[GpuCapacity] = [*self.sites, *self.cloud_pools]
+        start_functions = [partial(self._start_onprem, number) for number in range(len(self.onprem_nodes))]
+        start_functions += [partial(self._start_in_aws, number) for number in range(len(self.cloud_pools))]
+        capacities: list[GpuCapacity] = [*self.onprem_nodes, *self.cloud_pools]
         self.queues = [
-            BackfillQueue(room, JobQueue(len(tasks)), gpus, limits, seat)
-            for room, seat in zip(rooms, seats, strict=True)
+            BackfillQueue(capacity, JobQueue(len(tasks)), gpus, limits, start_function)
+            for capacity, start_function in zip(capacities, start_functions, strict=True)
         ]
-        self.dirty: list[BackfillQueue] = []
-        # What is the same for all jobs of a size or an account is found once.
-        sizes, many = set(gpus), len(self.sites)
-        self.homes = {
-            size: [self.queues[n] for n, site in enumerate(self.sites) if size <= site.size] for size in sizes
+        self.queues_to_run: list[BackfillQueue] = []
+        # Computed once for all jobs of a size or an account.
+        sizes, many = set(gpus), len(self.onprem_nodes)
+        self.onprem_queues = {
+            size: [self.queues[n] for n, site in enumerate(self.onprem_nodes) if size <= site.size] for size in sizes
         }
-        self.pools = {
-            size: [lane for lane, cloud in zip(self.queues[many:], self.cloud_pools, strict=True) if size <= cloud.size]
+        self.pool_queues = {
+            size: [
+                queue for queue, cloud in zip(self.queues[many:], self.cloud_pools, strict=True) if size <= cloud.size
+            ]
             for size in sizes
         }
         accounts = {task.account for task in tasks}
@@ -75,7 +97,7 @@ class _Run:
         }
 
     def play(self, progress: Callable[[int], None] | None) -> SimulationResult:
-        """Event after event, until every job that can has ended."""
+        """Handle event after event until every job that can run has ended."""
         tasks, events = self.jobs, self.events
         now = sample_at = tasks[0].submitted if tasks else 0.0
         step = max((tasks[-1].submitted - now) / SAMPLES, 1.0) if tasks else 1.0
@@ -87,35 +109,49 @@ class _Run:
                 self._submit(next_task, now)
                 next_task += 1
             else:
-                now, kind, one, other = heappop(events)
-                _DO[kind](self, one, other, now)
-            while self.dirty:
-                self.dirty.pop().run(now)
+                event = heappop(events)
+                now = event.at
+                self._handle(event)
+            while self.queues_to_run:
+                self.queues_to_run.pop().run(now)
             if now >= sample_at:
                 self.result.samples.append(self._sample(now))
                 sample_at = now + step
             if progress is not None and (next_task + len(tasks) - self.left) >> 10 != told:
                 told = (next_task + len(tasks) - self.left) >> 10
                 progress((next_task + len(tasks) - self.left) // 2)
-            if next_task == len(tasks) and not self.where and self._over():
+            if next_task == len(tasks) and not self.queue_of_job and self._over():
                 break
         self._close(now)
         return self.result
+
+    def _handle(self, event: Event) -> None:
+        match event.kind:
+            case EventKind.JOB_END:
+                self._end(event.job, event.at)
+            case EventKind.NODE_IDLE:
+                self._idle(event.pool, event.node, event.at)
+            case EventKind.MONTH_START:
+                self._start_month(event.at)
+            case EventKind.BUDGET_RETRY:
+                self._retry(event.pool, event.at)
+            case EventKind.PROMOTION:
+                self._promote(event.job, event.at)
 
     # Jobs.
 
     def _submit(self, job: int, now: float) -> None:
         task, self.submitted_jobs = self.jobs[job], job + 1
-        homes = self.homes[task.gpus]
-        start = self.backlog.start_of_next(now) if homes else math.inf
-        if homes:
+        onprem_queues = self.onprem_queues[task.gpus]
+        start = self.backlog.start_of_next(now) if onprem_queues else math.inf
+        if onprem_queues:
             self.backlog.waiting += task.gpus * task.limit
-        for lane in homes:
+        for queue in onprem_queues:
             if self._waits(job):
-                lane.offer(job, now)
+                queue.offer(job, now)
         if not self._waits(job):
             return
-        if not homes:
+        if not onprem_queues:
             if not self._burst(job, now):
                 self.left -= 1
         elif self.cloud_pools:
@@ -125,31 +161,31 @@ class _Run:
             ):
                 self._burst(job, now)
             else:
-                heappush(self.events, (now + promotion.wait_seconds, _PROMOTE, job, 0))
+                heappush(self.events, Event(now + promotion.wait_seconds, EventKind.PROMOTION, job))
 
-    def _promote(self, job: int, _: int, now: float) -> None:
+    def _promote(self, job: int, now: float) -> None:
         if self._waits(job):
             self._burst(job, now)
 
     def _burst(self, job: int, now: float) -> bool:
-        """Let a job wait for the pools too; False where it may not, or is larger than any of them."""
+        """Let a job wait for the pools too; return False where its data may not leave, or it is larger than any pool."""
         task = self.jobs[job]
         if task.account in self.restricted:
             self._refuse("RESIDENCY", job)
             return False
-        lanes = self.pools[task.gpus]
-        if not lanes:
+        queues = self.pool_queues[task.gpus]
+        if not queues:
             self._refuse("SIZE", job)
-        for lane in lanes:
+        for queue in queues:
             if self._waits(job):
-                lane.offer(job, now)
-        return bool(lanes)
+                queue.offer(job, now)
+        return bool(queues)
 
     def _start_onprem(self, number: int, job: int, now: float) -> None:
-        task, allocator = self.jobs[job], self.sites[number].allocator
+        task, allocator = self.jobs[job], self.onprem_nodes[number].allocator
         parts = allocator.fit(task.gpus)
         if parts is None:
-            raise AssertionError("a lane starts what fits")
+            raise AssertionError("a queue starts only jobs that fit")
         allocator.take(job, parts, now + task.limit)
         self.backlog.start(job, task.gpus, now + task.limit)
         self._started(job, number, now, "")
@@ -163,34 +199,36 @@ class _Run:
             if self.budget.ever(task.account, cloud.pool.name, usd):
                 self.waitlists[number].add(job, task.account, usd)
         else:
-            self._started(job, len(self.sites) + number, begin, cloud.pool.name)
+            self._started(job, len(self.onprem_nodes) + number, begin, cloud.pool.name)
 
-    def _started(self, job: int, lane: int, begin: float, pool: str) -> None:
+    def _started(self, job: int, queue: int, begin: float, pool: str) -> None:
         task = self.jobs[job]
         self.result.began[job], self.result.pool[job] = begin, pool
-        self.where[job] = lane
+        self.queue_of_job[job] = queue
         self.busy[bool(pool)] += task.gpus
-        if self.homes[task.gpus]:
+        if self.onprem_queues[task.gpus]:
             self.backlog.waiting -= task.gpus * task.limit
-        heappush(self.events, (begin + task.seconds, _END, job, 0))
+        heappush(self.events, Event(begin + task.seconds, EventKind.JOB_END, job))
         for other in self.queues:
-            if other.waiting.remove(job) and other.promised is not None and other.promised.job == job:
-                self.dirty.append(other)
+            if other.waiting.remove(job) and other.reservation is not None and other.reservation.job == job:
+                self.queues_to_run.append(other)
 
-    def _end(self, job: int, _: int, now: float) -> None:
-        lane, task = self.where.pop(job), self.jobs[job]
+    def _end(self, job: int, now: float) -> None:
+        queue, task = self.queue_of_job.pop(job), self.jobs[job]
         self.left -= 1
-        if lane < len(self.sites):
-            self.sites[lane].allocator.give(job)
+        if queue < len(self.onprem_nodes):
+            self.onprem_nodes[queue].allocator.give(job)
             self.backlog.end(job)
             self.busy[0] -= task.gpus
         else:
-            number = lane - len(self.sites)
+            number = queue - len(self.onprem_nodes)
             cloud = self.cloud_pools[number]
             for node in cloud.end(job, now):
-                heappush(self.events, (now + cloud.scenario.suspend_after, _IDLE, number, node))
+                heappush(
+                    self.events, Event(now + cloud.scenario.suspend_after, EventKind.NODE_IDLE, pool=number, node=node)
+                )
             self.busy[1] -= task.gpus
-        self.queues[lane].run(now)
+        self.queues[queue].run(now)
 
     # AWS.
 
@@ -199,56 +237,61 @@ class _Run:
         if now >= cloud.idle_since(node) + cloud.scenario.suspend_after:
             cloud.terminate(node, now)
             # Its money is free again, for any pool.
-            for other, parked in enumerate(self.waitlists):
-                if parked.lines and not parked.awaited:
-                    parked.awaited = True
+            for other, waitlist in enumerate(self.waitlists):
+                if waitlist.lines and not waitlist.awaited:
+                    waitlist.awaited = True
                     heappush(
-                        self.events, (now + self.scenario.policy.insufficient_capacity_seconds[1], _RETRY, other, 0)
+                        self.events,
+                        Event(
+                            now + self.scenario.policy.insufficient_capacity_seconds[1],
+                            EventKind.BUDGET_RETRY,
+                            pool=other,
+                        ),
                     )
 
-    def _retry(self, number: int, _: int, now: float) -> None:
-        """Offer jobs again that were refused, while there is money and room for them."""
-        parked, lane = self.waitlists[number], self.queues[len(self.sites) + number]
-        parked.awaited = False
+    def _retry(self, number: int, now: float) -> None:
+        """Queue jobs again that a budget refused, while there are money and GPUs for them."""
+        waitlist, queue = self.waitlists[number], self.queues[len(self.onprem_nodes) + number]
+        waitlist.awaited = False
         pool = self.cloud_pools[number].pool.name
 
         def allowed(account: str, usd: float) -> bool:
             return self.budget.refusal([(account, pool, usd)], now) is None
 
-        while lane.room.idle() and (job := parked.next(allowed, self._waits)) is not None:
-            lane.offer(job, now)
+        while queue.capacity.idle() and (job := waitlist.next(allowed, self._waits)) is not None:
+            queue.offer(job, now)
             if self._waits(job):
                 break
 
-    def _month(self, _: int, __: int, now: float) -> None:
+    def _start_month(self, now: float) -> None:
         following = next_month(now)
-        heappush(self.events, (following, _MONTH, 0, 0))
+        heappush(self.events, Event(following, EventKind.MONTH_START))
         self.budget.turn(now)
         for cloud in self.cloud_pools:
             cloud.renew_warm(following, now)
         for number in range(len(self.cloud_pools)):
-            self._retry(number, 0, now)
-        self.is_stuck = not self.where
+            self._retry(number, now)
+        self.is_stuck = not self.queue_of_job
 
-    # The frame.
+    # Begin and end of the replay.
 
     def _open(self, now: float) -> None:
         following = next_month(now)
-        heappush(self.events, (following, _MONTH, 0, 0))
+        heappush(self.events, Event(following, EventKind.MONTH_START))
         for cloud in self.cloud_pools:
             cloud.keep_warm(following, now)
 
     def _over(self) -> bool:
-        """Whether nothing can start any more."""
-        return self.is_stuck or not any(self._waits(job) for parked in self.waitlists for job in parked.jobs())
+        """Return whether no job can start any more."""
+        return self.is_stuck or not any(self._waits(job) for waitlist in self.waitlists for job in waitlist.jobs())
 
     def _close(self, now: float) -> None:
         played = self.result
         while self.events:
-            at, kind, number, node = heappop(self.events)
-            if kind == _IDLE:
-                self._idle(number, node, at)
-                now = max(now, at)
+            event = heappop(self.events)
+            if event.kind is EventKind.NODE_IDLE:
+                self._idle(event.pool, event.node, event.at)
+                now = max(now, event.at)
         for cloud in self.cloud_pools:
             for node in list(cloud.nodes):
                 cloud.terminate(node, now)
@@ -263,15 +306,12 @@ class _Run:
         self.result.refused.setdefault(code, set()).add(job)
 
     def _sample(self, now: float) -> Sample:
-        waiting = self.left - len(self.where) - (len(self.jobs) - self.submitted_jobs)
+        waiting = self.left - len(self.queue_of_job) - (len(self.jobs) - self.submitted_jobs)
         return Sample(now, self.busy[0], self.busy[1], waiting)
 
 
-_DO = (_Run._end, _Run._idle, _Run._month, _Run._retry, _Run._promote)
-
-
 def next_month(now: float) -> float:
-    """When the month after this moment's begins, UTC."""
+    """Return the start of the next month, UTC."""
     found = datetime.fromtimestamp(now, UTC)
     year, month = (found.year + 1, 1) if found.month == 12 else (found.year, found.month + 1)
     return datetime(year, month, 1, tzinfo=UTC).timestamp()

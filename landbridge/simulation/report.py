@@ -1,4 +1,4 @@
-"""The figures of a replay, with and without bursting."""
+"""Report of a replay with and without bursting."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.simulation.result import SimulationResult
 from landbridge.simulation.scenario import Scenario
 
-#: What the replay takes for granted; said with every result.
+#: Assumptions of the replay, printed with every result.
 ASSUMPTIONS = (
     "a GPU of either site is as fast as the other's",
     "first come first served at the site and in each pool, with EASY backfill by time limits (the 200 oldest jobs of a size)",
@@ -62,7 +62,7 @@ class SimulationReport:
 
     @property
     def usd(self) -> float:
-        """All that AWS costs."""
+        """The total cost of AWS."""
         return sum(one.usd for one in self.spent)
 
     def as_data(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def report(scenario: Scenario, bursting: SimulationResult, without: SimulationRe
 
 
 def wait_seconds(played: SimulationResult, numbers: Iterable[int]) -> list[float]:
-    """How long these jobs waited."""
+    """Return the waits of these jobs in seconds."""
     return [began - played.tasks[number].submitted for number in numbers if (began := played.began[number]) is not None]
 
 

@@ -1,4 +1,4 @@
-"""What goes into a replay, and what comes out of it."""
+"""Jobs and result of a replay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class SimulatedJob:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The cluster at one moment: GPUs in use, and jobs that wait."""
+    """Sample of the cluster at one time: GPUs in use, and waiting jobs."""
 
     at: float
     onprem: int
@@ -29,7 +29,7 @@ class Sample:
 
 @dataclass(slots=True)
 class SimulationResult:
-    """What became of each job: `began` is None for one that never could; `pool` is empty for one that ran on-prem."""
+    """Result of a replay by job: `began` is None for a job that never started; `pool` is empty for one that ran on-prem."""
 
     tasks: Sequence[SimulatedJob]
     began: list[float | None]

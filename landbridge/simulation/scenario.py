@@ -1,4 +1,4 @@
-"""What an environment has to run jobs on, and the very policy that its burst controller would be given."""
+"""Scenario of a replay: an environment's GPU nodes and pools, and the policy of its burst controller."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

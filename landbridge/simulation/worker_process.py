@@ -1,4 +1,4 @@
-"""A replay beside another: in a process of its own where there is a core for it."""
+"""Replay without bursting in a worker process, where a second core is free."""
 
 import multiprocessing
 import os
@@ -12,9 +12,9 @@ from landbridge.simulation.scenario import Scenario
 
 
 def start_replay_without_bursting(scenario: Scenario, tasks: Sequence[SimulatedJob]) -> Callable[[], SimulationResult]:
-    """Begin the replay without AWS; what is returned waits for what became of it.
+    """Start the replay without AWS; the returned function waits for its result.
 
-    The other process is a copy of this one, so to be made before this one has threads; only results are sent back.
+    The worker is forked, so it has to be started before this process has threads; only results are sent back.
     """
 
     def here() -> SimulationResult:
