@@ -66,6 +66,7 @@ def run_together(tier: Tier, others: Sequence[Tier], extra: Sequence[str]) -> li
     with ThreadPoolExecutor(max(1, len(others))) as pool:
         behind = [(other, pool.submit(run, other, extra, echo=False, behind=True)) for other in others]
         outcomes = [run(tier, extra)]
+        polite.restore_share()
         for other, future in behind:
             outcomes.append(future.result())
             log = outcomes[-1].log

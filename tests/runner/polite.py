@@ -1,4 +1,4 @@
-"""Work that gets of the processors what nobody else wants, with all that it starts.
+"""Control group with the smallest share of the processors, for a tier that runs behind another one.
 
 `nice` alone does not do that: where the kernel groups processes by session (`sched_autogroup_enabled`), it counts only
 among those of the same session.
@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-#: A control group's smallest share of the processors: file and value, of cgroup v2 and v1.
-LEAST = (("cpu.weight", "1"), ("cpu.shares", "2"))
+#: A control group's share of the processors: file, smallest and default value, of cgroup v2 and v1.
+SHARES = (("cpu.weight", "1", "100"), ("cpu.shares", "2", "1024"))
 
 
 @contextlib.contextmanager
 def polite(root: Path = ROOT) -> Iterator[Path | None]:
-    """The `cgroup.procs` to write a process into; None where this machine lets nobody make such a group."""
-    group = _made(root)
+    """Yield the `cgroup.procs` to write a process into; None where this machine allows no such group."""
+    group = _create(root)
     try:
         yield group / "cgroup.procs" if group else None
     finally:
@@ -27,27 +27,39 @@ def polite(root: Path = ROOT) -> Iterator[Path | None]:
 
 
 def join(procs: Path | None) -> None:
-    """Put this process there; for between fork and exec."""
+    """Put this process into the group; called between fork and exec."""
     os.nice(19)
     if procs is not None:
         with contextlib.suppress(OSError):
             procs.write_text("0")
 
 
-def _made(root: Path) -> Path | None:
+def restore_share(root: Path = ROOT) -> None:
+    """Give this process's group the default share again: the tier before it has ended, other work has not."""
+    for tree in (root, root / "cpu"):
+        for file, _, default in SHARES:
+            if (tree / _name() / file).exists():
+                (tree / _name() / file).write_text(default)
+
+
+def _name() -> str:
+    return f"landbridge-polite-{os.getpid()}"
+
+
+def _create(root: Path) -> Path | None:
     for tree in (root, root / "cpu"):
         if not (tree / "cgroup.procs").exists():
             continue
-        group = tree / f"landbridge-polite-{os.getpid()}"
+        group = tree / _name()
         try:
             group.mkdir(exist_ok=True)
             if (tree / "cgroup.subtree_control").exists():
                 (tree / "cgroup.subtree_control").write_text("+cpu")
         except OSError:
             continue
-        for file, least in LEAST:
+        for file, smallest, _ in SHARES:
             if (group / file).exists():
-                (group / file).write_text(least)
+                (group / file).write_text(smallest)
                 return group
         group.rmdir()
     return None

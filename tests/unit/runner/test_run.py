@@ -283,7 +283,7 @@ def test_a_tier_beside_another_counts_and_is_shown_as_one(tier, capfd, monkeypat
         "def test_good(): Path('done').touch()\n"
     )
     (run.ROOT / "tests" / "other" / "test_other.py").write_text(bad)
-    both = (Tier("other", 1, "quick", beside="mine", shares_state=True), Tier("mine", 5, "slow"))
+    both = (Tier("other", 15, "quick", beside="mine", shares_state=True), Tier("mine", 15, "slow"))
     monkeypatch.setattr(run, "TIERS", both)
     assert run.main(["--", "-p", "no:cacheprovider"]) == (1 if os.nice(0) else 0), "repeated alone it has no niceness"
     printed = capfd.readouterr().out
@@ -337,5 +337,10 @@ def test_a_tier_that_runs_beside_another_leaves_it_the_processors() -> None:
             process.stdin.write(start)
             process.stdin.flush()
         first, second = (float(process.communicate(timeout=300)[0]) for process in (usual, humble))
-    assert second < first / 4, "seconds of one processor that both want"
+        assert second < first / 4, "seconds of one processor that both want"
+        smallest = {file: value for file, value, _ in polite.SHARES}
+        (share,) = (file for file in smallest if (group / file).exists())
+        assert (group / share).read_text().strip() == smallest[share]
+        polite.restore_share()
+        assert (group / share).read_text().strip() == {file: value for file, _, value in polite.SHARES}[share]
     assert not group.exists()
