@@ -58,7 +58,9 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
     try:
         cloud = wait_ready(process, cloud_state(lab))
     except RuntimeError as error:
-        raise LabError(str(error), "end what listens there, or choose other `aws.endpoints`") from None
+        raise LabError(
+            str(error), "end the process that listens there, or set other ports in `aws.endpoints`"
+        ) from None
     processes.write_pid_file(lab.state / _PID_FILE, cloud.pid)
     give_credentials(cloud, environment)
     return cloud

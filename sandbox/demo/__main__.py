@@ -25,7 +25,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def why_not_full() -> str:
-    """Empty when the full level can run here, else what is missing."""
+    """Return the reason why the full level cannot run here; empty if it can."""
     if importlib.util.find_spec("sandbox.demo.full") is None:
         return "this checkout has no full level"
     lab = machine.lab()
@@ -86,9 +86,9 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("LANDBRIDGE_DEBUG"):
             report.console.print_exception()
         else:
-            report.console.print("  LANDBRIDGE_DEBUG=1 shows where; `make down` removes what is left", markup=False)
+            report.console.print("  LANDBRIDGE_DEBUG=1 shows where; `make down` removes leftovers", markup=False)
     except KeyboardInterrupt:
-        report.console.print("\nstopped; `make down` removes what is left", markup=False)
+        report.console.print("\nstopped; `make down` removes leftovers", markup=False)
         status = STOPPED
     if report.level:
         report.summary()

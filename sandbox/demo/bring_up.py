@@ -95,7 +95,7 @@ class BringUp:
             step.result = f"{len(booted)} booted"
 
     def far_side(self) -> None:
-        """AWS's VPN endpoint: what Amazon does behind the API, done by a lab node with our own gateway role."""
+        """AWS's VPN endpoint, played by a lab node with Landbridge's gateway role."""
         with self.report.step("AWS's end of the tunnel"):
             words = [program("ansible-playbook"), "-i", str(self.path), "-i", str(self._far_inventory())]
             command(
@@ -123,7 +123,7 @@ class BringUp:
             step.result = f"up after {seconds:.0f} s of waiting"
 
     def linked(self) -> bool:
-        """Whether each gateway routes the other site as BGP told it."""
+        """Tell whether each gateway has the other site's routes from BGP."""
         served = service_hosts(self.environment)
         ours, theirs, gateway = str(served.cidr), str(self.environment.aws.cidr), str(served.gateway)
         return theirs in bgp_routes(self.cluster, gateway) and ours in bgp_routes(self.cluster, AWS_GATEWAY)

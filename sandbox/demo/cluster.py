@@ -16,7 +16,7 @@ from sandbox.nspawn.network import ssh
 
 
 class ClusterError(Exception):
-    """A command in the cluster failed, or something did not become true in time."""
+    """Error: a command in the cluster failed, or a condition was not met in time."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ DECISIONS = f"{files.STATE_DIR}/{files.DECISIONS}"
 
 
 def run(path: Path, report: DemoReport) -> int:
-    """Build the cluster, run both jobs, show what they left; 0 when everything that was to be shown was shown."""
+    """Build the cluster, run both jobs and show their results; return 0 if every step passed."""
     try:
         going = bring_up(path, report)
         train_on_both_sites(going, report)
@@ -52,8 +52,8 @@ def train_on_both_sites(going: BringUp, report: DemoReport) -> tuple[LabJob, Lab
     with report.step("job 1 ends") as step:
         kept = user.finish(first, 240)
         step.result = f"job {first} ran on {', '.join(kept.nodes)}"
-    with report.step("what the burst controller decided") as step:
-        step.result = decided(going, second) or "nothing is in its log"
+    with report.step("the burst controller's decisions") as step:
+        step.result = decided(going, second) or "its log is empty"
     with report.step("both runs in MLflow") as step:
         for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
             report.ran(describe(going.environment, name, done, user.run_of(number), _submitted(user, number)))
@@ -115,7 +115,7 @@ def instances(going: BringUp) -> list[str]:
 
 
 def decisions(going: BringUp) -> list[dict[str, Any]]:
-    """The controller's own log of what it considered, what it did, and at which price."""
+    """Return the burst controller's decisions from its log: offerings, actions and prices."""
     controller = service_hosts(going.environment).controllers[0]
     return [json.loads(line) for line in going.cluster.run(controller, "cat", DECISIONS).splitlines()]
 
@@ -141,7 +141,7 @@ def settle(going: BringUp, report: DemoReport) -> None:
 
 
 def tell(environment: Environment, report: DemoReport) -> None:
-    """What was real, and what to do next."""
+    """Print which parts were real, and the next commands."""
     report.was(
         Reality("Pulumi", "real", "its engine, state and diffs", "Pulumi's own AWS provider and language host"),
         Reality(

@@ -18,7 +18,7 @@ LAB = "sandbox up, make demo (full level)"
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing a machine can or cannot do; `why` says what is missing."""
+    """Ability of this machine; `why` names the missing part."""
 
     name: str
     able: bool
@@ -26,7 +26,7 @@ class Ability:
 
 
 def lab() -> Ability:
-    """Whether nodes can be booted here, once the set-up has installed what it may."""
+    """Check whether lab nodes can boot here after the set-up has installed packages."""
     needs = [need for need in diagnose() if need.command == LAB]
     if not needs:
         raise LookupError(f"landbridge doctor does not know {LAB!r}")
@@ -37,7 +37,7 @@ def lab() -> Ability:
 
 
 def engine() -> Ability:
-    """Whether a Pulumi engine is on this machine now; one that could be built or fetched does not count."""
+    """Check whether a Pulumi engine is installed; one that could be built or downloaded does not count."""
     from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
     found = find_engine()
@@ -52,7 +52,7 @@ def _installed_on_the_way(need: Diagnosis) -> bool:
 
 @cache
 def _overlay() -> str:
-    """Empty when the lab's kind of namespace can be made, with an overlay in it; else what refused."""
+    """Return the reason why a namespace with an overlay cannot be made; empty if it can."""
     unshare = shutil.which("unshare", path="/usr/sbin:/usr/bin:/sbin:/bin") or "unshare"
     script = (
         "set -e; d=$(mktemp -d); trap 'umount $d/m $d 2>/dev/null; rmdir $d' EXIT; mount -t tmpfs none $d; "

@@ -21,7 +21,7 @@ from rich.table import Table
 
 
 class DemoError(Exception):
-    """The demonstration cannot go on; `fix` says what a person can do."""
+    """Error that ends the demonstration; `fix` names the remedy."""
 
     def __init__(self, message: str, fix: str = "") -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class DemoError(Exception):
 
 @dataclass
 class DemoStep:
-    """One step: set `result` to what it gave, call `note` for progress lines worth keeping."""
+    """Step of the demonstration: set `result`, and call `note` for progress lines."""
 
     name: str
     began: float
@@ -49,7 +49,7 @@ class DemoStep:
 
 @dataclass(frozen=True)
 class DemoJob:
-    """A training job as it ran: where, how long, and what that would have cost at the catalogue's prices."""
+    """Training job of the demonstration: nodes, duration, and cost at the catalogue's prices."""
 
     name: str
     job_id: str
@@ -67,7 +67,7 @@ class DemoJob:
 
 @dataclass(frozen=True)
 class Reality:
-    """One part of the demonstration: what stood for it, and what a fuller machine (or a real account) would add."""
+    """Row of the summary: one part, its stand-in, and what a more capable machine or a real account adds."""
 
     part: str
     kind: Literal["real", "simulated", "absent"]
@@ -138,7 +138,7 @@ class DemoReport:
             self.jobs.append(job)
 
     def was(self, *realities: Reality) -> None:
-        """Record what was real and what was not."""
+        """Add a row about a part that was real or a stand-in."""
         with self._lock:
             self.realities.extend(realities)
 
@@ -229,7 +229,7 @@ def _jobs(jobs: list[DemoJob]) -> Table:
 
 
 def _realities(realities: list[Reality]) -> Table:
-    table = _table("What was real", "part", "", "how", "what a fuller machine or a real account adds")
+    table = _table("Real parts and stand-ins", "part", "", "how", "added by a more capable machine or a real account")
     for reality in realities:
         table.add_row(reality.part, reality.kind, reality.how, reality.adds)
     return table

@@ -27,7 +27,7 @@ def command(
     timeout: float = 900,
     on_line: Callable[[str], None] | None = None,
 ) -> str:
-    """Run to the end and return what it printed; a DemoError carries the last lines of one that failed."""
+    """Run a command and return its output; raise DemoError with its last lines if it fails."""
     lines: list[str] = []
     with subprocess.Popen(
         list(words),

@@ -25,7 +25,7 @@ Answer = dict[str, Any]
 
 
 def install(folder: Path, socket: Path) -> None:
-    """Write the programs into `folder`, to be put on somebody's PATH."""
+    """Write the programs into `folder`, for a PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in NAMES:
         path = folder / name
@@ -34,7 +34,7 @@ def install(folder: Path, socket: Path) -> None:
 
 
 class CommandError(Exception):
-    """What a command says before it ends with 1."""
+    """Error message of a command that exits with 1."""
 
 
 class Commands:

@@ -55,7 +55,7 @@ def _show(path: Path, report: DemoReport, folder: Path) -> int:
 
 @dataclass
 class EmbeddedDemo:
-    """The steps, in order; each uses what the ones before it made."""
+    """Embedded demonstration: its steps in order; each uses the results of earlier ones."""
 
     path: Path
     report: DemoReport
@@ -76,7 +76,7 @@ class EmbeddedDemo:
             for finding in findings:
                 step.note(str(finding))
             if loaded.environment is None or has_errors(findings):
-                raise DemoError(f"{self.path.name} has errors", "mend what is listed above")
+                raise DemoError(f"{self.path.name} has errors", "fix the errors listed above")
             self.environment = loaded.environment
             step.result = f"{self.path.name}: {len(findings)} findings"
 
@@ -124,7 +124,7 @@ class EmbeddedDemo:
             self._finish(first, "onprem")
             if first.ended < second.started:
                 raise DemoError(
-                    "job 1 ended before job 2 began: nothing made job 2 burst", "run it again on a quieter machine"
+                    "job 1 ended before job 2 began, so job 2 did not burst", "run it again on a quieter machine"
                 )
             step.result = f"ran on {', '.join(first.nodes)}"
         with self.report.step("both runs in MLflow") as step:
@@ -152,7 +152,7 @@ class EmbeddedDemo:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
     def tell(self) -> None:
-        """What was real, and what a fuller machine would add."""
+        """Print which parts were real, and what a more capable machine adds."""
         engine = self.pulumi.engine
         self.report.was(
             Reality("environment file, plan, checks", "real", "the product's own code", ""),

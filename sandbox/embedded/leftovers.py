@@ -19,7 +19,7 @@ MARK = "LANDBRIDGE_EMBEDDED"
 
 
 def find(folder: Path) -> list[Process]:
-    """What still runs of a demonstration in `folder`, the caller excepted."""
+    """Return processes of a demonstration in `folder` that still run, except the caller."""
     mark = f"{MARK}={folder}".encode()
     found = []
     for pid in all_pids():
@@ -47,7 +47,7 @@ def end_all(folder: Path) -> int:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One demonstration at a time; what a crashed one left is ended first, and what this one starts is marked."""
+    """Run one demonstration at a time: end the processes of a crashed one, and mark those of this one."""
     folder.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("a") as lock:
         try:
@@ -64,7 +64,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def main() -> int:
-    """End what is left, and say so."""
+    """End leftover processes and print how many."""
     count = end_all(state_dir("embedded"))
     if count:
         print(f"ended {count} processes that an embedded demonstration had left")

@@ -69,7 +69,7 @@ class Programs:
         return self._run(DAEMON, [], {}, lambda _: None)
 
     def end(self) -> None:
-        """End what still runs, and wait for it."""
+        """End running programs and wait for them."""
         with self._lock:
             running = list(self._running)
         for process in running:

@@ -24,7 +24,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class BuiltStack:
-    """What `up` gave: outputs, and how many resources of which type."""
+    """Result of `up`: outputs, and the number of resources per type."""
 
     outputs: StackOutputs
     resources: Mapping[str, int]

@@ -14,7 +14,7 @@ from sandbox.embedded.commands import Commands
 
 
 def socket_path(directory: Path, name: str = "slurm") -> Path:
-    """Where the simulated Slurm in `directory` (or the daemon beside it) listens; known before it is started."""
+    """Return the socket path of the simulated Slurm (or the burst daemon) in `directory`, also before it has started."""
     path = directory.absolute() / f"{name}.sock"
     # A unix socket's path holds 107 characters.
     return (

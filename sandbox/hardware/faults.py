@@ -1,4 +1,4 @@
-"""Breaking a lab node's hardware, and mending it: what tests and drills do."""
+"""Hardware faults of a lab node: inject and repair them, for tests and drills."""
 
 import json
 import shlex

@@ -53,7 +53,7 @@ def remove_caches(lab: Layout) -> None:
 
 
 def leftovers(lab: Layout) -> list[str]:
-    """What of the lab the kernel still shows: processes, namespaces, mounts, control groups."""
+    """Return what is left of the lab in the kernel: processes, namespaces, mounts, control groups."""
     found = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
     if netns.FOLDER.is_dir():
         spaces = [netns.FOLDER / lab.netns, *netns.FOLDER.glob(f"{lab.name}.*")]

@@ -35,7 +35,7 @@ def environment(name: str) -> Environment:
 
 
 def site(name: str) -> LabSite:
-    """What the lab builds for the environment of that name."""
+    """Return the lab site of an environment, by name."""
     chosen = environment(name)
     link = chosen.link
     return plan(
@@ -72,6 +72,6 @@ def machines(chosen: Environment) -> tuple[Machine, ...]:
 
 
 def instance_gpus(instance_type: str) -> int:
-    """How many GPUs an instance type has; none when the catalogue does not know the type."""
+    """Return the number of GPUs of an instance type; 0 if the catalogue lacks the type."""
     known = instances().get(instance_type)
     return known.accelerators.count if known and known.accelerators and known.accelerators.kind == "gpu" else 0

@@ -39,7 +39,7 @@ def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cac
 
 
 def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
-    """Everything: `prepare`, base image, wheelhouse, relay, nodes. Repeatable, and gentle with what runs.
+    """Bring up the lab: `prepare`, base image, wheelhouse, relay, nodes. Repeatable; running nodes are left alone.
 
     Returns the nodes it booted; those that ran before are not touched.
     """

@@ -13,7 +13,7 @@ def silent(_: str) -> None:
 
 @contextmanager
 def step(report: Report, what: str) -> Iterator[None]:
-    """Say `what` when it starts and how long it took when it has ended; a failure passes through untouched."""
+    """Report the start of a step and its duration at the end; a failure passes through unchanged."""
     report(f"{what} ...")
     begun = time.monotonic()
     yield

@@ -1,4 +1,4 @@
-"""The sandbox's cluster with the burst controller's times scaled down: what the tests of bursting share."""
+"""The sandbox's cluster with the burst controller's times scaled down, shared by the tests of bursting."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Bursting in the sandbox's cluster, with real Slurm: capacity that is there, that is not, and that is not enough."""
+"""Bursting in the sandbox's cluster with real Slurm: with capacity, without capacity, and with too little."""
 
 from collections.abc import Iterator
 

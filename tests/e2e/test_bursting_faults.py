@@ -1,4 +1,4 @@
-"""Bursting in the sandbox's cluster while something breaks: the controller, Slurm, a spot instance, a user's mind."""
+"""Bursting in the sandbox's cluster with faults: controller killed, Slurm restarted, spot interruption, job cancelled."""
 
 import time
 from collections.abc import Iterator

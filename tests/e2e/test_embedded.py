@@ -1,4 +1,4 @@
-"""The embedded level of the demonstration as a whole, in a state of its own, beside whatever else runs here."""
+"""The embedded demonstration as a whole, in a separate state folder."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_what_was_simulated_is_said(demonstration) -> None:
     done, report, _ = demonstration
     kinds = {row["part"]: row["kind"] for row in report["realities"]}
     assert kinds["Slurm"] == "simulated" and kinds["training"] == "real"
-    assert "What was real" in done.stdout and "simulated" in done.stdout
+    assert "Real parts and stand-ins" in done.stdout and "simulated" in done.stdout
 
 
 def test_nothing_is_left(demonstration) -> None:

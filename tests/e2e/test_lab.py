@@ -1,4 +1,4 @@
-"""The lab's promises, kept on real machines: a lab of its own beside any that is in use."""
+"""The lab on this machine: a separate lab beside any that is in use."""
 
 import os
 import signal

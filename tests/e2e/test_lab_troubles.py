@@ -1,4 +1,4 @@
-"""What goes wrong on real machines: a full disk, no privileges, a missing program. Clear words, and a clean `down`."""
+"""Lab failures on real machines: full disk, no privileges, missing program. Clear messages, and a clean `down`."""
 
 import os
 import subprocess

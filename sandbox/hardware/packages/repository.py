@@ -117,7 +117,7 @@ def _sign(work: Path, names: Sequence[str]) -> None:
 
 
 def _prune(folder: Path, kept: Path) -> None:
-    """Forget repositories that nobody asked for since yesterday."""
+    """Delete repositories that were not requested for a day."""
     limit = time.time() - _KEPT
     for path in folder.iterdir():
         if path != kept and path.is_dir() and path.stat().st_mtime < limit:

@@ -1,4 +1,4 @@
-"""What the stand-ins on a node have in common: the machine's description with its present faults worked in."""
+"""Common code of the stand-ins on a node: the machine's description with its current faults."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def library():
 
 
 def faults():
-    """The faults, empty ones where none is told of. An unknown one ends the program: a test has a mistake."""
+    """Return the faults, empty by default. An unknown fault ends the program, because it is a mistake in a test."""
     found = json.loads(FAULTS.read_text()) if FAULTS.exists() else {}
     for name, value in found.items():
         if name not in KNOWN or not isinstance(value, KNOWN[name]):

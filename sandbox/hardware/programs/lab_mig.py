@@ -45,7 +45,7 @@ def uuid(gpu, number):
 
 
 def lines(gpu):
-    """What -L adds below the GPU."""
+    """Return the lines that `-L` prints below a GPU."""
     for at, (number, one) in enumerate(instances(gpu).items()):
         if one["computes"]:
             yield f"  MIG {one['profile']:<15} Device {at:>2}: (UUID: {uuid(gpu, number)})"
@@ -191,7 +191,7 @@ def as_xml(gpus):
 
 
 def processes(gpu):
-    """Whoever has its device file open, as far as this machine's own processes go."""
+    """Return processes of this machine that have the GPU's device file open."""
     return "".join(
         f"<process_info><pid>{path.parts[2]}</pid></process_info>"
         for path in Path("/proc").glob("[0-9]*/fd/*")

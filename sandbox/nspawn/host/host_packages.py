@@ -12,7 +12,7 @@ from sandbox.nspawn.progress import Report, silent, step
 
 @dataclass(frozen=True)
 class HostPackage:
-    """A package, what the lab wants it for, and a file or program that shows it is there."""
+    """Debian package, its purpose in the lab, and a file or program that proves its installation."""
 
     name: str
     program: str
@@ -51,7 +51,7 @@ def missing(packages: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ..
 
 
 def install(report: Report = silent) -> tuple[HostPackage, ...]:
-    """Install what is missing, saying first what that is; returns what was installed."""
+    """Install missing packages, after printing their names; return the installed ones."""
     wanted = missing()
     if not wanted:
         return ()

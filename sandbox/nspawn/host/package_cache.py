@@ -61,7 +61,7 @@ def stop(lab: Layout) -> None:
 
 
 def http_address(uri: str) -> str:
-    """How nodes name an archive: always by http, since a cache cannot look into TLS (see `configuration`)."""
+    """Return an archive's address for nodes: always http, since a cache cannot read TLS (see `configuration`)."""
     return "http://" + uri.partition("://")[2]
 
 

@@ -52,7 +52,7 @@ def disk_full(when: str) -> LabError:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn what the operating system says about a full disk into a LabError."""
+    """Turn the operating system's error of a full disk into a LabError."""
     try:
         yield
     except OSError as error:

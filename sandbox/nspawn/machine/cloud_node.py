@@ -14,7 +14,7 @@ _PREFIX = "i-"
 
 
 def remember(lab: Layout, site: LabSite) -> None:
-    """Note what a launch needs to know of the site; `lab.up` does this."""
+    """Store the facts of the site that a launch needs; `lab.up` calls this."""
     (lab.state / "site.json").write_text(json.dumps({"cloud": str(site.cloud)}))
 
 
@@ -37,7 +37,7 @@ def terminate(lab: Layout, instance_id: str) -> None:
 
 
 def switched_off(lab: Layout, instance_id: str) -> bool:
-    """Whether an instance has shut itself down: a power cut leaves no file of its supervisor, a shutdown a stale one."""
+    """Tell whether an instance has shut itself down: a shutdown leaves a stale pid file of the supervisor, a power cut none."""
     return (lab.node(instance_id) / "supervisor.pid").exists() and not nodes.alive(lab, instance_id)
 
 

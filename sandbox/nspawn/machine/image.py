@@ -1,4 +1,4 @@
-"""The base image: a small Debian 13 that boots in under a second, addressed by the hash of what decides its content."""
+"""Base image: a small Debian 13 that boots in under a second, addressed by the hash of its inputs."""
 
 import hashlib
 import json
@@ -89,7 +89,7 @@ def tag(lab: Layout, name: str, own: str) -> None:
 
 
 def remove(lab: Layout, name: str) -> None:
-    """Take a tag away, and the image with it unless something else needs it."""
+    """Remove a tag, and its image unless a node or another image needs it."""
     with locked(lab.images / "lock"):
         image = find(lab, name)
         (lab.images / "tags" / name).unlink(missing_ok=True)

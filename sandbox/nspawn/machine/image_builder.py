@@ -110,7 +110,7 @@ def run_playbook(
     *,
     fast: bool = True,
 ) -> None:
-    """Run a playbook of this checkout against lab nodes (name -> address); a LabError carries what failed.
+    """Run a playbook of this checkout against lab nodes (name -> address); raise LabError with the failed tasks.
 
     `fast`: with the sandbox's accelerator.
     """

@@ -179,7 +179,7 @@ def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.
 
 
 def exec(lab: Layout, name: str, command: Sequence[str], **options: object) -> subprocess.CompletedProcess[str]:
-    """Run a command in the node over SSH and return what it did, whatever its exit code."""
+    """Run a command in the node over SSH and return its result, with any exit code."""
     timeout = float(str(options.get("timeout", 120)))
     return shell.run([*ssh.command(lab, load(lab, name).address), *command], timeout=timeout, check=False)
 

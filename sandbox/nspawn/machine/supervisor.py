@@ -23,7 +23,7 @@ _OFFSETS = "/proc/self/timens_offsets"
 
 
 class SupervisorOrder(TypedDict):
-    """What to run. `groups` are the cgroup.procs files to join: the supervisor's and the machine's."""
+    """Order for the supervisor: the command to run, and the cgroup.procs files to join (`groups`: its own and the machine's)."""
 
     node: str
     folder: str

@@ -45,7 +45,7 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 class _FileServer(ThreadingHTTPServer):
-    """A file server on a socket that somebody else has bound."""
+    """File server on a socket that is bound already."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""The emulated account: quotas, reservations and blocks, groups, images, what a dry run says, and who may ask."""
+"""The emulated account: quotas, capacity reservations and blocks, resource groups, images, dry runs, access keys."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What EC2 refuses: removing what something needs, making too many, and answers that get lost after the deed."""
+"""EC2's dependency and quota errors, and answers that are lost after the call took effect."""
 
 from collections.abc import Callable
 from typing import Any

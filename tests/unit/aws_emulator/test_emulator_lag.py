@@ -1,4 +1,4 @@
-"""What has just been made is not found for a few calls, by its id and in lists; what is held comes late, and is the real answer."""
+"""Eventual consistency: a new resource is not found by id or in lists for a few calls; delayed answers are the real ones."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""The emulated AWS where it launches: what real AWS does and moto does not."""
+"""Launches in the emulated AWS: behaviour of AWS that moto lacks."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The emulated AWS's parts by themselves: who gets how many instances, which addresses are free, how a bucket refills."""
+"""Parts of the emulated AWS: fleet allocation, private addresses, token buckets."""
 
 from ipaddress import IPv4Network
 

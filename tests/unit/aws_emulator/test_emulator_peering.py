@@ -1,4 +1,4 @@
-"""What EC2 refuses of peerings between regions, and that both sides see the same."""
+"""Transit gateway peering between regions: EC2's errors, and the same view in both regions."""
 
 import pytest
 

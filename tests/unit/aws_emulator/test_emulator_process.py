@@ -1,4 +1,4 @@
-"""The emulated AWS as a program: who may call it, what it says when it cannot start, what it leaves behind."""
+"""The emulated AWS as a program: access control, start errors, clean-up."""
 
 import stat
 import subprocess

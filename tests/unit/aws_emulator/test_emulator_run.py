@@ -1,4 +1,4 @@
-"""RunInstances and DescribeInstances of the emulated AWS: what real AWS does, and what may go wrong between."""
+"""RunInstances and DescribeInstances of the emulated AWS, with AWS's errors and lost answers."""
 
 import json
 import time

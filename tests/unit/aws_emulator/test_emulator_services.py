@@ -1,4 +1,4 @@
-"""Machines that stay, volumes that outlive them and databases: the emulated AWS refuses what AWS refuses."""
+"""Instances of services, volumes and databases: the emulated AWS refuses what AWS refuses."""
 
 from typing import Any
 

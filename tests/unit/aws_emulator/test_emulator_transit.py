@@ -1,4 +1,4 @@
-"""What EC2 and Direct Connect refuse between sites, and what goes along with what."""
+"""Errors of transit gateways and Direct Connect, and their cascading deletions."""
 
 from collections.abc import Callable
 from typing import Any

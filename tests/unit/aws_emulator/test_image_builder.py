@@ -1,4 +1,4 @@
-"""The emulated Image Builder: strict about what it is given, and about what goes before what."""
+"""The emulated Image Builder: checks of inputs and of the order of calls."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Roles Anywhere, activations, budget actions and cost watches, as strict as AWS about what they are asked."""
+"""Roles Anywhere, activations, budget actions and anomaly monitors check requests as strictly as AWS."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

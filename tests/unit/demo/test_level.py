@@ -1,4 +1,4 @@
-"""Which level a machine gets, and what is said when it cannot have the one it asked for."""
+"""Choice of the demonstration's level, and the message if the requested level is not possible."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a demonstration tells, as text and as JSON."""
+"""Report of a demonstration, as text and as JSON."""
 
 import io
 import json

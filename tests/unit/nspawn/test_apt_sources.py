@@ -1,4 +1,4 @@
-"""Where nodes get Debian from, out of the sources that machines really have."""
+"""APT sources of lab nodes, derived from real machines' sources."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Frames are counted as what they are: a leak past the tunnel must not look like the tunnel."""
+"""Packet capture classifies frames: a leak past the tunnel must not count as the tunnel."""
 
 import socket
 import struct

@@ -1,4 +1,4 @@
-"""Control groups of both generations, on trees of files laid out as the kernel lays them out."""
+"""Control groups v1 and v2, on file trees with the kernel's layout."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The stand-ins of NVIDIA's packages: what apt would read of them, without a lab."""
+"""The stand-ins of NVIDIA's packages as apt reads them, without a lab."""
 
 import io
 import re

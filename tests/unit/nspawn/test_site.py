@@ -1,4 +1,4 @@
-"""The lab's shape follows from the environment file, and from nothing else."""
+"""The lab's site follows from the environment file alone."""
 
 from ipaddress import IPv4Network
 
