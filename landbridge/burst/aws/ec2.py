@@ -1,4 +1,4 @@
-"""Talking to EC2: what runs, launch, end, move leases. Every failure is an AwsError, after a few repetitions of our own."""
+"""EC2 client of the controller: describe, launch, terminate, renew leases. Every failure is an AwsError, after a few repetitions."""
 
 import random
 import re
@@ -45,7 +45,7 @@ class Ec2:
         self._ending: EC2Client = both[1]
 
     def view(self) -> Ec2View:
-        """Every instance of the cluster's pools, as many to a call as EC2 gives."""
+        """Return every instance of the cluster's pools, in pages of EC2's maximum size."""
         at = time.time()
         found = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
         ours = (instance_of(one, self.region) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
@@ -142,7 +142,7 @@ def _parts(ids: Iterable[str], what: str) -> list[list[str]]:
 
 
 def _repeat(function: Callable[[], T]) -> T:
-    """Call; again after a wait where EC2 was busy, or where nobody knows whether the call got through."""
+    """Call, and repeat after a wait where EC2 throttles, or where the result of the call is unknown."""
     waits: Mapping[str, Sequence[float]] = facts()["repeats"]
     tries: Counter[str] = Counter()
     while True:

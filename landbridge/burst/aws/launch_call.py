@@ -9,7 +9,7 @@ from landbridge.hostlist import compress
 from landbridge.tags import ACCOUNT, LAUNCH, LEASE_EXPIRES, NODES, POOL
 from landbridge.timestamps import iso
 
-#: What a launch makes that can be tagged, so that nothing of it is nobody's.
+#: Resource types of a launch that can be tagged, so that each has its cluster.
 TAGGED_RESOURCE_TYPES = ("instance", "volume", "network-interface")
 
 

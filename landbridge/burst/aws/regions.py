@@ -1,4 +1,4 @@
-"""EC2 of every region that nodes may be in, as one: an instance's region is remembered, and each call goes there.
+"""EC2 of all regions with nodes behind one interface: an instance's region is remembered, and each call goes there.
 
 The policy's own region has to answer, or nothing is known. Another one that does not is taken to be as it was seen last,
 for as long as `STALE` seconds: its outage must not stop what starts at home, and a node there must not seem gone.
@@ -19,7 +19,7 @@ from landbridge.burst.model.ports import Ec2Port
 if TYPE_CHECKING:
     from landbridge.burst.config.config import BurstConfig
 
-#: How long another region may be silent before nothing is decided without it: less than a lease, which nobody renews there.
+#: How long another region may be silent before passes see no EC2 at all: less than a lease, which is not renewed there.
 MAX_STALE_SECONDS = 900.0
 
 
@@ -51,7 +51,7 @@ class Ec2Regions:
     _last: dict[str, tuple[float, tuple[CloudInstance, ...]]] = field(default_factory=dict)
 
     def view(self) -> Ec2View:
-        """Every instance in every region, asked for at once."""
+        """Return the instances of all regions, described in parallel."""
         with ThreadPoolExecutor(len(self.others), thread_name_prefix="region") as pool:
             asked = {name: pool.submit(self._there, name) for name in self.others}
             own = self.home.view()
@@ -111,10 +111,10 @@ class Ec2Regions:
         return found
 
     def _each(self, ids: Iterable[str], call: Callable[[RegionPort, list[str]], None]) -> None:
-        """One call for each region; all are made, and the first failure is raised after that.
+        """Make one call for each region; raise the first failure after all calls.
 
-        Nobody has told where an instance is that an earlier process launched and EC2 does not show yet: it is asked for
-        everywhere, and where it is not, EC2 says so, or that nobody may; only where every region says so, that is a failure.
+        The region of an instance that an earlier process launched, and that EC2 does not show yet, is unknown: the call is made
+        in every region. EC2 refuses it where the instance is not; only a refusal by every region is a failure.
         """
         by_region: dict[str, list[str]] = {}
         unknown: list[str] = []

@@ -20,7 +20,7 @@ UnattachedKind = Literal["volume", "network-interface"]
 
 @dataclass(frozen=True, slots=True)
 class UnattachedResource:
-    """Something that no instance has. `launch`: the token of the launch that made it."""
+    """Volume or network interface without an instance. `launch`: the token of the launch that made it."""
 
     kind: UnattachedKind
     id: str
@@ -38,17 +38,17 @@ class UnattachedPort(Protocol):
 
 @dataclass(slots=True)
 class UnattachedCollector:
-    """What was seen without an instance, and since when; in memory alone."""
+    """Unattached resources and the time when each was first seen; in memory alone."""
 
     looked: float = float("-inf")
     since: dict[str, float] = field(default_factory=dict)
 
     def due(self, now: float) -> bool:
-        """Whether to look again; also where the clock has gone back."""
+        """Return whether the next check is due; also after the clock has gone back."""
         return not 0 <= now - self.looked < CHECK_INTERVAL_SECONDS
 
     def ripe(self, found: Iterable[UnattachedResource], bound: float, now: float) -> list[UnattachedResource]:
-        """What has been without an instance for `bound` seconds at least; the rest is remembered."""
+        """Return the resources without an instance for at least `bound` seconds; the others are remembered."""
         known = list(found)
         self.since = {one.id: min(now, self.since.get(one.id, now)) for one in known}
         return [one for one in known if now - self.since[one.id] >= bound]

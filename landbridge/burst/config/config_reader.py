@@ -8,7 +8,7 @@ REMARK = "//"
 
 
 class ConfigReader:
-    """Every method returns something of the right kind, and notes a fault where the file has something else."""
+    """Reader of JSON tables. Each method returns a value of its type, and notes a fault where the file has another."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []

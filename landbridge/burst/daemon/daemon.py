@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 PASS_INTERVAL_SECONDS = 15.0
 #: Between two passes, however soon the next one is due: what Slurm and EC2 are asked has to have had time to change.
 MIN_INTERVAL_SECONDS = 0.5
-#: How long nobody else may act after this one's last pass.
+#: Seconds after a pass in which no other controller may act.
 LEASE_SECONDS = 60.0
 #: How old the copy for the other controller may be where nothing is new but that this one still acts.
 SNAPSHOT_INTERVAL_SECONDS = 30.0
@@ -170,7 +170,7 @@ class Daemon:
     # Who acts.
 
     def _may_act(self) -> bool:
-        """Whether slurmctld of this host acts, and no other controller has acted within the lease."""
+        """Return whether this host's slurmctld is active, and no other controller holds the lease."""
         try:
             acting = slurm.active()
         except SlurmError as error:

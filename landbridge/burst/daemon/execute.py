@@ -1,4 +1,4 @@
-"""Doing one action. What cannot be done is an outcome, for the journal and the next pass; what is a fault of ours is raised."""
+"""Execution of one action. A failed call is an outcome, for the journal and the next pass; a defect of the controller is raised."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ from landbridge.burst.slurm.slurm import SlurmError
 
 T = TypeVar("T")
 R = TypeVar("R")
-#: A command of Slurm that failed, or whose end nobody saw.
+#: Code of a Slurm command that failed or timed out.
 SLURM_FAILED = "SLURM"
 #: Calls at a time; as many connections as the client keeps.
 MAX_PARALLEL_CALLS = 4

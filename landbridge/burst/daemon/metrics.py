@@ -1,4 +1,4 @@
-"""What Prometheus reads: OpenMetrics text on a loopback port. The text is made at the end of a pass; asking for it costs nothing."""
+"""Prometheus metrics: OpenMetrics text on a loopback port. The text is made at the end of a pass; a request costs nothing."""
 
 import threading
 from collections import Counter
@@ -119,7 +119,7 @@ class Metrics:
     def _render(self) -> str:
         lines: list[str] = []
         families: list[tuple[str, str, str, Samples]] = [
-            ("launched_instances", "counter", "Instances that launch calls gave.", self._launched),
+            ("launched_instances", "counter", "Instances that launch calls returned.", self._launched),
             (
                 "refused_launches",
                 "counter",
@@ -151,14 +151,14 @@ PREFIX = "landbridge_burst_"
 GAUGES = {
     "active": "Whether this host's controller acts; the standby's does not.",
     "last_pass_timestamp_seconds": "When the last pass ended.",
-    "unowned_instances": "Instances that run without a node that wants them.",
+    "unowned_instances": "Instances that run without a node.",
     "instances": "Instances by pool and state.",
-    "orders": "Orders of Slurm that are not dealt with.",
-    "insufficient_capacity_until_seconds": "Places without capacity, and until when they are not asked.",
-    "breaker_open": "Pools that wait for a person, and why.",
+    "orders": "Orders of Slurm that are not carried out yet.",
+    "insufficient_capacity_until_seconds": "Time until which an offering with insufficient capacity is not tried.",
+    "breaker_open": "Pools whose circuit breaker is open, by code.",
     "jobs_backed_off": "Jobs that could not be served, by code.",
-    "held_usd": "What runs may cost at worst.",
-    "spent_usd": "What ended instances have cost.",
+    "held_usd": "Budget holds: worst-case cost of running instances.",
+    "spent_usd": "Cost of terminated instances.",
 }
 
 

@@ -1,4 +1,4 @@
-"""How an action ended, as records of the decision log. Pure."""
+"""Decision records of finished actions. Pure."""
 
 from landbridge.burst.model import (
     Action,

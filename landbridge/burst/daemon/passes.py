@@ -1,4 +1,4 @@
-"""One pass: look at EC2, at Slurm, at the journal; decide; write down what is intended; do it, and write down how it ended.
+"""Reconcile pass: observe EC2, Slurm and the journal, decide, write the intended actions, carry them out, write the outcomes.
 
 Nothing is lost wherever this is cut off: an intention in the journal is carried out again under the same token, and what
 is not in the journal is found in EC2 and in Slurm.
@@ -34,7 +34,7 @@ MAX_ROUNDS = 16
 
 
 class PassObserver(Protocol):
-    """Who wants to know how a pass goes: metrics, the log, the copy for the other controller, the watchdog."""
+    """Observer of a pass: metrics, log, snapshot for the other controller, watchdog."""
 
     def failed(self, side: str, code: str) -> None: ...
 
@@ -51,7 +51,7 @@ class PassObserver(Protocol):
 
 
 class NullObserver:
-    """Nobody."""
+    """Null observer."""
 
     def failed(self, side: str, code: str) -> None: ...
 
@@ -103,7 +103,7 @@ class _Round:
     workers: int
 
     def run(self) -> tuple[float | None, bool]:
-        """One look and what follows from it: when the next is due, and whether at once."""
+        """Observe, decide and act once; return when the next pass is due, and whether to repeat at once."""
         needs_pending = bool(self.policy.promotions or self.store.load().backoffs)
         cloud = self._cloud()
         try:
@@ -193,7 +193,7 @@ class _Round:
 
 
 def _worth_more(action: Launch, outcome: ActionOutcome) -> bool:
-    """Whether nodes were left without an instance for a reason that another offering may not have."""
+    """Return whether nodes have no instance for a reason that may not hold at another offering."""
     if outcome.code and classify(outcome.code) in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
         return False
     return any(node not in outcome.instances for node in action.gang.nodes)

@@ -1,4 +1,4 @@
-"""What systemd wants to hear of a service: ready, alive, stopping. Nothing happens without systemd."""
+"""Notifications to systemd: ready, watchdog, stopping. Without systemd nothing is sent."""
 
 import contextlib
 import os

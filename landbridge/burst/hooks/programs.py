@@ -1,4 +1,4 @@
-"""The programs Slurm runs: ResumeProgram, SuspendProgram and ResumeFailProgram.
+"""ResumeProgram, SuspendProgram and ResumeFailProgram of Slurm.
 
 Each writes one order into the journal and ends; the daemon does what it says. They need no daemon: an order waits for it.
 Slurm keeps the resume file only while the program runs, so its text is copied before anything else. Standard library
@@ -82,7 +82,7 @@ def _files() -> tuple[str, str]:
 
 
 def wake(path: str) -> None:
-    """Say that there is something to do; nobody there is no harm."""
+    """Wake the daemon; without one the order waits in the journal."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.setblocking(False)
         with contextlib.suppress(OSError):

@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def reject_nodes_if_restricted(config: BurstConfig, nodes: str, account: str, wckey: str = "") -> str | None:
-    """Why a job of the account may not be on these nodes; None: it may, or none of them is in AWS."""
+    """Return why a job of the account may not run on these nodes; None: it may, or none of them is in AWS."""
     found = pools_of(hosts(nodes), config.policy)
     if not found:
         return None
@@ -97,7 +97,7 @@ def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]
 
 
 def _config() -> BurstConfig | None:
-    """Without it nobody knows which nodes are in AWS; the daemon, which launches, does not run without it either."""
+    """Return the configuration; None without a usable file: the daemon, which launches, does not run without it either."""
     try:
         return load()
     except ConfigError as error:
@@ -106,7 +106,7 @@ def _config() -> BurstConfig | None:
 
 
 def _wait(nodes: str, ends: frozenset[str], limit: float) -> bool:
-    """Whether a verdict in `ends` came within `limit` seconds."""
+    """Return whether the nodes reached a verdict in `ends` within `limit` seconds."""
     began, said = time.monotonic(), ""
     while (waited := time.monotonic() - began) < limit:
         try:

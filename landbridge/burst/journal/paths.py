@@ -1,4 +1,4 @@
-"""Where the burst programs keep things, where burst.json does not say otherwise. No imports: ResumeProgram and SuspendProgram read this."""
+"""Default paths of the burst programs' files; burst.json may set others. No imports: ResumeProgram and SuspendProgram read this."""
 
 CONFIG = "/etc/landbridge/burst.json"
 CONFIG_VARIABLE = "LANDBRIDGE_BURST_CONFIG"

@@ -60,7 +60,7 @@ class Store:
         self.saves += 1
 
     def take_lease(self, holder: str, now: float, seconds: float) -> bool:
-        """Whether `holder` alone may act until `now + seconds`. One that lies further ahead is a clock that went back."""
+        """Take the controller lease until `now + seconds`; return whether `holder` has it. A later end means that a clock went back."""
 
         def act(connection: sqlite3.Connection) -> bool:
             row = connection.execute("SELECT holder, until FROM lease").fetchone()
@@ -72,7 +72,7 @@ class Store:
         return self._do(lambda connection: _transaction(connection, act))
 
     def lease(self) -> tuple[str, float] | None:
-        """Who acts, and until when nobody else may; None where nobody has yet."""
+        """Return the active controller and its lease's end; None before the first pass."""
         row = self._do(lambda connection: connection.execute("SELECT holder, until FROM lease").fetchone())
         return (str(row[0]), float(row[1])) if row is not None else None
 
@@ -110,7 +110,7 @@ class Store:
         """Copy what the controller knows to `folder`, for the other controller of a pair. No database: that may be on NFS."""
         orders, rows, lease = self._do(_everything)
         text = json.dumps({"orders": orders, "facts": rows, "lease": lease})
-        # By who runs this: root may be nobody on that storage, and so no role could have made the folder.
+        # Made by this process: root may be squashed on NFS, so that no Ansible role can make the folder.
         folder.mkdir(mode=0o750, exist_ok=True)
         new = folder / f".{SNAPSHOT}.{os.getpid()}"
         with new.open("w", encoding="utf-8") as file:
@@ -173,7 +173,7 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and self._file != _identity(self.path):
-            self.close()  # somebody took the file away: what we have open, nobody else writes to
+            self.close()  # the file was removed or replaced: no other process writes to the open one
         if self._connection is None:
             self._connection = connect(str(self.path), LOCK_TIMEOUT_SECONDS)
             self._file = _identity(self.path)

@@ -1,4 +1,4 @@
-"""What follows from the three truths: gangs, the actions of a pass, what is written of them, and how they end."""
+"""Gangs, the actions of a pass, their decision records and their outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class CommentJob:
-    """Say in a pending job's comment why it was not served, and do not let it start before `until` (None: at once)."""
+    """Write into a pending job's comment why it does not run, and do not let it start before `until` (None: at once)."""
 
     job: int
     text: str
@@ -115,7 +115,7 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReconcileDecision:
-    """What one pass decided. `state` is the journal after it (before any action's outcome); orders it dealt with are gone."""
+    """Decision of one pass. `state` is the journal after it (before any action's outcome), without the orders that it carried out."""
 
     actions: tuple[Action, ...]
     records: tuple[DecisionRecord, ...]
@@ -125,7 +125,7 @@ class ReconcileDecision:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """How an action ended. For a Launch: instances by node with their addresses, or the problem of the first failing call."""
+    """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call."""
 
     code: str = ""  # empty: done
     message: str = ""

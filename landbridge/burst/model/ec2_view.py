@@ -1,4 +1,4 @@
-"""What EC2 shows: the instances that cost something, at one moment."""
+"""Observed EC2: the instances that cost money, at one time."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,7 +28,7 @@ class CloudInstance:
 
 @dataclass(frozen=True, slots=True)
 class Ec2View:
-    """Every instance that costs something, by its tags, at one moment."""
+    """Observed EC2: all instances of the cluster's pools that are not terminated."""
 
     at: float
     instances: tuple[CloudInstance, ...]

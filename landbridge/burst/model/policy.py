@@ -1,4 +1,4 @@
-"""What is allowed: /etc/landbridge/burst.json, typed (config.py reads it)."""
+"""Policy of the burst controller: /etc/landbridge/burst.json as values (config.py reads it)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class LaunchInterface:
 
 @dataclass(frozen=True, slots=True)
 class Offering:
-    """One way to get instances: a subnet, a type, a market. The order of a pool's offerings is the order of asking."""
+    """Capacity of one kind: instance type, subnet and market. A pool's offerings are tried in their order."""
 
     key: str  # type/zone/market[/reservation]: insufficient capacity is remembered by this
     kind: str  # capacity_block, reservation, reservation_group, on_demand, spot
@@ -60,7 +60,7 @@ class PoolPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AccountPolicy:
-    """Whose jobs, what data they touch, what they may cost. `aws`: whether that data may be in AWS at all; `regions`: where
+    """Slurm account: the data class of its jobs and their budget. `aws`: whether that data may be in AWS at all; `regions`: where
     besides the policy's own region."""
 
     name: str
@@ -82,7 +82,7 @@ class PromotionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class BurstPolicy:
-    """What is allowed and how patient to be. `accounts` without a job's account: refused (default deny)."""
+    """Policy: pools, accounts, budgets and times. A job whose account is not in `accounts` is refused (default deny)."""
 
     cluster: str
     region: str
@@ -105,7 +105,7 @@ class BurstPolicy:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Where nodes may run: the policy's own region, and then those of its offerings."""
+        """The regions of nodes: the policy's own, then those of its offerings."""
         offerings = (offering for pool in self.pools.values() for offering in pool.offerings)
         return tuple(dict.fromkeys((self.region, *(offering.region or self.region for offering in offerings))))
 

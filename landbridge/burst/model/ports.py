@@ -1,4 +1,4 @@
-"""What the controller asks of its two sides and of its journal: the shells fit these, and so do the worlds of the tests."""
+"""Ports to EC2, Slurm and the journal: the adapters implement them, and so do the test worlds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What Slurm shows: jobs and nodes at one moment."""
+"""Observed Slurm: jobs and nodes at one time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What keeps the controller of this host from doing its work, found by trying each thing once. Nothing is changed by it."""
+"""Checks of this host's burst controller: each dependency is tried once. Nothing is changed."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ _WHAT_TO_DO = {
 
 
 def diagnose(file: Path | None = None) -> list[Finding]:
-    """Everything that is wrong, in the order in which it is worth mending."""
+    """Return all findings, in the order in which to fix them."""
     try:
         config = load(file)
     except ConfigError as error:
@@ -60,7 +60,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
 
 
 def journal(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """It can be written, within the time that the programs wait for it."""
+    """Check that the journal can be written within the programs' lock time-out."""
     if not config.database.exists():
         fix = f"systemctl start {SERVICE}; its first start makes it"
         yield Finding("burst-journal", f"{config.database} is not there", fix=fix)
@@ -79,7 +79,7 @@ def journal(config: BurstConfig, now: float) -> Iterator[Finding]:
 
 
 def daemon(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """Somebody acts."""
+    """Check that a controller holds the lease."""
     fix = f"systemctl status {SERVICE}; journalctl -u {SERVICE}"
     if not config.database.exists():
         return
@@ -91,20 +91,20 @@ def daemon(config: BurstConfig, now: float) -> Iterator[Finding]:
     if lease is None:
         yield Finding("burst-daemon", "no controller has acted yet", fix=fix)
     elif lease[1] < now:
-        yield Finding("burst-daemon", f"nobody acts: {lease[0]} did until {iso(lease[1])}", fix=fix)
+        yield Finding("burst-daemon", f"no controller acts: the lease of {lease[0]} ended at {iso(lease[1])}", fix=fix)
     elif lease[0] != socket.gethostname():
         text = f"{lease[0]} acts; this host stands by"
         yield Finding("burst-standby", text, fix=f"ask there: ssh {lease[0]}", severity=Severity.INFO)
 
 
 def wake_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """The daemon hears of orders at once."""
+    """Check that the daemon listens on its socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.setblocking(False)
         try:
             out.sendto(b"1", str(config.socket))
         except BlockingIOError:
-            return  # full: somebody will read it
+            return  # full: the daemon reads it later
         except OSError as error:
             text = f"{config.socket}: {error.strerror}; orders are seen at the next interval only"
             fix = f"systemctl restart {SERVICE}"
@@ -112,7 +112,7 @@ def wake_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
 
 
 def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """They are there, and they are of now."""
+    """Check that metrics are served, and that they are recent."""
     if config.metrics is None:
         return
     address = f"http://{config.metrics}/metrics"
@@ -130,7 +130,7 @@ def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
 
 
 def aws(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """The credentials are somebody's, they may look at instances in every region, and the clocks agree."""
+    """Check that the credentials may describe instances in every region, and that the clocks agree."""
     for region in config.policy.regions:
         yield from _region(config, region)
 
@@ -172,7 +172,7 @@ def _clock(date: str, here: float, took: float) -> Iterator[Finding]:
 
 
 def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """Slurm answers, and knows every pool's nodes."""
+    """Check that Slurm answers, and knows every pool's nodes."""
     fix = "scontrol ping; systemctl status slurmctld"
     try:
         slurm.active()
@@ -188,7 +188,7 @@ def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
 
 
 def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """slurm.conf names our programs, and they can be run."""
+    """Check that slurm.conf names the burst programs, and that they are executable."""
     try:
         text = slurm.run(["scontrol", "show", "config"])
     except SlurmError:

@@ -1,4 +1,4 @@
-"""What a person tells the controller: written into the journal beside it, one row at a time; the daemon is woken by an order."""
+"""Edits of the journal by an operator: single rows, beside the running daemon, which an order then wakes."""
 
 import contextlib
 import socket

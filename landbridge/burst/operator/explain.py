@@ -1,4 +1,4 @@
-"""Why a job does, or does not, run in AWS: the policy's verdict, what the journal says now, what was decided before. Pure."""
+"""Explanation why a job does or does not run in AWS: policy, journal state and earlier decisions. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class ExplanationPoint:
 
 @dataclass(frozen=True, slots=True)
 class JobExplanation:
-    """What is so now, what happened, oldest first, and what to do; `known`: whether anybody has heard of the job."""
+    """Explanation of a job: its state now, its history (oldest first) and advice; `known`: Slurm or the journal has the job."""
 
     job: int
     known: bool
@@ -132,7 +132,7 @@ def _rejected(found: Any, at: str) -> Iterator[ExplanationPoint]:
 def _codes(
     number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord]
 ) -> list[str]:
-    """What stands in the way now; where nothing does, nothing has to be done."""
+    """Return the codes of the present obstacles."""
     found = []
     if job is not None and residency.reject_job_if_restricted(policy, job) is not None:
         found.append("RESIDENCY")

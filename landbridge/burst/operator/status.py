@@ -1,4 +1,4 @@
-"""What runs in AWS beside what Slurm believes, and how each pool stands: for a person to read. Pure."""
+"""Status of nodes, instances and pools, for the operator. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class OfferingWithoutCapacity:
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """How a pool stands. Money is this month's: spent, and held for what runs. `breaker`: why nothing is launched in it."""
+    """Status of a pool. Money is this month's: spent, and held. `breaker`: why nothing is launched in it."""
 
     name: str
     instances: int
@@ -61,7 +61,7 @@ def node_statuses(instances: tuple[CloudInstance, ...], nodes: Mapping[str, Slur
 
 
 def pool_statuses(policy: BurstPolicy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
-    """Every pool, in the order of their names."""
+    """Return the status of every pool, sorted by name."""
     return [_pool(pool, state, ec2, now) for _, pool in sorted(policy.pools.items())]
 
 

@@ -1,4 +1,4 @@
-"""Launches that the journal knows: how they ended as far as EC2 shows, which it does not know, and which it may forget."""
+"""Launch attempts of the journal: their results as EC2 shows them, unknown instances, and finished attempts."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance],
 
 
 def _adopted(token: str, instances: list[CloudInstance], named: dict[str, str], observed: Observed) -> Attempt:
-    """An attempt as its instances tell it: the journal is new, or somebody else launched them."""
+    """Return an attempt rebuilt from its instances: the journal is new, or another program launched them."""
     first = instances[0]
     pool = observed.policy.pools.get(first.pool) or next(
         (observed.pools[one.node] for one in instances if one.node in observed.pools), None

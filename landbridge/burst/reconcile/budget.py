@@ -1,4 +1,4 @@
-"""Money: what is held for what may yet be spent, what was spent, and what a cap refuses. By account, pool and month.
+"""Budget: holds, spending and caps. By account, pool and month.
 
 A hold covers a launch until the leases of its instances end; it shrinks as they end, and what they really cost is spent.
 Prices are of instances, so everything is charged to the account whose launch it was, as the invoice's tags do.
@@ -14,7 +14,7 @@ from landbridge.timestamps import month_of, month_start
 
 @dataclass(slots=True)
 class Ledger:
-    """What is committed in the current month: spent and held. Grows with what a pass decides."""
+    """Ledger of the current month: spent and held money. It grows with the decisions of a pass."""
 
     policy: BurstPolicy
     month: str
@@ -41,15 +41,15 @@ class Ledger:
         self.pools[pool] += usd  # type: ignore[assignment]
 
     def capped(self, account: str, pool: str) -> bool:
-        """Whether a hard cap holds for the account, the pool or the whole cluster."""
+        """Return whether a hard cap holds for the account, the pool or the whole cluster."""
         return any(hard for _, _, _, hard in self._caps(account, pool))
 
     def refusal(self, account: str, pool: str, usd: float) -> str | None:
-        """Which hard cap `usd` more would break."""
+        """Return the hard cap that `usd` more would exceed."""
         return self._over(account, pool, usd, hard=True)
 
     def warning(self, account: str, pool: str, usd: float) -> str | None:
-        """Which soft cap `usd` more goes over: it is said, and not refused."""
+        """Return the soft cap that `usd` more exceeds: it is recorded, not refused."""
         return self._over(account, pool, usd, hard=False)
 
     def _over(self, account: str, pool: str, usd: float, *, hard: bool) -> str | None:
@@ -82,7 +82,7 @@ def hold_of(attempt: Attempt, now: float) -> BudgetHold:
 def settle_holds(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> State:
     """Spend what the instances of `gone` (token -> nodes) have cost, and hold that much less.
 
-    One that is seen ending (True) has cost until now. One that is not to be seen at all ended nobody knows when, at the
+    One that is seen ending (True) has cost until now. One that EC2 does not show ended at an unknown time, at the
     latest with its lease: what was held for it is the most that it has cost.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)

@@ -1,4 +1,4 @@
-"""One decision: from what Slurm, EC2 and the journal say to what is to be done. No clock, no chance, no calls."""
+"""Reconcile pass: a pure function from observed Slurm, EC2, journal state and policy to a decision. No clock, no calls."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ SUSPEND_ORDER_EXPIRY_SECONDS = 60.0
 def reconcile(
     slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float
 ) -> ReconcileDecision:
-    """What to do now. `ec2` None: it cannot be seen, and only what needs no sight of it is decided."""
+    """Return the decision of one pass. `ec2` None: EC2 does not answer, and nothing is launched or ended."""
     observed = observe(slurm, ec2, limit_to_now(state, policy, now), policy, now)
     known_state = roll_over_month(account_for_instances(observed), now)
     observed = replace(
@@ -84,7 +84,7 @@ def reconcile(
 
 
 def _enforce(observed: Observed, changes: Changes) -> None:
-    """No job whose data must stay is on any of our nodes, or in a region that its data may not be in, however it got there."""
+    """Set down nodes that run a job whose data may not be in AWS or in the node's region."""
     refused: dict[str, tuple[str, str]] = {}
     verdicts: dict[tuple[str, str, str], tuple[str, str] | None] = {}
     for node, jobs in observed.jobs.items():
@@ -108,7 +108,7 @@ def _enforce(observed: Observed, changes: Changes) -> None:
 
 
 def _barred(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] | None:
-    """The code and the words of why a job may not be where it is: nowhere in AWS, or not in that region."""
+    """Return the code and the reason why a job may not run in AWS, or not in that region."""
     if (why := residency.reject_job_if_restricted(observed.policy, job)) is not None:
         return "RESIDENCY", why
     why = residency.reject_job_if_restricted(observed.policy, job, region)
@@ -123,7 +123,7 @@ def _give_up_deserted(observed: Observed, changes: Changes) -> None:
 
 
 def _addresses(observed: Observed, changes: Changes) -> None:
-    """Slurm has to know where a node will be before it comes up; it is told once, and where it is seen to believe otherwise."""
+    """Set the address of starting nodes in Slurm: once, and again where Slurm shows another one."""
     for name, instances in observed.living.items():
         instance = garbage_collection.instance_to_keep(observed, name, instances)
         if (
@@ -152,7 +152,7 @@ def _tell(observed: Observed, changes: Changes) -> None:
 
 
 def comment_of(backoff: Backoff) -> str:
-    """What the job's owner reads."""
+    """Return the comment that the job's owner reads."""
     return f"landbridge: {backoff.code} {backoff.text}; not tried again before {iso(backoff.until)}"
 
 

@@ -1,4 +1,4 @@
-"""Which nodes start together: read from Slurm itself, so that a lost order or a second one changes nothing."""
+"""Gangs: nodes that start together, derived from Slurm's own state, so that a lost or repeated order changes nothing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from landbridge.burst.reconcile.observed import Observed
 
 @dataclass(frozen=True, slots=True)
 class GangStart:
-    """What is served or refused as one: a job of several nodes, a het job, or a batch of nodes of which each is of use alone.
+    """Start that is served or refused as a whole: a job of several nodes, a het job, or a batch of independent nodes.
 
     `nodes` are all that are being powered up for it; `gangs` those of them without an instance.
     """
@@ -131,14 +131,14 @@ def _batches(observed: Observed, jobs: list[SlurmJob], claimed: dict[str, str]) 
 
 
 def _length(pool: PoolPolicy, job: SlurmJob) -> float:
-    """Where an offering closes some day, jobs that end before that are kept apart from longer ones."""
+    """Return a grouping key: in a pool with a closing offering, jobs of different length are launched separately."""
     if all(offering.closes is None for offering in pool.offerings):
         return 0.0
     return inf if job.minutes is None else float(job.minutes)
 
 
 def _warm(observed: Observed, node: str) -> bool:
-    """Somebody wants the node up for itself. One that a job of the past wanted, or that is to leave again, nobody wants."""
+    """Return whether the node powers up without a job: not for a job of the past, and not to be powered down again."""
     if not observed.is_powering_up(node) or observed.has(node) or node in observed.held or node in observed.resumed_for:
         return False
     return not is_asked_to_power_down(observed.slurm.nodes[node])

@@ -1,4 +1,4 @@
-"""Until when instances may live without anybody asking again: written at launch, renewed while Slurm keeps the node."""
+"""Leases of instances: written at launch, renewed while Slurm keeps the node."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def lease_at_launch(policy: BurstPolicy, pool: PoolPolicy, minutes: int | None, 
 
 
 def gang_lease(gang: Gang, policy: BurstPolicy, pool: PoolPolicy, now: float) -> float:
-    """The first lease of a gang's instances: from its job's start, so that whoever asks again makes the very same call.
+    """Return the first lease of a gang's instances: from its job's start, so that a repeated call has the same parameters.
 
     A journal may be lost in between, and a clock be set back by up to an hour. A start that is long past, or further ahead than
     that, says nothing about what is launched now.
@@ -32,7 +32,7 @@ def gang_lease(gang: Gang, policy: BurstPolicy, pool: PoolPolicy, now: float) ->
 def needed_until(
     node: SlurmNode, jobs: Sequence[SlurmJob], policy: BurstPolicy, now: float
 ) -> tuple[float | None, bool]:
-    """Until when the node's instance has to live, and whether that moves with time. None: nobody asks for it."""
+    """Return until when Slurm needs the node's instance, and whether that moves with time. None: not needed."""
     fixed = [
         job.started + (job.minutes + policy.grace_minutes) * 60
         for job in jobs

@@ -1,4 +1,4 @@
-"""The three truths of a pass side by side: every node with its jobs, its instances and its attempts. Built once, in one go."""
+"""Observed state of a pass: Slurm, EC2 and journal joined by node. Built once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from landbridge.burst.reconcile.node_states import is_powering_up
 
 ALIVE = frozenset({"pending", "running"})
 ON_NODES = frozenset({"CONFIGURING", "RUNNING", "SUSPENDED"})
-#: A token that an earlier journal used: what it launched then, nobody has refused.
+#: Code for a token that a lost journal has used: its launch was not refused.
 TOKEN_REUSED = "IdempotentParameterMismatch"
-FORGOTTEN = "FORGOTTEN"  # an attempt whose end nobody will learn any more
-REBUILT_GANG = ""  # the gang of an attempt that was put together again from instances
+FORGOTTEN = "FORGOTTEN"  # an attempt whose result stays unknown
+REBUILT_GANG = ""  # the gang of an attempt that was rebuilt from instances
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known at `now`. `living` and `stale` hold the pending and running instances of a node; stale ones are of an
-    earlier power-up, doubtful ones may be. `unseen`: launched, and EC2 may not show it yet. `open`: nobody knows yet whether it is launched.
+    """Observed state at `now`. `living` and `stale` hold the pending and running instances of a node; stale ones are of an
+    earlier power-up, doubtful ones may be. `unseen`: launched, and EC2 may not show it yet. `open`: the result of its launch is unknown.
     `resumed_for`: the job that ResumeProgram was last called for, by node; `held`: nodes that any job is on; `started`: nodes
     that a job runs on, or is suspended on."""
 
@@ -54,7 +54,7 @@ class Observed:
         return node in self.living or node in self.unseen
 
     def region_of(self, node: str) -> str:
-        """Where the node's instance is, or comes into sight; empty for the policy's own region, and where nobody knows."""
+        """Return the region of the node's instance; empty for the policy's own region, or if unknown."""
         for instance in self.living.get(node, ()):
             if instance.region:
                 return instance.region
@@ -68,7 +68,7 @@ class Observed:
 
 
 def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float) -> Observed:
-    """Everything a pass asks of a node, by dictionaries."""
+    """Join the views and the journal by node."""
     pools = pools_of(slurm.nodes, policy)
     jobs: dict[str, list[SlurmJob]] = {}
     held: set[str] = set()
@@ -121,7 +121,7 @@ def pools_of(nodes: Iterable[str], policy: BurstPolicy) -> dict[str, PoolPolicy]
 
 
 def given_up_at(state: State) -> dict[str, float]:
-    """When each node was last given up, as far as orders that are kept tell."""
+    """Return when Slurm last suspended each node, from the orders in the journal."""
     left: dict[str, float] = {}
     for order in state.orders:
         if order.kind in ("suspend", "resume-fail"):
@@ -185,7 +185,7 @@ def _older_than_its_jobs(instance: CloudInstance, state: State, jobs: Sequence[S
 
 
 def launched_at(instance: CloudInstance, state: State) -> float:
-    """When it was launched, by this host's clock where the journal knows: orders are dated by that too."""
+    """Return the launch time, by this host's clock where the journal has it: orders have the same clock."""
     attempt = state.attempts.get(instance.token)
     return attempt.created_at if attempt is not None and attempt.gang != REBUILT_GANG else instance.launched
 
@@ -209,7 +209,7 @@ def _unseen(
 
 
 def failed_gang(attempt: Attempt) -> bool:
-    """What it launched is of no use: the rest of its gang was refused."""
+    """Return whether the rest of the gang was refused, so that its instances are useless."""
     return attempt.whole and attempt.code not in ("", FORGOTTEN, TOKEN_REUSED)
 
 
@@ -219,5 +219,5 @@ def terminated_at(state: State, instance: str) -> float | None:
 
 
 def token_of(instance: CloudInstance) -> str:
-    """The attempt that an instance belongs to; one that nobody tagged is its own."""
+    """Return the token of an instance's attempt; an untagged instance is an attempt of its own."""
     return instance.token or f"untagged:{instance.id}"

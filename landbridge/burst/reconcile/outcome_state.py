@@ -1,4 +1,4 @@
-"""What the end of an action means for the journal."""
+"""Journal state after an action's outcome."""
 
 import hashlib
 from dataclasses import replace
@@ -74,7 +74,7 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
 def _ended(
     attempt: Attempt, got: dict[str, str], code: str, kind: ErrorKind | None, complete: bool, now: float
 ) -> Attempt:
-    """The attempt as it ended; unchanged where nobody knows whether it did."""
+    """Return the attempt with its result; unchanged where the result is unknown."""
     if complete or (got and not attempt.whole):
         short = len(got) < len(attempt.nodes)
         return replace(attempt, ended=now, code=(code or FEWER_INSTANCES_CODE) if short else "", instances=got)
@@ -141,5 +141,5 @@ def _trip(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPol
 
 
 def _later(state: State, now: float) -> float:
-    """When AWS may be asked to launch again; each call has had its own repetitions already."""
+    """Return when the next launch may be tried; each call has had its own repetitions already."""
     return max(state.throttled_until, now + THROTTLE_SECONDS)

@@ -1,4 +1,4 @@
-"""Jobs that would wait too long at home may also use the partitions with cloud nodes: those whose data and budget allow it."""
+"""Promotion: jobs that would wait too long on-prem may also use the partitions with cloud nodes: those whose data and budget allow it."""
 
 from landbridge.burst.model import BurstPolicy, PoolPolicy, Promote, PromotionPolicy, SlurmJob
 from landbridge.burst.reconcile import residency
@@ -38,7 +38,7 @@ def promote(observed: Observed, changes: Changes) -> None:
 
 
 def reason_to_promote(job: SlurmJob, promotion: PromotionPolicy, now: float) -> str | None:
-    """Why the job's wait at home is too long; None: it is not, as far as anybody knows."""
+    """Return why the job's wait on-prem is too long; None: it is not, as far as Slurm shows."""
     if job.expected_start is not None and job.expected_start > now:
         ahead = job.expected_start - now
         if ahead > promotion.wait_seconds:

@@ -1,4 +1,4 @@
-"""Serving one start: why it is refused, what of it has to be asked for again, or where it is launched."""
+"""Provisioning: each start is refused, repeated or launched at an offering."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
@@ -117,7 +117,7 @@ class Provisioning:
         return None
 
     def _late(self, start: GangStart) -> list[str]:
-        """Nodes for which nobody could be asked, or nobody answered, for too long."""
+        """Return nodes whose launch was impossible or unanswered for too long."""
         blocked = self.observed.ec2 is None or self.observed.now < self.changes.state.throttled_until
         return [
             node
@@ -147,7 +147,7 @@ class Provisioning:
     # Launches.
 
     def _whole(self, start: GangStart) -> None:
-        """Every gang of the start, or none: offerings for all are found before the first is asked for."""
+        """Launch every gang of the start, or none: offerings for all are chosen before the first call."""
         calls: list[tuple[Gang, OfferingChoice, tuple[Attempt, ...]]] = []
         opened: list[tuple[Gang, list[Attempt]]] = []
         if self._unlocated(start):
@@ -180,7 +180,7 @@ class Provisioning:
             self._launch(gang, choice, attempts)
 
     def _unlocated(self, start: GangStart) -> bool:
-        """A sibling is up and EC2 does not show where: the others must not start in another zone meanwhile."""
+        """Return whether EC2 does not show a sibling that is up: the others must not start in another zone meanwhile."""
         names = {node for job in start.jobs for node in job.nodes if node in self.observed.pools}
         return any(is_up(self.observed.slurm.nodes[name]) and not self.observed.has(name) for name in names)
 
@@ -273,7 +273,7 @@ class Provisioning:
         self.probing.add(pool)
         return True
 
-    # What nobody knows the end of.
+    # Calls with an unknown result.
 
     def _again(self, gang: Gang, opened: list[Attempt]) -> None:
         """The same calls once more, as long as the gang is as it was; they answer with what they launched."""
@@ -299,7 +299,7 @@ class Provisioning:
         self.changes.record("repeat", text=offering.key, nodes=nodes, jobs=gang.jobs, pool=gang.pool)
 
     def repeat_batches(self) -> None:
-        """Calls for single nodes whose end nobody knows: once more where all their nodes are still wanted."""
+        """Repeat calls of batches with an unknown result, where all their nodes still power up."""
         if self.observed.ec2 is None or self._throttled():
             return
         for attempt in list(self.changes.attempts.values()):
@@ -327,6 +327,6 @@ class Provisioning:
 
 
 def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[SlurmJob]]) -> Gang:
-    """Some nodes of a batch, with their jobs."""
+    """Return a gang of some nodes of a batch, with their jobs."""
     mine = [job for node in nodes for job in jobs.get(node, ())]
     return batch_gang(gang.key, gang.pool, gang.account, nodes, mine)

@@ -1,4 +1,4 @@
-"""Whose jobs may have instances at all, and where: default deny, decided here once more, whatever Slurm let through."""
+"""Data residency: which accounts may use AWS, and in which regions. Default deny, independent of Slurm's own checks."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from landbridge.burst.model import AccountPolicy, BurstPolicy, SlurmJob
 
 
 def reject_if_restricted(policy: BurstPolicy, account: str, wckey: str = "", region: str = "") -> str | None:
-    """Why a job of `account` may not be in AWS, or not in `region` (empty: the policy's own); None: it may."""
+    """Return why a job of `account` may not be in AWS, or not in `region` (empty: the policy's own); None: it may."""
     known = policy.accounts.get(account)
     if known is None:
         return None if account in policy.operators else f"account '{account}' is not one of those that may use AWS"

@@ -1,4 +1,4 @@
-"""What a resume file says: which job waits for which nodes. Pure."""
+"""Slurm's resume file: nodes by job. Pure."""
 
 import json
 from collections.abc import Mapping

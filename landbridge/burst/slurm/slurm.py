@@ -1,4 +1,4 @@
-"""Talking to Slurm: JSON from its own commands, found on PATH. Asked narrowly, told in groups."""
+"""Slurm commands of the controller: JSON from sinfo, squeue and scontrol, and grouped updates."""
 
 import json
 import os
@@ -90,7 +90,7 @@ def node_states(nodes: Iterable[str]) -> dict[str, frozenset[str]]:
 
 
 def active() -> bool:
-    """Whether this host's slurmctld is the one that controls the cluster."""
+    """Return whether this host's slurmctld is the active one."""
     return active_host(run_json(["scontrol", "ping", "--json"])) == socket.gethostname().partition(".")[0]
 
 
@@ -103,7 +103,7 @@ def down(nodes: Sequence[str], reason: str) -> None:
 
 
 def set_addresses(addresses: Mapping[str, str]) -> None:
-    """Tell Slurm where nodes will be, so that nobody has to look a name up that no name service knows."""
+    """Set the nodes' addresses in Slurm, so that no program looks up a name that no DNS server has."""
     for part in _parts(sorted(addresses)):
         # Slurm pairs the two lists; a hostlist would be sorted, plain lists keep their order.
         values = ",".join(addresses[name] for name in part)

@@ -24,7 +24,7 @@ _TELLING = ("CONFIGURING", "COMPLETING", "SUSPENDED")
 
 
 def keeping(keep: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What json.loads makes of each object while it reads: the keys in `keep` alone, so that the rest is never all there at once."""
+    """Return an object hook for json.loads that keeps only the keys in `keep`, so that the rest never fills memory."""
     return lambda found: {key: value for key, value in found.items() if key in keep}
 
 
@@ -45,7 +45,7 @@ def words(state: Any) -> list[str]:
 
 
 def hosts(value: Any) -> list[str]:
-    """Hosts of a list, each of its items a host list itself; what cannot be read is nobody."""
+    """Return the hosts of a list of host lists; an item that cannot be read has none."""
     found: list[str] = []
     for text in value if isinstance(value, list) else [value]:
         try:

@@ -1,4 +1,4 @@
-"""`landbridge burst drain`, `undrain`, `reset-breaker`: what a person tells the controller."""
+"""Commands `landbridge burst drain`, `undrain` and `reset-breaker`."""
 
 import getpass
 import time
@@ -45,7 +45,7 @@ def undrain(pool: PoolName, config: ConfigFile = None) -> None:
 
 
 def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
-    """Let a pool launch again that was stopped by a refusal that only a person can mend; forget insufficient capacity of its offerings too.
+    """Let a pool launch again whose circuit breaker is open; forget insufficient capacity of its offerings too.
 
     Example: landbridge burst reset-breaker p5
     """
