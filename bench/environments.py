@@ -37,7 +37,7 @@ _TAIL = """\
     link: {kind: vpn, gateway_address: 203.0.113.10}
     storage:
       home: {kind: nfs}
-      hub: {kind: s3}
+      data_hub: {kind: s3}
     scheduler:
       slurm: {version: "26.05"}
       accounts:

@@ -8,7 +8,7 @@ import pulumi_aws as aws
 from components.account import Account
 from components.hub_bucket import HubBucket
 from landbridge.plan.args import named
-from landbridge.plan.aws.hub import BucketPlan, HubArgs, replication_policy, replication_trust
+from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, replication_policy, replication_trust
 
 
 class DataHub(pulumi.ComponentResource):
@@ -25,7 +25,7 @@ class DataHub(pulumi.ComponentResource):
     replicas: dict[str, aws.s3.Bucket]
 
     def __init__(
-        self, name: str, args: HubArgs, *, account: Account, opts: pulumi.ResourceOptions | None = None
+        self, name: str, args: DataHubArgs, *, account: Account, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__(
             "landbridge:index:DataHub", name, {"classes": [plan.data_class for plan in args.buckets]}, opts

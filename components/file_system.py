@@ -9,8 +9,8 @@ import pulumi_aws as aws
 from components.account import Account
 from components.file_systems import Made, Site, efs, lustre, openzfs
 from landbridge.plan.args import named
+from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
-from landbridge.plan.aws.hub import key_policy
 
 
 class FileSystem(pulumi.ComponentResource):

@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.aws.hub import BucketPlan, HubArgs, LockPlan, bucket_policy, key_policy
+from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, LockPlan, bucket_policy, key_policy
 
 
 class HubBucket:
@@ -20,7 +20,7 @@ class HubBucket:
     def __init__(
         self,
         child: str,
-        args: HubArgs,
+        args: DataHubArgs,
         plan: BucketPlan,
         *,
         account: Account,

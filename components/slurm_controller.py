@@ -10,7 +10,7 @@ from components import machine
 from components.account import Account
 from components.accounting_database import AccountingDatabase
 from landbridge.plan.args import named
-from landbridge.plan.aws.hub import key_policy
+from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.slurm_controller import ControllerResources, SlurmControllerArgs, controller_documents
 

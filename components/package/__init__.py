@@ -6,11 +6,11 @@ What is not among them is a part of one that is: accounting of the controller, r
 guardrails; an existing network is one's own, and a leased line comes with a site's link in an environment.
 """
 
+from components.package.data_hub import DataHub
 from components.package.dns import Dns
 from components.package.file_system import FileSystem
 from components.package.flow_logs import FlowLogs
 from components.package.guardrails import Guardrails
-from components.package.hub import DataHub
 from components.package.identity import Identity
 from components.package.link import Link
 from components.package.login import Login

@@ -18,9 +18,9 @@ from landbridge.environment.aws.cloud_services import (
     ControllerHost,
     LoginHosts,
 )
+from landbridge.environment.aws.data_hub import HubClass, ObjectLock, S3DataHub
 from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.aws.guardrails import Budget, Guardrails
-from landbridge.environment.aws.hub import HubClass, ObjectLock, S3Hub
 from landbridge.environment.aws.iam import Iam, Ingress, Statement
 from landbridge.environment.aws.images import ImageBuild, ImageSource
 from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc, Kubernetes
@@ -109,7 +109,7 @@ __all__ = [
     "RegionPool",
     "Reservation",
     "ReservationGroup",
-    "S3Hub",
+    "S3DataHub",
     "SageMaker",
     "Scheduler",
     "SecretRef",

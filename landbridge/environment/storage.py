@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from landbridge.environment.aws.data_hub import S3DataHub
 from landbridge.environment.aws.file_systems import CloudShare, Efs, FsxLustre, FsxOpenZfs
-from landbridge.environment.aws.hub import S3Hub
 from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
 
 
@@ -97,7 +97,7 @@ class Storage(Model):
     """On-prem storage is the source of truth; the hub is the exchange. Where services are in AWS, homes are there too."""
 
     home: Annotated[NfsHome | ExternalNfsHome | EfsHome | OpenZfsHome, Field(discriminator="kind")] = NfsHome()
-    hub: S3Hub = S3Hub()
+    data_hub: S3DataHub = S3DataHub()
     cloud_scratch: FsxLustre | None = Field(
         default=None, description="jobs that read much need it; it is billed while it exists"
     )

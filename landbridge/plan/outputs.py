@@ -71,7 +71,7 @@ class BucketOutput(Args):
     key_arn: str
 
 
-class HubOutput(Args):
+class DataHubOutput(Args):
     """Buckets by data class; classes that must stay on-prem are absent."""
 
     buckets: Mapping[str, BucketOutput]
@@ -199,7 +199,7 @@ class StackOutputs(Args):
     link_site_keys: Mapping[str, tuple[str, ...]] | None = None
     link_bgp_auth_key: str | None = None
     ssm_activation_code: str | None = None
-    hub: HubOutput
+    data_hub: DataHubOutput
     identity: IdentityOutput
     secrets: SecretsOutput
     pools: Mapping[str, PoolOutput]

@@ -32,7 +32,7 @@ def standalone_environment(
     budget: Mapping[str, Any] | None = None,
     aws: Mapping[str, Any] | None = None,
 ) -> Environment:
-    """Return an environment that plans can be made of: `network_args`, `pool_args`, `hub_args`, `link_args` and the others.
+    """Return an environment that plans can be made of: `network_args`, `pool_args`, `data_hub_args`, `link_args` and the others.
 
     `zones` are the zone ids that need subnets where no pool says so; the mappings and `pools` are written as in an
     environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.
@@ -56,7 +56,7 @@ def standalone_environment(
         },
         "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *where]},
         "link": link or {"kind": "vpn", "gateway_address": _NOBODY, "onprem_asn": 65010},
-        "storage": {"home": {"kind": "nfs", "export": "/home"}, "hub": {"kind": "s3"}, **(storage or {})},
+        "storage": {"home": {"kind": "nfs", "export": "/home"}, "data_hub": {"kind": "s3"}, **(storage or {})},
         "budget": budget or {"monthly_usd": 1},
         "mlops": mlops or {},
     }

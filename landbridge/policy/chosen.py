@@ -11,7 +11,7 @@ from landbridge.policy.settings import Settings
 
 def settings_of(environment: Environment) -> Settings:
     """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
-    classes = environment.storage.hub.classes.values()
+    classes = environment.storage.data_hub.classes.values()
     replicas = {own.replica_region for own in classes if own.replica_region is not None}
     groups = [cipher_of(one.tunnels).dh_group for one in connections(environment)]
     strict = Settings()

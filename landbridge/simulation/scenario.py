@@ -8,7 +8,7 @@ from landbridge.burst.model import BurstPolicy, PromotionPolicy
 from landbridge.environment import Environment
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.outputs import (
-    HubOutput,
+    DataHubOutput,
     IdentityOutput,
     NetworkOutput,
     PoolOutput,
@@ -109,7 +109,7 @@ def _outputs(environment: Environment) -> StackOutputs:
         cluster=environment.name,
         region=environment.region,
         network=NetworkOutput(vpc_id="vpc-00000000", cidr=str(environment.aws.cidr), subnets={}),
-        hub=HubOutput(buckets={}),
+        data_hub=DataHubOutput(buckets={}),
         identity=IdentityOutput(node_instance_profile="-", node_role_arn="-"),
         secrets=SecretsOutput(slurm_key="-"),
         pools=pools,

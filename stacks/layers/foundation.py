@@ -7,7 +7,7 @@ import pulumi
 
 from components import DataHub, Dns, ExistingNetwork, FlowLogs, Identity, Link, Network
 from landbridge.environment import Environment
-from landbridge.plan.aws.hub import HubArgs, hub_args
+from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
 from landbridge.plan.aws.identity import IdentityArgs, identity_args
 from landbridge.plan.network.dns import DnsArgs, dns_args
 from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
@@ -25,7 +25,7 @@ class FoundationPlan:
 
     network: NetworkArgs
     link: LinkArgs | None
-    hub: HubArgs
+    data_hub: DataHubArgs
     identity: IdentityArgs
     flow_logs: FlowLogsArgs | None
     resolver: DnsArgs | None
@@ -37,7 +37,7 @@ class FoundationPlan:
         return cls(
             network_args(environment),
             link_args(environment) if environment.link is not None else None,
-            hub_args(environment),
+            data_hub_args(environment),
             identity_args(environment),
             flow_logs_args(environment),
             dns_args(environment),
@@ -71,7 +71,7 @@ class Foundation:
     def heard(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
         """The same, from the stack that has made it."""
         zones, existing = [subnet.zone for subnet in plan.network.private], plan.network.existing
-        classes = [bucket.data_class for bucket in plan.hub.buckets]
+        classes = [bucket.data_class for bucket in plan.data_hub.buckets]
         keys = {
             "subnet_ids": zones,
             "route_table_ids": zones if existing is None else existing.route_table_ids,
@@ -107,7 +107,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
     resolver = None
     if plan.resolver is not None:
         resolver = Dns(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
-    data = DataHub(name, plan.hub, account=context.account, opts=options)
+    data = DataHub(name, plan.data_hub, account=context.account, opts=options)
     identity = Identity(
         name,
         plan.identity,
@@ -120,7 +120,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
     exports = {
         "network": network.exports(),
         **({} if link is None else {"link": link.exports(), **link.secrets()}),
-        "hub": data.exports(),
+        "data_hub": data.exports(),
         "identity": identity.exports(),
         "secrets": {"slurm_key": identity.secret_name},
     }

@@ -24,7 +24,7 @@ TEXT = """config:
         controller: {{instance: m7i.large, volume_gib: 50}}
         login: {{count: 1}}
         access: {{public_keys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEexampleexampleexampleexampleexample me"]}}
-    storage: {{home: {{kind: efs}}, hub: {{kind: s3}}}}
+    storage: {{home: {{kind: efs}}, data_hub: {{kind: s3}}}}
     budget: {{monthly_usd: 1000}}
 """
 

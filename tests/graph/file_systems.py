@@ -1,6 +1,6 @@
 """File systems in the sandbox's environment, for tests: the sandbox itself has none."""
 
-HUB = "      hub: {kind: s3}\n"
+HUB = "      data_hub: {kind: s3}\n"
 
 
 def stored(text: str) -> tuple[str, str]:

@@ -170,7 +170,7 @@ def _contents(graph: Graph, node: GraphNode, kind: str) -> list[str]:
     found = _counted(WORDS[_short(one)] for one in below if _short(one) in WORDS)
     if kind == "DataHub":
         found = [one for one in found if one[0] != "bucket"]
-        classes = sorted(graph.outputs["hub"]["buckets"])
+        classes = sorted(graph.outputs["data_hub"]["buckets"])
         return [*(f"bucket for {key}" for key in classes), *(_plural(*one) for one in found)]
     lines = [_plural(*one) for one in found]
     services = {_service(one) for one in below if _short(one) == "VpcEndpoint"}

@@ -89,8 +89,8 @@ def test_one_zone_has_both_addresses_and_a_protected_zone_stays(tmp_path: Path) 
 
 def test_a_file_system_has_a_short_name_in_the_zone(tmp_path: Path) -> None:
     share = (
-        "      hub: {kind: s3}\n",
-        "      hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, zone: use1-az4}\n",
+        "      data_hub: {kind: s3}\n",
+        "      data_hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, zone: use1-az4}\n",
     )
     graph = graph_of(tmp_path, asked(), share)
     (record,) = graph.of_type(RECORD)

@@ -71,8 +71,8 @@ def test_everything_that_can_be_asked_for_settles(
     changed(environment_file, "nat: none", "nat: none\n      logs: {flow_logs: true}")
     environment = changed(
         environment_file,
-        "hub: {kind: s3}",
-        "hub: {kind: s3, classes: {internal: {replica_region: us-west-2, object_lock: {days: 1}, tiering_days: 0}}}",
+        "data_hub: {kind: s3}",
+        "data_hub: {kind: s3, classes: {internal: {replica_region: us-west-2, object_lock: {days: 1}, tiering_days: 0}}}",
     )
     built = pulumi.up(environment, environment_file)
     assert set(built.changes) == {"create"} and built.outputs is not None

@@ -84,8 +84,8 @@ def test_what_is_protected_keeps_what_it_stands_on(
     kept = changed(environment_file, "protect: false", "protect: true")
     kept = changed(
         environment_file,
-        "      hub: {kind: s3}",
-        "      hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, capacity_gib: 1200, deployment: persistent_2}",
+        "      data_hub: {kind: s3}",
+        "      data_hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, capacity_gib: 1200, deployment: persistent_2}",
     )
     pulumi.up(kept, environment_file)
     said = list[Event]()

@@ -57,7 +57,7 @@ def test_life_of_a_stack(
     assert disk["VolumeSize"] == 300 and disk["Encrypted"] is True
 
     # An object in a bucket that is not protected does not keep it alive.
-    client(cloud, "s3").put_object(Bucket=built.outputs.hub.buckets["internal"].name, Key="model", Body=b"x")
+    client(cloud, "s3").put_object(Bucket=built.outputs.data_hub.buckets["internal"].name, Key="model", Body=b"x")
     pulumi.destroy(changed, environment_file)
     assert left(cloud) == before
     assert not outputs_file("graph").exists() and not (secrets_dir("graph") / "link_pre_shared_keys").exists()
@@ -134,7 +134,7 @@ def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
     world = [p for p in group["IpPermissions"] for r in p.get("IpRanges", []) if r["CidrIp"] == "0.0.0.0/0"]
     assert world == []
 
-    bucket, s3 = outputs.hub.buckets["internal"], client(cloud, "s3")
+    bucket, s3 = outputs.data_hub.buckets["internal"], client(cloud, "s3")
     rule = s3.get_bucket_encryption(Bucket=bucket.name)["ServerSideEncryptionConfiguration"]["Rules"][0]
     assert rule["ApplyServerSideEncryptionByDefault"]["KMSMasterKeyID"] == bucket.key_arn
     assert s3.get_bucket_versioning(Bucket=bucket.name)["Status"] == "Enabled"

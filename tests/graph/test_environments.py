@@ -70,7 +70,7 @@ def test_it_passes_check_with_nothing_that_time_will_turn_into_an_error(name: st
 def test_no_bucket_exists_for_a_class_that_may_not_be_in_aws(name: str) -> None:
     environment, graph = environment_of(name), recorded(name)
     allowed = {key for key, one in environment.data_classes.items() if "aws" in one.sites}
-    assert set(graph.outputs["hub"]["buckets"]) == allowed
+    assert set(graph.outputs["data_hub"]["buckets"]) == allowed
 
 
 def test_the_regulated_environment_has_no_way_out() -> None:

@@ -193,7 +193,7 @@ def test_they_are_made_and_taken_down(
     assert (system["Lifecycle"], system["StorageCapacity"]) == ("AVAILABLE", 4800)
     assert system["LustreConfiguration"]["MountName"] == scratch.mount_name
     (link,) = fsx.describe_data_repository_associations()["Associations"]
-    assert link["DataRepositoryPath"] == f"s3://{applied.outputs.hub.buckets['internal'].name}"
+    assert link["DataRepositoryPath"] == f"s3://{applied.outputs.data_hub.buckets['internal'].name}"
     targets = client(cloud, "efs").describe_mount_targets(FileSystemId=applied.outputs.file_systems["files"].id)
     assert len(targets["MountTargets"]) == 2
     applied.destroy()

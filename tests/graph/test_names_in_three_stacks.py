@@ -12,7 +12,10 @@ from tests.graph.test_stacks import made, variant
 EDITS = (
     ("    budget: {monthly_usd: 1000}\n", "    budget: {monthly_usd: 1000}\n    dns: {query_logs: true}\n"),
     ("      mlflow: {port: 5000}", "      mlflow: {port: 5000}\n      sagemaker: {}"),
-    ("      hub: {kind: s3}\n", "      hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, zone: use1-az4}\n"),
+    (
+        "      data_hub: {kind: s3}\n",
+        "      data_hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, zone: use1-az4}\n",
+    ),
 )
 
 

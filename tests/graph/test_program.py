@@ -98,7 +98,7 @@ def test_outputs_are_stack_outputs_and_keys_stay_secret(tmp_path: Path) -> None:
     assert graph.secret_outputs == {"link_pre_shared_keys"}
     assert outputs.link_pre_shared_keys == ("psk1", "psk2")
     assert "psk1" not in json.dumps(outputs.public())
-    assert set(outputs.hub.buckets) == {"internal"}, "the restricted class must have no bucket in AWS"
+    assert set(outputs.data_hub.buckets) == {"internal"}, "the restricted class must have no bucket in AWS"
 
 
 def test_everything_goes_through_the_explicit_provider_and_has_a_parent(tmp_path: Path) -> None:

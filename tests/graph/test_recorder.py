@@ -20,7 +20,7 @@ def test_apply_and_destroy(cloud: EmulatorProcess, environment_file: Path, monke
     assert "graph-p5" in heard and left(cloud)["launch templates"] != before["launch templates"]
 
     # The hub takes objects, and refuses those under another key or none.
-    bucket, s3 = applied.outputs.hub.buckets["internal"], client(cloud, "s3")
+    bucket, s3 = applied.outputs.data_hub.buckets["internal"], client(cloud, "s3")
     s3.put_object(Bucket=bucket.name, Key="a", Body=b"1")
     s3.put_object(Bucket=bucket.name, Key="b", Body=b"1", ServerSideEncryption="aws:kms", SSEKMSKeyId=bucket.key_arn)
     with pytest.raises(ClientError, match="403"):

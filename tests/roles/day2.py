@@ -83,7 +83,7 @@ def described(lab: Layout, kind: Kind) -> dict[str, Any]:
         "hosts": {"hardening": False},
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
-        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "hub": {"kind": "s3"}},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "data_hub": {"kind": "s3"}},
         "scheduler": {
             "slurm": {"version": kind.version, "packages_mirror": None},
             "auth": kind.auth,

@@ -71,7 +71,7 @@ def described(lab: Layout, packages: Repository) -> dict[str, Any]:
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
         "hosts": {"tuning": {"enabled": False}},
-        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "hub": {"kind": "s3"}},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "data_hub": {"kind": "s3"}},
         "scheduler": {
             "slurm": {"version": "26.05", "packages_mirror": None},
             "auth": "slurm",

@@ -45,7 +45,7 @@ def environment(folder: Path, release: str) -> Environment:
             "addresses": {name: ADDRESSES[name] for name in ("ctl01", "login01")},
         },
         "aws": {"cidr": str(CLOUD)},
-        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "hub": {"kind": "s3"}},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "data_hub": {"kind": "s3"}},
         "scheduler": {
             # The lab's image names the suites itself.
             "slurm": {"version": release, "packages_mirror": None},

@@ -61,7 +61,7 @@ def described(
         },
         "aws": {"cidr": str(CLOUD), "pools": list(pools)},
         **({"link": LINK} if pools else {}),
-        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "hub": {"kind": "s3"}},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "data_hub": {"kind": "s3"}},
         "scheduler": {
             "slurm": {"version": release, "packages_mirror": None},
             "auth": auth,

@@ -29,7 +29,7 @@ OUTPUTS = {
             for number in (0, 1)
         ],
     },
-    "hub": {"buckets": {"internal": {"name": "sandbox-internal", "key_arn": "arn:aws:kms:us-east-1:1:key/2"}}},
+    "data_hub": {"buckets": {"internal": {"name": "sandbox-internal", "key_arn": "arn:aws:kms:us-east-1:1:key/2"}}},
     "identity": {"node_instance_profile": "p", "node_role_arn": "n", "launch_role_arn": "l", "hub_role_arn": "h"},
     "secrets": {"slurm_key": "sandbox/slurm-key"},
     "pools": {},

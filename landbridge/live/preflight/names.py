@@ -7,7 +7,7 @@ from landbridge.findings import Finding
 from landbridge.live.answers import Kind, Refused
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.aws.hub import hub_args
+from landbridge.plan.aws.data_hub import data_hub_args
 from landbridge.plan.aws.identity import identity_args
 
 _FREE = ("404", "NoSuchBucket", "NotFound")
@@ -24,7 +24,7 @@ def bucket(scene: Scene) -> Iterator[Finding]:
     """
     if scene.account is None:
         return
-    for plan in hub_args(scene.environment).buckets:
+    for plan in data_hub_args(scene.environment).buckets:
         name, path = plan.bucket_name(scene.account), ("data_classes", plan.data_class)
         try:
             scene.aws.ask("s3", "head_bucket", Bucket=name)

@@ -245,7 +245,7 @@ def _mlflow(environment: Environment, outputs: StackOutputs | None) -> Variables
         # Every class stays at home, and so do the artifacts.
         found["mlflow_artifacts_destination"] = "/var/lib/mlflow/artifacts"
     elif outputs is not None:
-        found["mlflow_artifacts_destination"] = f"s3://{outputs.hub.buckets[data_class].name}/mlflow"
+        found["mlflow_artifacts_destination"] = f"s3://{outputs.data_hub.buckets[data_class].name}/mlflow"
     return found
 
 

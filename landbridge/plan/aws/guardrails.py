@@ -7,7 +7,7 @@ from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Environment
 from landbridge.environment.aws.guardrails import Email, is_email
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, single_or_list
 from landbridge.plan.policy_document import document
 

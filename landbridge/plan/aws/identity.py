@@ -6,7 +6,7 @@ from typing import Any, Literal
 from landbridge.environment import Environment, Statement
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies
-from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.policy_document import document

@@ -6,7 +6,7 @@ from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies
 from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs, accounting_database_args
-from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
     MachinePlan,

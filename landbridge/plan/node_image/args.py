@@ -12,7 +12,7 @@ from landbridge.environment import Environment, ImageBuild
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.hub import bucket_prefix
+from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.images import IMAGE, build_parent, image_sources
 from landbridge.plan.zones import storage_zone
 

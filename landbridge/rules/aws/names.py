@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.plan.aws.hub import BUCKET_NAME_LIMIT, hub_args
+from landbridge.plan.aws.data_hub import BUCKET_NAME_LIMIT, data_hub_args
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import pools
@@ -23,7 +23,7 @@ def bucket_name_long(environment: Environment) -> Iterator[Finding]:
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
     room = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
-    for plan in hub_args(environment).buckets:
+    for plan in data_hub_args(environment).buckets:
         wanted = f"{environment.name}-{plan.data_class}"
         if len(wanted) > room:
             message = f"the bucket of {plan.data_class} would be {wanted}-<account>: {room} characters are there for it"

@@ -33,7 +33,7 @@ OUTPUTS = StackOutputs.model_validate(
                 for number in range(2)
             ],
         },
-        "hub": {"buckets": {"internal": {"name": "test-internal-1", "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
+        "data_hub": {"buckets": {"internal": {"name": "test-internal-1", "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
         "identity": {
             "node_instance_profile": "p",
             "node_role_arn": "a",

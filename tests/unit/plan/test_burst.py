@@ -49,7 +49,7 @@ def built(site: Environment) -> StackOutputs:
         "region": site.region,
         "network": {"vpc_id": "vpc-1", "cidr": "10.60.0.0/16", "subnets": {}},
         "link_pre_shared_keys": ["not-for-the-controller", "not-for-the-controller"],
-        "hub": {"buckets": {}},
+        "data_hub": {"buckets": {}},
         "identity": {"node_instance_profile": "n", "node_role_arn": arn},
         "secrets": {"slurm_key": f"{site.name}/slurm-key"},
         "pools": found,

@@ -5,7 +5,7 @@ from typing import Any
 from landbridge.findings import DataPath
 from tests.unit.rules.row import Row
 
-CLASSES: DataPath = ("storage", "hub", "classes")
+CLASSES: DataPath = ("storage", "data_hub", "classes")
 SITES: DataPath = ("data_classes", "internal", "sites")
 
 

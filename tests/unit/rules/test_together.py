@@ -48,7 +48,7 @@ BROKEN: list[tuple[Changes, str]] = [
     ({("aws", "quotas"): {"L-XYZ": 5}}, "wrong-format"),
     ({("link", "mtu"): 9000}, "out-of-range"),
     ({("link", "gateway_address"): "here"}, "wrong-format"),
-    ({("storage", "hub"): {"kind": "gcs"}}, "unknown-value"),
+    ({("storage", "data_hub"): {"kind": "gcs"}}, "unknown-value"),
     ({("storage", "cloud_scratch"): {"kind": "fsx_lustre", "capacity_gib": "big"}}, "wrong-type"),
     ({("scheduler", "slurm"): {"version": 26.05}}, "wrong-type"),
     ({("scheduler", "auth"): None}, "unknown-value"),

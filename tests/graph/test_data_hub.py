@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.aws.hub import replication_policy, replication_trust
+from landbridge.plan.aws.data_hub import replication_policy, replication_trust
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.storage.s3 import BucketReplicationConfigResource, BucketResource
@@ -26,7 +26,7 @@ RULES = f"{S3}bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
 def internal(keys: str) -> tuple[str, str]:
     """The sandbox's hub, whose class `internal` asks for more."""
-    return HUB, f"      hub: {{kind: s3, classes: {{internal: {{{keys}}}}}}}\n"
+    return HUB, f"      data_hub: {{kind: s3, classes: {{internal: {{{keys}}}}}}}\n"
 
 
 COPIED = internal("replica_region: us-west-2")
@@ -132,7 +132,7 @@ def test_a_copy_is_made_in_the_other_region_and_taken_down(
     environment_file.write_text(environment_file.read_text().replace(*more))
     before, s3 = left(cloud), client(cloud, "s3")
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
-    name = applied.outputs.hub.buckets["internal"].name
+    name = applied.outputs.data_hub.buckets["internal"].name
     (rule,) = s3.get_bucket_replication(Bucket=name)["ReplicationConfiguration"]["Rules"]
     copy = rule["Destination"]["Bucket"].rpartition(":")[2]
     assert s3.get_bucket_location(Bucket=copy)["LocationConstraint"] == "us-west-2"

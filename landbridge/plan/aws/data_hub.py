@@ -43,7 +43,7 @@ class BucketPlan(Args):
         return f"{prefix or self.name_prefix}-{account}"
 
 
-class HubArgs(Args):
+class DataHubArgs(Args):
     """Every bucket, and what holds for all of them."""
 
     cluster: str
@@ -56,14 +56,14 @@ class HubArgs(Args):
     protect: bool
 
 
-def hub_args(environment: Environment) -> HubArgs:
+def data_hub_args(environment: Environment) -> DataHubArgs:
     """Plan a bucket for each data class whose sites include AWS; a class that must stay on-prem has none to leak into."""
     classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
-    return HubArgs(
+    return DataHubArgs(
         cluster=environment.name,
         region=environment.region,
         buckets=tuple(_bucket(environment, name) for name in sorted(classes)),
-        noncurrent_days=environment.storage.hub.noncurrent_days,
+        noncurrent_days=environment.storage.data_hub.noncurrent_days,
         path=environment.aws.iam.path,
         permissions_boundary=environment.aws.iam.permissions_boundary,
         protect=environment.aws.protect,
@@ -71,7 +71,7 @@ def hub_args(environment: Environment) -> HubArgs:
 
 
 def _bucket(environment: Environment, name: str) -> BucketPlan:
-    wanted = environment.storage.hub.classes.get(name, HubClass())
+    wanted = environment.storage.data_hub.classes.get(name, HubClass())
     lock = wanted.object_lock
     return BucketPlan(
         data_class=name,

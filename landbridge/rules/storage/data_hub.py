@@ -9,7 +9,7 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, suggestion
 
-_CLASSES: DataPath = ("storage", "hub", "classes")
+_CLASSES: DataPath = ("storage", "data_hub", "classes")
 
 
 @rule(suppressible=False)
@@ -19,7 +19,7 @@ def hub_class(environment: Environment) -> Iterator[Finding]:
     Source: Landbridge (docs/decisions/0006-data.md).
     """
     known = environment.data_classes
-    for name in environment.storage.hub.classes:
+    for name in environment.storage.data_hub.classes:
         path = (*_CLASSES, name)
         if name not in known:
             message = f'unknown data class "{name}"'
@@ -37,7 +37,7 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
     citations, in landbridge/catalog/regimes.yaml.
     """
     here = regions().get(environment.region)
-    for name, wanted in environment.storage.hub.classes.items():
+    for name, wanted in environment.storage.data_hub.classes.items():
         region = wanted.replica_region
         if region is None or here is None:
             continue
@@ -70,7 +70,7 @@ def hub_lock(environment: Environment) -> Iterator[Finding]:
     """
     if environment.aws.protect:
         return
-    for name, wanted in environment.storage.hub.classes.items():
+    for name, wanted in environment.storage.data_hub.classes.items():
         if wanted.object_lock is not None and wanted.object_lock.mode == "compliance":
             message = (
                 "with protect: false `landbridge destroy` empties the bucket, which a lock in compliance mode forbids"
@@ -85,7 +85,7 @@ def hub_expiry(environment: Environment) -> Iterator[Finding]:
 
     Source: S3 User Guide, "Managing Object Lock", object lock and lifecycle.
     """
-    for name, wanted in environment.storage.hub.classes.items():
+    for name, wanted in environment.storage.data_hub.classes.items():
         lock, days = wanted.object_lock, wanted.expire_days
         if lock is not None and days is not None and days < lock.days:
             message = f"objects expire after {days} days and are locked for {lock.days}"

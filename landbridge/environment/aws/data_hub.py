@@ -33,7 +33,7 @@ class HubClass(Model):
     expire_days: int | None = Field(default=None, ge=1, le=3650, description="then objects are deleted; none: never")
 
 
-class S3Hub(Model):
+class S3DataHub(Model):
     """Data hub: one bucket per data class, versioned, encrypted with its own KMS key, without public access."""
 
     kind: Literal["s3"] = "s3"

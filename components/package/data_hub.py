@@ -6,7 +6,7 @@ import pulumi
 
 import components
 from components.package.inputs import OwnedInputs, account_of, planned, site_of
-from landbridge.plan.aws.hub import HubArgs, hub_args
+from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
 
 
 class DataHubInputs(OwnedInputs):
@@ -27,13 +27,13 @@ class DataHub(pulumi.ComponentResource):
     """The keys' ARNs by class."""
 
     def __init__(self, name: str, args: DataHubInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        def plan() -> HubArgs:
+        def plan() -> DataHubArgs:
             site = site_of(
                 args,
                 classes=args["classes"],
                 aws={"protect": args.get("protect", True)},
             )
-            return hub_args(site)
+            return data_hub_args(site)
 
         wanted = planned(f"DataHub {name}", plan)
         super().__init__("landbridge:index:DataHub", name, dict(args), opts)
