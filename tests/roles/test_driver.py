@@ -138,7 +138,7 @@ def test_a_driver_at_work_is_left_alone_where_nobody_allowed_a_drain(
 
 def test_nccl_1488_fabric_manager_is_not_restarted_for_a_setting(fleet: Fleet, afterwards: Played) -> None:
     assert afterwards.counts["dgx01"]["failed"] == 0, afterwards.text[-3000:]
-    assert "nothing is restarted under jobs" in afterwards.said
+    assert "no service is restarted under running jobs" in afterwards.said
     assert "LOG_LEVEL=3" in fleet.run("dgx01", "cat /usr/share/nvidia/nvswitch/fabricmanager.cfg")
     # It is older than the file.
     running = fleet.run("dgx01", "stat -c %Y /proc/$(systemctl show -P MainPID nvidia-fabricmanager)")
@@ -149,7 +149,7 @@ def test_gpu_operator_544_one_part_of_another_release_stops_the_host(fleet: Flee
     # Slurm's plays come after this one: a node with a wrong driver never joins.
     fleet.run("dgx02", "test -e /var/tmp/joined-before && ! test -e /var/tmp/joined")
     assert afterwards.counts["dgx02"]["failed"] == 1
-    assert f"The driver at work is {OLD}, installed are" in afterwards.said and NEW in afterwards.said
+    assert f"The loaded driver is {OLD}, installed are" in afterwards.said and NEW in afterwards.said
     fleet.run(
         "dgx02", "! systemctl restart nvidia-fabricmanager || { sleep 1; ! systemctl is-active nvidia-fabricmanager; }"
     )
@@ -165,4 +165,4 @@ def test_the_owners_key_is_asked_for_once_and_a_person_has_the_rest(
 
 def test_a_second_source_of_the_driver_is_refused(again: Played) -> None:
     assert again.counts["dgx02"]["failed"] == 1
-    assert "The driver would come from two places. Remove /etc/apt/sources.list.d/cuda.list" in again.said
+    assert "The driver has two sources. Remove /etc/apt/sources.list.d/cuda.list" in again.said

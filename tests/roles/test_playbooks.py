@@ -39,14 +39,14 @@ def play(tmp_path: Path, name: str, *words: str) -> str:
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        ("add_node.yml", (), "name the new nodes and the controllers"),
-        ("add_node.yml", ("--limit", "dgx02"), "name the new nodes and the controllers"),
-        ("add_node.yml", ("--limit", "slurm_controller"), "name the new nodes and the controllers"),
-        ("remove_node.yml", (), "name a node that the environment file no longer has"),
-        ("remove_node.yml", ("-e", "node=dgx02"), "name a node that the environment file no longer has"),
-        ("replace_gpu.yml", ("-e", "step=out"), "name one node and a step"),
-        ("replace_gpu.yml", ("--limit", "dgx*", "-e", "step=out"), "name one node and a step"),
-        ("replace_gpu.yml", ("--limit", "dgx01"), "name one node and a step"),
+        ("add_node.yml", (), "--limit does not name new nodes and all controllers"),
+        ("add_node.yml", ("--limit", "dgx02"), "--limit does not name new nodes and all controllers"),
+        ("add_node.yml", ("--limit", "slurm_controller"), "--limit does not name new nodes and all controllers"),
+        ("remove_node.yml", (), "the environment file still lists it"),
+        ("remove_node.yml", ("-e", "node=dgx02"), "the environment file still lists it"),
+        ("replace_gpu.yml", ("-e", "step=out"), "--limit does not name one node, or step is not"),
+        ("replace_gpu.yml", ("--limit", "dgx*", "-e", "step=out"), "--limit does not name one node, or step is not"),
+        ("replace_gpu.yml", ("--limit", "dgx01"), "--limit does not name one node, or step is not"),
         ("reboot_nodes.yml", (), "name the nodes"),
     ],
 )
