@@ -189,7 +189,10 @@ def test_deepops_1300_a_module_that_nobody_needs_fails_nothing_and_one_that_is_a
     assert said == "# GPU memory on the network: none", "no driver here has either way"
     refused = converged.converge(RDMA, "-e", "rdma_gpu_memory=peermem")
     assert refused.code != 0
-    assert "The kernel module nvidia_peermem does not exist" in refused.said and "set rdma_gpu_memory to dma_buf" in refused.said
+    assert (
+        "The kernel module nvidia_peermem does not exist" in refused.said
+        and "set rdma_gpu_memory to dma_buf" in refused.said
+    )
     for folder in ("bin", "sbin"):
         program = f"/usr/local/{folder}/modinfo"
         converged.run(f"printf '#!/bin/sh\\necho Dual MIT/GPL\\n' > {program} && chmod 755 {program}")
