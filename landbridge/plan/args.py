@@ -1,4 +1,4 @@
-"""What every plan value is made of: frozen, closed, comparable, and free of anything that needs a network."""
+"""Base class and tags of plan values: frozen, closed, comparable, without network access."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -12,13 +12,13 @@ MarketKind = Literal["on-demand", "spot", "capacity-block"]
 
 
 class Args(BaseModel):
-    """A value that a component, a role or a daemon receives; deciding is over when it is made."""
+    """Frozen value that a component, a role or a daemon receives; every decision is already made."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def tags(environment: Environment, **more: str) -> dict[str, str]:
-    """The tags on everything in AWS; keyword `data_class` becomes `landbridge:data-class`."""
+    """Return the tags of every AWS resource; keyword `data_class` becomes `landbridge:data-class`."""
     own = {
         "landbridge:cluster": environment.name,
         "landbridge:owner": environment.owner,
@@ -32,5 +32,5 @@ def tags(environment: Environment, **more: str) -> dict[str, str]:
 
 
 def named(tags: Mapping[str, str], name: str) -> dict[str, str]:
-    """Tags with AWS's own `Name` among them."""
+    """Return tags with AWS's `Name` tag added."""
     return {**tags, "Name": name}

@@ -1,4 +1,4 @@
-"""What a stack exports: the only thing that Ansible, the burst controller and the operator read from AWS's side."""
+"""Stack outputs: the only data about AWS that Ansible, the burst controller and the operator read."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -213,5 +213,5 @@ class StackOutputs(Args):
     region_pools: Mapping[str, Mapping[str, PoolOutput]] = {}
 
     def public(self) -> dict[str, Any]:
-        """Return everything that is no secret, as plain data."""
+        """Return every output that is not secret, as plain data."""
         return self.model_dump(mode="json", exclude=set(SECRET_OUTPUTS))

@@ -1,4 +1,4 @@
-"""Findings about an environment as it is in another region, with the paths of the file in which both are."""
+"""Findings of an environment in another region, with their paths mapped to the environment file."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from landbridge.findings import DataPath, Finding
 
 
 def in_other_region(finding: Finding, region: str, there: Environment) -> Finding | None:
-    """A finding about `there`, which is `in_region(environment, region)`; None for one that is not about the region.
+    """Map a finding about `there` (`in_region(environment, region)`) to the file; None if it is not about that region.
 
     What is about a region or a range there, about a pool's capacity there, or about its type being there, is about the region.
     """
@@ -19,7 +19,7 @@ def in_other_region(finding: Finding, region: str, there: Environment) -> Findin
 
 
 def in_other_region_or_at_its_key(finding: Finding, region: str, there: Environment) -> Finding:
-    """As `in_other_region`; what is about something else is told at the region's key."""
+    """Map a finding as `in_other_region`; any other finding is reported at the region's key."""
     found = in_other_region(finding, region, there)
     return found or replace(finding, path=("aws", "other_regions", region), related=())
 

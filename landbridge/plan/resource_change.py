@@ -1,4 +1,4 @@
-"""What an engine is about to do to one resource: plain data, whichever engine says it."""
+"""Step of a Pulumi preview for one resource, as plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ResourceChange:
-    """One step of a preview.
+    """Step of a preview.
 
     `operation` is the engine's word. `paths` are the property paths that differ (`networkInterfaces[3].interfaceType`), as
     fine as the provider tells; `causes` those for which the resource has to be made anew. `old` and `new` are its inputs,
@@ -27,10 +27,10 @@ class ResourceChange:
 
     @property
     def type(self) -> str:
-        """The resource's own type, `aws:s3/bucket:Bucket`."""
+        """Pulumi resource type, `aws:s3/bucket:Bucket`."""
         return self.urn.split("::")[2].rsplit("$", 1)[-1]
 
     @property
     def name(self) -> str:
-        """The resource's name in the program."""
+        """Resource name in the Pulumi program."""
         return self.urn.split("::", 3)[3]

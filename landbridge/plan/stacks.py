@@ -1,4 +1,4 @@
-"""Which Pulumi stacks an environment is made of, and which layers each registers."""
+"""Pulumi stacks of an environment, and the layers that each registers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,34 +14,34 @@ HANDOVER = "handover"
 
 @dataclass(frozen=True, slots=True)
 class PlannedStack:
-    """A stack: its name in Pulumi, and its layers from the bottom up."""
+    """Pulumi stack: its name, and its layers from the bottom up."""
 
     name: str
     layers: tuple[Layer, ...]
 
     @property
     def alone(self) -> bool:
-        """Whether it is one of several: what it makes, others read."""
+        """True if it is one of several stacks: other stacks read its outputs."""
         return self.layers != LAYERS
 
 
 def planned_stacks(environment: Environment) -> tuple[PlannedStack, ...]:
-    """The environment's stacks, in the order in which they come up; they go down in the other."""
+    """Return the environment's stacks in creation order; deletion runs in reverse."""
     return _stacks(environment.name, environment.stacks)
 
 
 def stacks_of_another_shape(environment: Environment) -> tuple[PlannedStack, ...]:
-    """The stacks that the environment would have if its file said otherwise: there must be none of them."""
+    """Return the stacks of the other value of `stacks`: none of them may exist."""
     return _stacks(environment.name, "one" if environment.stacks == "three" else "three")
 
 
 def stack_name(environment: Environment, layer: Layer) -> str:
-    """The name of the stack that registers a layer."""
+    """Return the name of the stack that registers a layer."""
     return next(one.name for one in planned_stacks(environment) if layer in one.layers)
 
 
 def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
-    """The environment's name, from a stack's name and the plain data of the environment that it is to build.
+    """Return the environment's name, from a stack's name and the raw environment.
 
     Raises FindingsError for a stack that the environment does not have.
     """
@@ -57,7 +57,7 @@ def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
 
 
 def stack_called(environment: Environment, name: str) -> PlannedStack:
-    """The stack of that name, which the environment has."""
+    """Return the environment's stack of that name."""
     return next(one for one in planned_stacks(environment) if one.name == name)
 
 

@@ -1,4 +1,4 @@
-"""An environment out of a handful of values, for whoever uses one component in a Pulumi program of their own.
+"""Environment made from a few values, for a user of a single component in another Pulumi program.
 
 What a component does not look at (hosts, services) is filled with names that nobody has; everything else is decided by the
 same functions, with the same defaults, as for a whole environment.
@@ -32,7 +32,7 @@ def standalone_environment(
     budget: Mapping[str, Any] | None = None,
     aws: Mapping[str, Any] | None = None,
 ) -> Environment:
-    """Return an environment that plans can be made of: `network_args`, `pool_args`, `data_hub_args`, `link_args` and the others.
+    """Return an environment for `network_args`, `pool_args`, `data_hub_args`, `link_args` and the other plan functions.
 
     `zones` are the zone ids that need subnets where no pool says so; the mappings and `pools` are written as in an
     environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.

@@ -1,4 +1,4 @@
-"""Where in a region things can be: zones as sets of ids, and a choice among them as an intersection."""
+"""Availability zones: zones that offer instance types, and zones that pools share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from landbridge.environment import Environment, Pool, capacity_zones
 
 @dataclass(frozen=True, slots=True)
 class CommonZones:
-    """Where pools can be together: `zones` in the first pool's order, and for each other zone who cannot be there."""
+    """Zones that all pools share: `zones` in the first pool's order, and for each other zone the pools that lack it."""
 
     zones: tuple[str, ...]
     absent: Mapping[str, tuple[str, ...]]
 
 
 def offered_zones(types: Iterable[str], region: str) -> tuple[str, ...]:
-    """The zones of `region`, in its order, that are known to offer every one of `types`.
+    """Return the zones of `region`, in its order, that offer every one of `types`.
 
     A type that the catalogue does not know is offered nowhere, as far as is known. No type at all: every zone.
     """
@@ -28,7 +28,7 @@ def offered_zones(types: Iterable[str], region: str) -> tuple[str, ...]:
 
 
 def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
-    """The zones a pool may use, each once, in the order in which its capacities name them.
+    """Return a pool's zones, each once, in the order of its capacities.
 
     A capacity that names none may be wherever its type is offered.
     """
@@ -40,7 +40,7 @@ def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
 
 
 def common_zones(pools: Iterable[Pool], region: str) -> CommonZones:
-    """The zones that all of `pools` may use. Storage in one zone, and every gang, needs at least one."""
+    """Return the zones that all of `pools` may use. Storage in one zone, and every gang, needs at least one."""
     of = {pool.name: pool_zones(pool, region) for pool in pools}
     every = tuple(dict.fromkeys(zone for zones in of.values() for zone in zones))
     absent = {zone: tuple(name for name, zones in of.items() if zone not in zones) for zone in every}
@@ -51,12 +51,12 @@ def common_zones(pools: Iterable[Pool], region: str) -> CommonZones:
 
 
 def environment_zones(environment: Environment) -> tuple[str, ...]:
-    """Every zone that a pool may use, sorted: each needs a subnet."""
+    """Return every zone of the pools, sorted: each needs a subnet."""
     return tuple(sorted({zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)}))
 
 
 def services_zones(environment: Environment) -> tuple[str, ...]:
-    """The zone of the services in AWS, and the second one that their database needs; none where a site serves.
+    """Return the zone of the services in AWS, and the database's second zone; empty if services are on-prem.
 
     The second follows from the region alone: were it the pools', another pool would move a database.
     """
@@ -71,7 +71,8 @@ def services_zones(environment: Environment) -> tuple[str, ...]:
 
 
 def storage_zone(environment: Environment, wanted: str | None = None) -> str | None:
-    """The one zone of a file system: as named, else the first where all pools can be, else the first pool's first.
+    """Return the zone of a file system: as configured, else the first that all pools share, else the first pool's
+    first.
 
     None where there is no pool, or the catalogue knows of no zone for any.
     """

@@ -159,8 +159,8 @@ def test_a_folder_shows_the_hub_s_bucket_and_fsx_may_use_its_key(tmp_path: Path)
         (policy,) = [n.inputs["policy"] for n in graph.of_type(KEY) if n.name == "variant-internal"]
         return {statement["Sid"]: statement for statement in json.loads(policy)["Statement"]}
 
-    assert set(sids(theirs)) == {"IamDecides"}
-    condition = sids(linked)["FsxShowsTheBucket"]["Condition"]
+    assert set(sids(theirs)) == {"DelegateToIam"}
+    condition = sids(linked)["AllowFsxDataRepositories"]["Condition"]
     assert condition["StringEquals"]["kms:CallerAccount"] == "123456789012"
     assert "AWSServiceRoleForFSxS3Access_fs-*" in condition["ArnLike"]["aws:PrincipalArn"]
 

@@ -125,7 +125,7 @@ def test_the_trail_is_kept_and_cannot_be_shortened(tmp_path: Path) -> None:
     policy = next(node for node in graph.of_type("aws:s3/bucketPolicy:BucketPolicy") if node.name == "variant-audit")
     statements = {found["Sid"]: found for found in json.loads(policy.inputs["policy"])["Statement"]}
     source = f"arn:aws:cloudtrail:us-east-1:{ACCOUNT}:trail/variant-audit"
-    assert statements["Write"]["Condition"]["StringEquals"]["aws:SourceArn"] == source
+    assert statements["AllowCloudTrailPutObject"]["Condition"]["StringEquals"]["aws:SourceArn"] == source
 
 
 def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:

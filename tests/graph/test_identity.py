@@ -68,11 +68,11 @@ def test_what_must_stay_on_prem_is_refused_to_every_role(tmp_path: Path) -> None
     graph = graph_of(tmp_path)
     for role in NAMES:
         found = statements(graph, role)
-        assert found["NeverRestrictedBuckets"]["Resource"] == [
+        assert found["DenyRestrictedBuckets"]["Resource"] == [
             "arn:aws:s3:::variant-restricted-????????????",
             "arn:aws:s3:::variant-restricted-????????????/*",
         ]
-        assert found["NeverRestrictedTag"]["Effect"] == "Deny"
+        assert found["DenyRestrictedResourceTag"]["Effect"] == "Deny"
     everywhere = graph_of(tmp_path, ("restricted: {sites: [onprem]}", "restricted: {sites: [onprem, aws]}"))
     assert not [sid for sid in statements(everywhere, "node") if sid.startswith("Never")]
 

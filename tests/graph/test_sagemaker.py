@@ -52,7 +52,7 @@ def test_a_job_reads_what_may_be_in_aws_and_is_refused_the_rest(tmp_path: Path) 
     assert set(buckets) == {"variant-internal"}
     assert len(statements["HubRead"]["Resource"]) == 1
     assert statements["HubWrite"]["Resource"][0] == statements["HubRead"]["Resource"][0].replace("/*", "/sagemaker/*")
-    assert statements["NeverRestrictedBuckets"]["Effect"] == "Deny"
+    assert statements["DenyRestrictedBuckets"]["Effect"] == "Deny"
 
 
 def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:

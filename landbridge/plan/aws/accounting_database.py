@@ -1,4 +1,4 @@
-"""The database under slurmdbd where there is no host of one's own for it: RDS for MariaDB."""
+"""RDS for MariaDB: slurmdbd's database of an environment whose services are in AWS."""
 
 from landbridge.catalog.aws.databases import databases
 from landbridge.environment import Environment
@@ -39,12 +39,12 @@ class AccountingDatabaseArgs(Args):
 
     @property
     def parameter_group(self) -> str:
-        """A group is of one family, and what stands on it keeps it: the next family's is made beside it."""
+        """Name of the parameter group. A group has one family: a new engine series gets a new group beside the old one."""
         return f"{self.name}-{self.family.replace('.', '-')}"
 
     @property
     def final_snapshot(self) -> str:
-        """What the last snapshot is called."""
+        """Name of the final snapshot."""
         return f"{self.name}-final"
 
 
@@ -81,7 +81,8 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
 
 
 def _parameters() -> dict[str, str]:
-    """TLS or nothing, and what Slurm's developers ask of the engine; RDS sizes its buffer pool by itself.
+    """Return the parameter group: TLS is required, and Slurm's recommended settings; RDS sizes its buffer pool by
+    itself.
 
     slurmdbd makes stored functions, and a database that keeps a binary log (RDS's backups need one) takes those of trusted
     creators only. Source: slurm.schedmd.com/accounting.html, "Slurm Accounting Configuration Before Build"

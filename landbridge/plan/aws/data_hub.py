@@ -1,4 +1,4 @@
-"""The data hub: one bucket and one key for each data class that AWS may hold."""
+"""Data hub: one S3 bucket and one KMS key for each data class that AWS may hold."""
 
 from typing import Any, Literal
 
@@ -16,14 +16,14 @@ SSE = "s3:x-amz-server-side-encryption"
 
 
 class LockPlan(Args):
-    """How long nobody deletes an object, and who may after all (S3's words)."""
+    """S3 Object Lock: default retention in days, and its mode."""
 
     days: int
     mode: Literal["GOVERNANCE", "COMPLIANCE"]
 
 
 class BucketPlan(Args):
-    """One class's bucket; its name ends in the account's number, because bucket names are the whole world's."""
+    """Bucket of one data class; its name ends in the account id, because bucket names are unique across all accounts."""
 
     data_class: str
     name_prefix: str
@@ -44,7 +44,7 @@ class BucketPlan(Args):
 
 
 class DataHubArgs(Args):
-    """Every bucket, and what holds for all of them."""
+    """Plan of all buckets, and of the settings that they share."""
 
     cluster: str
     region: str
@@ -57,7 +57,7 @@ class DataHubArgs(Args):
 
 
 def data_hub_args(environment: Environment) -> DataHubArgs:
-    """Plan a bucket for each data class whose sites include AWS; a class that must stay on-prem has none to leak into."""
+    """Plan a bucket for each data class whose sites include AWS; a class that must stay on-prem gets no bucket."""
     classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
     return DataHubArgs(
         cluster=environment.name,
@@ -88,31 +88,31 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
 
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
-    """The name of a class's bucket without the account; long ones are cut, and stay unlike any other."""
+    """Return the name of a class's bucket without the account id; a long name is shortened and stays unique."""
     return shortened(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
 
 
 def bucket_policy(bucket_arn: str, key_arn: str) -> str:
-    """Deny what must never happen, whoever asks: clear text on the wire, and objects under another key or none."""
+    """Return the bucket policy: deny requests without TLS, and uploads under another KMS key or without one."""
     objects = f"{bucket_arn}/*"
     return document(
         [
             _no_clear_text(bucket_arn),
             # A request that says nothing gets the bucket's own key; only one that asks for something else is refused.
-            _deny_put("OwnKeyOnly", objects, f"{SSE}-aws-kms-key-id", key_arn),
-            _deny_put("KmsOnly", objects, SSE, "aws:kms"),
+            _deny_put("DenyOtherKmsKeys", objects, f"{SSE}-aws-kms-key-id", key_arn),
+            _deny_put("DenyOtherEncryption", objects, SSE, "aws:kms"),
         ]
     )
 
 
 def tls_only(bucket_arn: str) -> str:
-    """Deny clear text on the wire, and nothing else: for a bucket that holds no data."""
+    """Return a bucket policy that denies requests without TLS: for a bucket without data of a class."""
     return document([_no_clear_text(bucket_arn)])
 
 
 def _no_clear_text(bucket_arn: str) -> dict[str, Any]:
     return {
-        "Sid": "TlsOnly",
+        "Sid": "DenyWithoutTls",
         "Effect": "Deny",
         "Principal": "*",
         "Action": "s3:*",
@@ -122,7 +122,7 @@ def _no_clear_text(bucket_arn: str) -> dict[str, Any]:
 
 
 def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
-    """Refuse uploads that name another value. `Null` is needed: to IAM, what is not named differs from everything."""
+    """Deny uploads that name another value. `Null` is needed: IAM treats an absent key as different from every value."""
     condition = {"Null": {key: "false"}, "StringNotEquals": {key: only}}
     return {
         "Sid": sid,
@@ -135,14 +135,14 @@ def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
 
 
 def key_policy(partition: str, account: str, shown_in: str | None = None) -> str:
-    """Let IAM in the key's own account decide, and nobody else; with a region, FSx for the buckets that it shows there.
+    """Return the key policy: IAM of the key's account decides; with a region, FSx may use it for buckets linked there.
 
     FSx has a role for each file system, which nobody can give rights to and which does not exist before the file system.
     Source: FSx for Lustre User Guide, "Using server-side encrypted Amazon S3 buckets".
     """
     statements: list[dict[str, Any]] = [
         {
-            "Sid": "IamDecides",
+            "Sid": "DelegateToIam",
             "Effect": "Allow",
             "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
             "Action": "kms:*",
@@ -154,7 +154,7 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
         asked = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
         statements.append(
             {
-                "Sid": "FsxShowsTheBucket",
+                "Sid": "AllowFsxDataRepositories",
                 "Effect": "Allow",
                 "Principal": {"AWS": "*"},
                 "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
@@ -166,7 +166,9 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
 
 
 def replication_trust(account: str, bucket_arn: str) -> str:
-    """S3 itself, on behalf of this bucket alone. Source: S3 User Guide, "Setting up permissions for live replication"."""
+    """Return the trust policy: S3 on behalf of this bucket. Source: S3 User Guide, "Setting up permissions for live
+    replication".
+    """
     condition = {"StringEquals": {"aws:SourceAccount": account}, "ArnLike": {"aws:SourceArn": bucket_arn}}
     principal = {"Service": "s3.amazonaws.com"}
     statement = {"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole", "Condition": condition}
@@ -174,7 +176,8 @@ def replication_trust(account: str, bucket_arn: str) -> str:
 
 
 def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *, places: tuple[str, str]) -> str:
-    """Read every version of one bucket and write it into the other, each with its own key and through S3 alone.
+    """Return the policy that reads every version of one bucket and replicates it to the other, with each bucket's key
+    and through S3.
 
     Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". The rights
     for objects under a lock are those of the versions' retention.

@@ -1,4 +1,4 @@
-"""Shared file systems in AWS as they are made: every choice taken, every rule of their security groups named."""
+"""FSx and EFS file systems in AWS, with every setting resolved and the rules of their security groups."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _SERVICES = 2
 
 
 class FileSystemSecurityGroupRule(Args):
-    """Something that the security groups let through. `peer` is the file system's own group, or each client's.
+    """Security group rule of a file system. `peer` is the file system's own group, or each client's group.
 
     A rule with a client is written down in both groups: the same direction in the file system's, the other in the client's.
     """
@@ -37,7 +37,9 @@ class FileSystemSecurityGroupRule(Args):
 
 
 class RepositoryPlan(Args):
-    """A folder that shows objects: of a data class's bucket in the hub, or of `url`. `key` does not change with its position."""
+    """FSx data repository association: a folder linked to a data class's bucket or to `url`. `key` is independent of
+    its position.
+    """
 
     key: str
     folder: str
@@ -47,7 +49,7 @@ class RepositoryPlan(Args):
 
 
 class LustreSettings(Args):
-    """FSx for Lustre, in FSx's words. What is None is not said, because the deployment does not know it."""
+    """FSx for Lustre settings in FSx's terms. A None is not sent, because the deployment type does not support it."""
 
     kind: Literal["fsx_lustre"] = "fsx_lustre"
     deployment: str
@@ -70,7 +72,7 @@ class LustreSettings(Args):
 
 
 class OpenZfsSettings(Args):
-    """FSx for OpenZFS, in FSx's words. `clients` are the ranges that it is exported to."""
+    """FSx for OpenZFS settings in FSx's terms. `clients` are the CIDR ranges of the NFS export."""
 
     kind: Literal["fsx_openzfs"] = "fsx_openzfs"
     deployment: str
@@ -81,7 +83,7 @@ class OpenZfsSettings(Args):
 
 
 class EfsSettings(Args):
-    """EFS, in its own words."""
+    """EFS settings in EFS's terms."""
 
     kind: Literal["efs"] = "efs"
     performance: str
@@ -90,7 +92,7 @@ class EfsSettings(Args):
 
 
 class FileSystemArgs(Args):
-    """A shared file system: what it is, where it is, who reaches it, and what becomes of its data.
+    """Shared file system: its type, zones, clients and the protection of its data.
 
     `zones` are those of its addresses, `backup_days` is None where it has no backups (0: it has them, and keeps none).
     """
@@ -112,7 +114,7 @@ class FileSystemArgs(Args):
 
     @property
     def final_backup(self) -> bool:
-        """Whether deleting it leaves a backup: wherever it can have any, and holds what is worth keeping."""
+        """True if deleting the file system leaves a backup: protected, and its deployment supports backups."""
         return self.protect and self.backup_days is not None
 
 
@@ -122,25 +124,25 @@ def file_system_args(environment: Environment) -> tuple[FileSystemArgs, ...]:
 
 
 def imported_classes(environment: Environment) -> frozenset[str]:
-    """The data classes whose buckets a file system shows: FSx needs their keys."""
+    """Return the data classes whose buckets a file system is linked to: FSx needs access to their KMS keys."""
     shares = environment.storage.in_aws().values()
     lustre = (share for share in shares if isinstance(share, FsxLustre))
     return frozenset(own.data_class for share in lustre for own in share.repositories if own.data_class is not None)
 
 
 def file_system_security_group_rules(environment: Environment, share: Share) -> tuple[FileSystemSecurityGroupRule, ...]:
-    """What the security groups of a file system and its clients let through."""
+    """Return the security group rules of a file system and its clients."""
     return tuple(_security_group_rules(share, share_clients(environment, share), room_for_rules(environment)))
 
 
 def share_clients(environment: Environment, share: Share) -> int:
-    """How many security groups there are whose machines mount a file system: a pool's each; services mount what is NFS."""
+    """Return the number of client security groups of a file system: one for each pool; services mount NFS shares too."""
     services = environment.aws.services is not None and not isinstance(share, FsxLustre)
     return len(environment.aws.pools) + (_SERVICES if services else 0)
 
 
 def room_for_rules(environment: Environment) -> int:
-    """How many rules a security group takes each way in this account."""
+    """Return this account's limit of rules in a security group, for each direction."""
     return environment.aws.quotas.get("L-0EA8095F", limits().security_groups.rules)
 
 
@@ -234,7 +236,7 @@ def _repository(own: DataRepository) -> RepositoryPlan:
 
 
 def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[FileSystemSecurityGroupRule]:
-    """What its servers and its clients say to each other.
+    """Yield the rules between the servers and the clients.
 
     Lustre's servers talk among themselves and call their clients back; NFS only answers. EFA passes between groups that
     name each other for every protocol, and no range of addresses will do. Where the rules for every client would be more
@@ -260,7 +262,7 @@ def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[Fil
 
 
 def _ports(share: Share) -> tuple[Ports, ...]:
-    """The ports that are opened: OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
+    """Return the open ports. OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
 
     Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/file_systems/openzfs.py mounts 4.2.
     """

@@ -1,4 +1,4 @@
-"""What keeps cost and rights in bounds while nobody looks: a budget, the function that ends forgotten nodes, the audit trail."""
+"""Guardrails of an account: AWS budget, reaper of expired nodes, cost anomaly monitor and CloudTrail trail."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ COST_TAGS = ("landbridge:cluster", "landbridge:cost-center", "landbridge:owner",
 
 
 class BudgetPlan(Args):
-    """A month's budget. `cluster_only`: counts what carries the cluster's tag; else the whole account."""
+    """AWS budget of a month. With `cluster_only` it counts resources with the cluster's tag, else the whole account."""
 
     usd: str
     alarms: tuple[int, ...]
@@ -26,7 +26,7 @@ class BudgetPlan(Args):
 
 
 class ReaperPlan(Args):
-    """The function that ends nodes past their lease, and how often it looks."""
+    """Lambda function that terminates nodes past their lease, and its schedule."""
 
     name: str
     schedule: str
@@ -40,19 +40,19 @@ class ReaperPlan(Args):
 
 
 class TrailPlan(Args):
-    """An audit trail in a bucket of its own, locked for so many days."""
+    """CloudTrail trail with a bucket of its own and S3 Object Lock for `days`."""
 
     bucket_prefix: str
     days: int
     mode: Literal["GOVERNANCE", "COMPLIANCE"]
 
     def bucket_name(self, account: str) -> str:
-        """The bucket's name in an account."""
+        """Return the bucket's name in an account."""
         return f"{self.bucket_prefix}-{account}"
 
 
 class GuardrailsArgs(Args):
-    """Everything that is wanted; what is None or empty is not made."""
+    """Plan of the guardrails; a None or an empty value is not created."""
 
     cluster: str
     budget: BudgetPlan | None = None
@@ -68,7 +68,7 @@ class GuardrailsArgs(Args):
 
 
 def anomalies_of(cluster: str) -> dict[str, Any]:
-    """What an anomaly monitor of one cluster looks at.
+    """Return the Cost Explorer expression of one cluster's anomaly monitor.
 
     Source: Cost Explorer API Reference, Expression. A monitor by service is the account's, and there can be one only
     (aws-cloudformation/cloudformation-coverage-roadmap, issue 2515).
@@ -77,13 +77,13 @@ def anomalies_of(cluster: str) -> dict[str, Any]:
 
 
 def subscribers(environment: Environment) -> tuple[str, ...]:
-    """Who is written to: as asked, else the owner, where that is an address."""
+    """Return the email subscribers: as configured, else the owner if it is an email address."""
     own = environment.budget.subscribers
     return own or ((environment.owner,) if is_email(environment.owner) else ())
 
 
 def has_budgets(environment: Environment) -> bool:
-    """Whether AWS Budgets is in the region's partition; a region that is not in the catalogue is taken for a public one."""
+    """True if the region's partition has AWS Budgets; an unknown region counts as one of the public partition."""
     region = regions().get(environment.region)
     return region is None or region.partition in guardrails().budgets.partitions
 
@@ -128,7 +128,9 @@ def _budget(environment: Environment) -> BudgetPlan | None:
 
 
 def _wants_reaper(environment: Environment) -> bool:
-    """Where AWS is emulated nothing is paid for, and an emulated function does not run by itself."""
+    """True if the reaper is configured, or by default with pools in real AWS: an emulated function does not run by
+    itself.
+    """
     asked = environment.aws.guardrails.reaper
     return environment.aws.endpoints.operator is None and bool(environment.aws.pools) if asked is None else asked
 
@@ -155,47 +157,51 @@ def _reaper(environment: Environment) -> ReaperPlan:
 
 
 def _amount(usd: float) -> str:
-    """As Budgets writes amounts: decimal, without an exponent."""
+    """Format an amount for AWS Budgets: decimal, without an exponent."""
     return f"{usd:.2f}".rstrip("0").rstrip(".")
 
 
 def reaper_trust() -> str:
-    """Only Lambda may take the role, and gives it to functions whose maker may pass it."""
+    """Return the trust policy: only Lambda may assume the role."""
     return document([service_trust("lambda.amazonaws.com")])
 
 
 def reaper_policy(place: ArnContext, log_group_arn: str) -> str:
-    """Find instances, end nodes of this cluster (what has a pool), and write its log."""
+    """Return the reaper's policy: describe instances, terminate this cluster's nodes (tagged with a pool), write its
+    log.
+    """
     nodes = {**place.owned, "Null": {"aws:ResourceTag/landbridge:pool": "false"}}
     return document(
         [
-            allow("Find", ["ec2:DescribeInstances"], "*"),
-            allow("End", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), nodes),
-            allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{log_group_arn}:*"),
+            allow("DescribeInstances", ["ec2:DescribeInstances"], "*"),
+            allow("TerminateInstances", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), nodes),
+            allow("WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{log_group_arn}:*"),
         ]
     )
 
 
 def budget_trust(account: str) -> str:
-    """Only AWS Budgets, acting for this account."""
+    """Return the trust policy: only AWS Budgets on behalf of this account."""
     return document([service_trust("budgets.amazonaws.com", account)])
 
 
 def budget_policy(launch_role_arn: str, deny_policy_arn: str) -> str:
-    """Put the one policy on the one role, and take it off again."""
+    """Return the policy that attaches the one deny policy to the launch role, and detaches it."""
     actions = ["iam:AttachRolePolicy", "iam:DetachRolePolicy"]
     only = {"ArnEquals": {"iam:PolicyARN": deny_policy_arn}}
-    return document([allow("StopLaunches", actions, launch_role_arn, only)])
+    return document([allow("AttachDenyLaunchPolicy", actions, launch_role_arn, only)])
 
 
 def no_launches() -> str:
-    """What a hard budget puts on the launch role: nothing starts any more, and everything else goes on."""
-    refusal = {"Sid": "BudgetIsSpent", "Effect": "Deny", "Action": list(guardrails().starts), "Resource": "*"}
+    """Return the policy that a hard budget attaches to the launch role: it denies launches only."""
+    refusal = {"Sid": "DenyLaunchesOverBudget", "Effect": "Deny", "Action": list(guardrails().starts), "Resource": "*"}
     return document([refusal])
 
 
 def trail_policy(bucket_arn: str, account: str, trail_arn: str) -> str:
-    """CloudTrail writes this trail's files into this account's folder; nobody comes without TLS."""
+    """Return the bucket policy: CloudTrail writes this trail's files into this account's folder; every request needs
+    TLS.
+    """
     writer: dict[str, Any] = {"Effect": "Allow", "Principal": {"Service": "cloudtrail.amazonaws.com"}}
     ours = {"aws:SourceArn": trail_arn}
     owned = {**ours, "s3:x-amz-acl": "bucket-owner-full-control"}
@@ -203,7 +209,7 @@ def trail_policy(bucket_arn: str, account: str, trail_arn: str) -> str:
     return document(
         [
             {
-                "Sid": "TlsOnly",
+                "Sid": "DenyWithoutTls",
                 "Effect": "Deny",
                 "Principal": "*",
                 "Action": "s3:*",
@@ -212,14 +218,14 @@ def trail_policy(bucket_arn: str, account: str, trail_arn: str) -> str:
             },
             {
                 **writer,
-                "Sid": "Look",
+                "Sid": "AllowCloudTrailGetBucketAcl",
                 "Action": "s3:GetBucketAcl",
                 "Resource": bucket_arn,
                 "Condition": {"StringEquals": ours},
             },
             {
                 **writer,
-                "Sid": "Write",
+                "Sid": "AllowCloudTrailPutObject",
                 "Action": "s3:PutObject",
                 "Resource": files,
                 "Condition": {"StringEquals": owned},

@@ -1,4 +1,4 @@
-"""The documents of Landbridge's roles: who may take one, and what it allows. Each claim about them is a test in tests/unit/iam."""
+"""IAM policies of Landbridge's roles: trust policies and permissions. tests/unit/iam tests each claim about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ READ_WRITE = [
 ]
 LIST = ["s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"]
 USE_KEY = ["kms:Decrypt", "kms:GenerateDataKey"]
-#: What reports and watchers read: states and numbers, never data, user data or secrets.
-SEE_ALL = [
+#: Actions of reports and monitoring: states and metrics, never data, user data or secrets.
+DESCRIBE_ACTIONS = [
     "ec2:DescribeCapacityReservations",
     "ec2:DescribeInstanceStatus",
     "ec2:DescribeInstances",
@@ -30,14 +30,14 @@ SEE_ALL = [
     "fsx:DescribeFileSystems",
     "tag:GetResources",
 ]
-#: What the burst controller changes after the launch, which gives all other tags: until when a node may run.
-LATER_TAGS = ["landbridge:lease-expires"]
+#: The only tag that the burst controller changes after the launch, which sets all others: the node's lease expiry.
+LEASE_TAGS = ["landbridge:lease-expires"]
 _CLASS = "landbridge:data-class"
 
 
 @dataclass(frozen=True, slots=True)
 class ArnContext:
-    """Where the roles are: what ARNs are made of. `others`: more regions that nodes may be in."""
+    """Cluster, partition, region and account of ARNs. `others`: further regions that nodes may be in."""
 
     cluster: str
     partition: str
@@ -46,54 +46,55 @@ class ArnContext:
     others: tuple[str, ...] = ()
 
     def ec2(self, kind: str, account: str | None = None) -> str:
-        """Everything of one kind in EC2."""
+        """Return the ARN pattern of all EC2 resources of one type."""
         return self.in_regions("ec2", f"{kind}/*", account)[0]
 
     def nodes(self, *kinds: str) -> list[str]:
-        """Everything of these kinds in EC2, in every region that nodes may be in."""
+        """Return the ARN patterns of EC2 resource types in every region of nodes."""
         return [arn for kind in kinds for arn in self.in_regions("ec2", f"{kind}/*")]
 
     def in_regions(self, service: str, resource: str, account: str | None = None) -> list[str]:
-        """A resource's ARN in every region that nodes may be in, the environment's own first."""
+        """Return a resource's ARN in every region of nodes, the environment's own region first."""
         own = self.account if account is None else account
         return [f"arn:{self.partition}:{service}:{region}:{own}:{resource}" for region in (self.region, *self.others)]
 
     @property
     def suffix(self) -> str:
-        """What addresses of AWS's services end with."""
+        """DNS suffix of AWS service endpoints."""
         return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
 
     @property
     def owned(self) -> Mapping[str, Any]:
-        """The condition that something carries this cluster's tag."""
+        """Condition: the resource has this cluster's tag."""
         return {"StringEquals": {"aws:ResourceTag/landbridge:cluster": self.cluster}}
 
 
 def allow(
     sid: str, actions: Sequence[str], resource: str | Sequence[str], condition: Mapping[str, Any] | None = None
 ) -> Statement:
-    """One statement that allows."""
+    """Return an Allow statement."""
     found = resource if isinstance(resource, str) else list(resource)
     statement: Statement = {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": found}
     return statement if condition is None else {**statement, "Condition": dict(condition)}
 
 
 def single_or_list(arns: Sequence[str]) -> str | list[str]:
-    """As policies are written: one resource stands without a list."""
+    """Return a single ARN as a string, several as a list, as IAM writes policies."""
     return arns[0] if len(arns) == 1 else list(arns)
 
 
 def service_trust(service: str, account: str | None = None) -> Statement:
-    """Only this service may take the role, and where `account` is given only on behalf of that account."""
+    """Return a trust statement: only this service may assume the role; with `account`, only on behalf of that account."""
     statement: Statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     condition = {"StringEquals": {"aws:SourceAccount": account}}
     return statement if account is None else {**statement, "Condition": condition}
 
 
 def roles_anywhere_trust(account: str, common_names: Sequence[str], anchor: str | None = None) -> Statement:
-    """IAM Roles Anywhere may take the role for certificates of these hosts, through this anchor of this account.
+    """Return a trust statement: IAM Roles Anywhere assumes the role for these hosts' certificates, through this
+    account's trust anchor.
 
-    Without an anchor of Landbridge's own it is any anchor of the account: whoever made it answers for its CA.
+    Without an anchor of Landbridge's own, any anchor of the account is accepted: its owner is responsible for its CA.
     """
     names = {"aws:SourceAccount": account, "aws:PrincipalTag/x509Subject/CN": list(common_names)}
     condition: dict[str, Any] = {"StringEquals": names}
@@ -108,9 +109,9 @@ def roles_anywhere_trust(account: str, common_names: Sequence[str], anchor: str 
 
 
 def deny_restricted_classes(partition: str, classes: Sequence[str], bucket_prefixes: Sequence[str]) -> list[Statement]:
-    """Deny, whatever else allows it, everything of a class that must stay on-prem: by its buckets' names and by its tag.
+    """Return statements that deny every access to data classes that must stay on-prem: by bucket name and by tag.
 
-    Landbridge makes no such bucket; this holds for one that somebody makes, and for rights that the file gives besides.
+    Landbridge creates no such bucket; the statements cover buckets of others, and further statements of the environment file.
     """
     if not classes:
         return []
@@ -118,41 +119,41 @@ def deny_restricted_classes(partition: str, classes: Sequence[str], bucket_prefi
     buckets = [f"arn:{partition}:s3:::{prefix}-{'?' * ACCOUNT_DIGITS}" for prefix in bucket_prefixes]
     named = [arn for bucket in buckets for arn in (bucket, f"{bucket}/*")]
     return [
-        {"Sid": "NeverRestrictedBuckets", "Effect": "Deny", "Action": "s3:*", "Resource": named},
-        _never("NeverRestrictedTag", "*", f"aws:ResourceTag/{_CLASS}", classes),
-        _never("NeverRestrictedObject", "s3:*", f"s3:ExistingObjectTag/{_CLASS}", classes),
-        _never("NeverRestrictedUpload", "s3:*", f"s3:RequestObjectTag/{_CLASS}", classes),
+        {"Sid": "DenyRestrictedBuckets", "Effect": "Deny", "Action": "s3:*", "Resource": named},
+        _deny_tagged("DenyRestrictedResourceTag", "*", f"aws:ResourceTag/{_CLASS}", classes),
+        _deny_tagged("DenyRestrictedObjectTag", "s3:*", f"s3:ExistingObjectTag/{_CLASS}", classes),
+        _deny_tagged("DenyRestrictedUploadTag", "s3:*", f"s3:RequestObjectTag/{_CLASS}", classes),
     ]
 
 
-def _never(sid: str, action: str, key: str, classes: Sequence[str]) -> Statement:
+def _deny_tagged(sid: str, action: str, key: str, classes: Sequence[str]) -> Statement:
     condition = {"StringEquals": {key: list(classes)}}
     return {"Sid": sid, "Effect": "Deny", "Action": action, "Resource": "*", "Condition": condition}
 
 
 def hub(bucket_arns: Sequence[str], key_arns: Sequence[str], objects: Sequence[str] = READ_WRITE) -> list[Statement]:
-    """The hub's objects, and nothing of its settings."""
+    """Return statements for the hub's objects; they allow no bucket settings."""
     if not bucket_arns:
         return []
     return [
-        allow("HubList", LIST, bucket_arns),
-        allow("HubObjects", objects, [f"{arn}/*" for arn in bucket_arns]),
-        allow("HubKeys", USE_KEY, key_arns),
+        allow("ListHubBuckets", LIST, bucket_arns),
+        allow("ReadWriteHubObjects", objects, [f"{arn}/*" for arn in bucket_arns]),
+        allow("UseHubKeys", USE_KEY, key_arns),
     ]
 
 
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
-    """Copy between on-prem storage and the hub: it reads and writes, and can delete nothing."""
+    """Return statements of the data mover between on-prem storage and the hub: read and write, no delete."""
     return hub(bucket_arns, key_arns, [*READ, *WRITE])
 
 
 def node(bucket_arns: Sequence[str], key_arns: Sequence[str], secret_arn: str) -> list[Statement]:
-    """What a node needs: the hub's objects, and Slurm's key once at boot."""
+    """Return a node's statements: the hub's objects, and Slurm's key at boot."""
     return [*hub(bucket_arns, key_arns), allow("ReadSlurmKey", ["secretsmanager:GetSecretValue"], secret_arn)]
 
 
 def launch(place: ArnContext, node_role_arn: str, secret_arn: str) -> list[Statement]:
-    """What the burst controller starts nodes with: launch and tag instances of its own cluster, and publish Slurm's key.
+    """Return the burst controller's statements: launch and tag instances of its own cluster, and publish Slurm's key.
 
     Source: Service Authorization Reference, "Actions defined by Amazon EC2", RunInstances; EC2 User Guide, "Use a Systems Manager
     parameter instead of an AMI ID in launch templates", for the parameters.
@@ -173,24 +174,29 @@ def launch(place: ArnContext, node_role_arn: str, secret_arn: str) -> list[State
         *place.in_regions("ssm", "parameter/aws/service/*", ""),
     ]
     return [
-        allow("See", ["ec2:DescribeInstances"], "*"),
-        allow("LaunchTagged", start, new_parts, requested),
-        allow("LaunchInto", start, owned_parts, place.owned),
-        allow("LaunchWith", start, used_parts),
-        allow("FindImage", ["ssm:GetParameters"], images),
-        allow("TagAtLaunch", ["ec2:CreateTags"], new_parts, {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}}),
+        allow("DescribeInstances", ["ec2:DescribeInstances"], "*"),
+        allow("RunTaggedInstances", start, new_parts, requested),
+        allow("RunInstancesInClusterResources", start, owned_parts, place.owned),
+        allow("RunInstancesFromImagesAndReservations", start, used_parts),
+        allow("GetImageParameters", ["ssm:GetParameters"], images),
         allow(
-            "TagLater",
+            "CreateTagsAtLaunch",
+            ["ec2:CreateTags"],
+            new_parts,
+            {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}},
+        ),
+        allow(
+            "UpdateLeaseTag",
             ["ec2:CreateTags"],
             single_or_list(place.nodes("instance")),
             {
                 **place.owned,
-                "ForAllValues:StringEquals": {"aws:TagKeys": LATER_TAGS},
+                "ForAllValues:StringEquals": {"aws:TagKeys": LEASE_TAGS},
                 "Null": {"aws:TagKeys": "false"},
             },
         ),
         allow(
-            "GiveNodesTheirRole",
+            "PassNodeRole",
             ["iam:PassRole"],
             node_role_arn,
             {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
@@ -204,14 +210,20 @@ def launch(place: ArnContext, node_role_arn: str, secret_arn: str) -> list[State
 
 
 def terminate(place: ArnContext) -> list[Statement]:
-    """End instances of this cluster, and what a launch made for them and nothing uses any more; and find both."""
+    """Return statements to terminate this cluster's instances, and to delete volumes and interfaces that a launch left
+    unattached.
+    """
     of_a_launch = {**place.owned, "StringLike": {"aws:ResourceTag/landbridge:launch": "lb-*"}}
     return [
-        allow("See", ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"], "*"),
-        allow("End", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), place.owned),
-        allow("EndVolumes", ["ec2:DeleteVolume"], single_or_list(place.nodes("volume")), of_a_launch),
         allow(
-            "EndInterfaces",
+            "DescribeInstancesAndDevices",
+            ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"],
+            "*",
+        ),
+        allow("TerminateInstances", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), place.owned),
+        allow("DeleteVolumes", ["ec2:DeleteVolume"], single_or_list(place.nodes("volume")), of_a_launch),
+        allow(
+            "DeleteNetworkInterfaces",
             ["ec2:DeleteNetworkInterface"],
             single_or_list(place.nodes("network-interface")),
             of_a_launch,
@@ -220,35 +232,35 @@ def terminate(place: ArnContext) -> list[Statement]:
 
 
 def read(place: ArnContext) -> list[Statement]:
-    """See what there is and what it costs."""
+    """Return statements to describe resources and read metrics and budgets."""
     budgets = f"arn:{place.partition}:budgets::{place.account}:budget/{place.cluster}*"
     shares = f"arn:{place.partition}:elasticfilesystem:{place.region}:{place.account}:file-system/*"
     return [
-        allow("See", SEE_ALL, "*"),
-        allow("SeeNumbers", ["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"], "*"),
-        allow("SeeShares", ["elasticfilesystem:DescribeFileSystems"], shares),
-        allow("SeeBudgets", ["budgets:ViewBudget"], budgets),
+        allow("DescribeResources", DESCRIBE_ACTIONS, "*"),
+        allow("GetMetricData", ["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"], "*"),
+        allow("DescribeFileSystems", ["elasticfilesystem:DescribeFileSystems"], shares),
+        allow("ViewBudgets", ["budgets:ViewBudget"], budgets),
     ]
 
 
 def secret(place: ArnContext, secret_arn: str, key_arn: str) -> list[Statement]:
-    """Read one secret, and use its key for nothing but secrets."""
+    """Return statements to read one secret, and to use its KMS key through Secrets Manager only."""
     via = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}
     return [
         allow("ReadSecret", ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"], secret_arn),
-        allow("OpenSecret", ["kms:Decrypt"], key_arn, via),
+        allow("DecryptSecret", ["kms:Decrypt"], key_arn, via),
     ]
 
 
 def session(place: ArnContext) -> list[Statement]:
-    """What Systems Manager's agent needs for sessions and for ssh through them; it runs no commands and reads no parameters.
+    """Return the SSM Agent's statements for Session Manager and ssh through it; no Run Command, no parameters.
 
     Source: Systems Manager User Guide, "Create a custom IAM role for Session Manager".
     """
     here = {"StringEquals": {"aws:RequestedRegion": place.region}}
     channels = ("CreateControlChannel", "CreateDataChannel", "OpenControlChannel", "OpenDataChannel")
     return [
-        allow("KnowTheHost", ["ssm:UpdateInstanceInformation"], place.ec2("instance")),
-        # Channels have no ARN that could be named.
-        allow("HoldSessions", [f"ssmmessages:{name}" for name in channels], "*", here),
+        allow("UpdateInstanceInformation", ["ssm:UpdateInstanceInformation"], place.ec2("instance")),
+        # Channels have no ARN.
+        allow("OpenSessionChannels", [f"ssmmessages:{name}" for name in channels], "*", here),
     ]

@@ -1,4 +1,4 @@
-"""Who may do what in AWS: the nodes, and the on-prem services that launch, end, watch, move data and write to the hub."""
+"""IAM roles of nodes and of the on-prem services that launch, terminate, monitor, move data and write to the hub."""
 
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -17,21 +17,21 @@ ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "m
 
 
 class AnchorPlan(Args):
-    """The CA whose certificates IAM Roles Anywhere takes, and for how long its credentials hold."""
+    """Trust anchor of IAM Roles Anywhere: its CA, and the duration of its credentials."""
 
     certificate: str
     seconds: int
 
 
 class ActivationPlan(Args):
-    """How many on-prem machines may register with Systems Manager, and until when."""
+    """Systems Manager hybrid activation: registration limit and expiry date."""
 
     registrations: int
     expires: str
 
 
 class IdentityArgs(Args):
-    """Roles, and the secret that carries Slurm's key to the nodes (its value never passes through Pulumi).
+    """Plan of the IAM roles, and the secret that holds Slurm's key for nodes (its value never passes through Pulumi).
 
     `hosts` are the names in the certificates that may take each role; without any there are no such roles.
     `restricted` are the classes no role may touch.
@@ -55,7 +55,7 @@ class IdentityArgs(Args):
 
 
 class Documents(Args):
-    """What the roles allow, by role, once AWS has said what its ARNs are."""
+    """Permissions policies by role, rendered once AWS has returned the ARNs."""
 
     node: str
     launch: str
@@ -105,7 +105,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
 def documents(
     args: IdentityArgs, place: ArnContext, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
 ) -> Documents:
-    """Every role's policy; the refusals come last in each, and win wherever they stand."""
+    """Return every role's permissions policy. Deny statements come last."""
     never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
     return Documents(
         node=document([*iam_policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
@@ -118,28 +118,28 @@ def documents(
 
 
 def instance_trust() -> str:
-    """Only EC2 may hand a node its role."""
+    """Return the trust policy of nodes: only EC2 may assume the role."""
     return document([iam_policies.service_trust("ec2.amazonaws.com")])
 
 
 def managed_trust(account: str) -> str:
-    """Only Systems Manager may hand a registered machine its role, and only this account's."""
+    """Return the trust policy of managed nodes: only Systems Manager on behalf of this account."""
     return document([iam_policies.service_trust("ssm.amazonaws.com", account)])
 
 
 def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
-    """The trust of a role that on-prem hosts take."""
+    """Return the trust policy of a role for on-prem hosts."""
     return document([iam_policies.roles_anywhere_trust(account, args.hosts[role], anchor)])
 
 
 def _utc(moment: datetime) -> str:
-    """A moment as AWS writes it; one without an offset is taken for UTC, which check refuses."""
+    """Format a time for AWS; a time without an offset counts as UTC, which check rejects."""
     aware = moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _written(sid: str, own: Statement) -> dict[str, Any]:
-    """A statement of the file as IAM writes it."""
+    """Return a statement of the environment file in IAM's form."""
     found: dict[str, Any] = {"Sid": sid, "Effect": own.effect}
     found |= {"Action": list(own.actions), "Resource": list(own.resources)}
     return (

@@ -1,4 +1,4 @@
-"""Which image a pool boots: one of your own, one of AWS's by name as the lock has it, or what node_image.yml built."""
+"""AMI of a pool: an id, a named image resolved by the lock, or the newest image of node_image.yml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ CLUSTER, IMAGE, SOURCE = "landbridge:cluster", "landbridge:image", "landbridge:s
 
 @dataclass(frozen=True, slots=True)
 class ImageChoice:
-    """A pool's image. `ami` is None for a name whose id the lock does not have; `reference` is what EC2 is told.
+    """AMI of a pool. `ami` is None for a name without an id in the lock; `reference` is the launch template's ImageId.
 
     kind: `id` as written, `named` out of aws.images, `built` by this cluster's own playbook.
     """
@@ -38,19 +38,19 @@ def pool_image(environment: Environment, pool: Pool, locked: Mapping[str, str] |
 
 
 def services_image(environment: Environment, locked: Mapping[str, str] | None = None) -> ImageChoice | None:
-    """The image of the services' hosts in AWS; None where a site serves."""
+    """Return the AMI of service hosts in AWS; None where on-prem hosts run the services."""
     services = environment.aws.services
     return _chosen(environment, services_image_name(services), locked) if services is not None else None
 
 
 def services_image_name(services: CloudServices) -> str:
-    """As the file has it, else the catalogue's Debian for the controller's kind of processor."""
+    """Return the configured image name, else the catalogue's Debian for the controller's architecture."""
     kind = instances().get(services.controller.instance)
     return services.image or f"debian-13-{kind.cpus.architecture if kind is not None else 'x86_64'}"
 
 
 def image_sources(environment: Environment) -> dict[str, str]:
-    """Every image that a parameter names and the lock is to have, by its name."""
+    """Return the SSM parameters of the images that the lock resolves, by image name."""
     aws = environment.aws
     found = {name: source.parameter for name, source in aws.images.items() if source.parameter is not None}
     for parent in (build_parent(source.build) for source in aws.images.values() if source.build is not None):
@@ -64,7 +64,7 @@ def image_sources(environment: Environment) -> dict[str, str]:
 
 
 def build_parent(build: ImageBuild) -> str:
-    """The name of the image that a build starts from: as the file has it, else the catalogue's Debian for its instance."""
+    """Return the name of a build's parent image: as configured, else the catalogue's Debian for its instance type."""
     kind = instances().get(build.instance or "")
     return build.parent or f"debian-13-{kind.cpus.architecture if kind is not None else 'x86_64'}"
 
@@ -81,11 +81,11 @@ def _chosen(environment: Environment, image: str, locked: Mapping[str, str] | No
 
 
 def _public(name: str) -> str | None:
-    """The parameter of a catalogue's image that is for one kind of processor."""
+    """Return the SSM parameter of a catalogue image for one architecture."""
     found = images()[name]
     return found.parameter_for(found.architectures[0])
 
 
 def built_parameter(environment: Environment) -> str:
-    """The parameter in which node_image.yml leaves the id of the newest image it has built for this cluster."""
+    """Return the SSM parameter with the id of the newest image that node_image.yml built for this cluster."""
     return f"/landbridge/{environment.name}/node-image"

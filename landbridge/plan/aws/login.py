@@ -1,4 +1,4 @@
-"""Hosts in AWS where people log in and submit."""
+"""Login hosts in AWS: EC2 instances where users log in and submit jobs."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,7 +20,7 @@ from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PO
 
 
 class LoginArgs(Args):
-    """Equal hosts, each under its own name: one more or fewer changes none of the others."""
+    """Identical login hosts, each with its own name: adding or removing one changes no other."""
 
     cluster: str
     region: str
@@ -32,12 +32,14 @@ class LoginArgs(Args):
 
     @property
     def name(self) -> str:
-        """The name of everything in AWS that they share."""
+        """Name of the login hosts' shared AWS resources."""
         return f"{self.cluster}-login"
 
 
 def login_args(environment: Environment, locked: Mapping[str, str] | None = None) -> LoginArgs | None:
-    """Plan the login hosts; None where a site has them, or nobody wants any. Raises FindingsError as slurm_controller_args does."""
+    """Plan the login hosts; None where they are on-prem or their count is 0. Raises FindingsError as slurm_controller_args
+    does.
+    """
     services = environment.aws.services
     if services is None or services.login.count == 0:
         return None
@@ -57,7 +59,9 @@ def login_args(environment: Environment, locked: Mapping[str, str] | None = None
 
 
 def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
-    """What it takes to submit, and to be told of a new configuration. People come in through sessions, not through a port."""
+    """Yield the rules for job submission and configuration updates. Users connect through Session Manager, not through
+    a port.
+    """
     served = service_hosts(environment)
     controller = f"{served.addresses[served.controllers[0]]}/32"
     yield security_group_rule(
@@ -78,5 +82,7 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
 
 
 def login_documents(place: ArnContext) -> dict[str, str]:
-    """The policies of a login host's role, by name: sessions, and nothing else. Whoever logs in can have what it has."""
+    """Return the policies of a login host's role, by name: Session Manager only, because every user of the host can use
+    the role.
+    """
     return {"session": document(iam_policies.session(place))}

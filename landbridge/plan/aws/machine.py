@@ -1,4 +1,4 @@
-"""A host of the services in AWS: one instance that stays, at an address that is known before it is there."""
+"""EC2 instance of a service host in AWS, with a planned private address."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class MachinePlan(Args):
-    """An instance. `host` is its name in the cluster, `name` in AWS; `image` is an id, or the parameter that has one.
+    """EC2 instance. `host` is its name in the cluster, `name` in AWS; `image` is an AMI id or the SSM parameter of one.
 
     Its image and its user data are those of the day it is made: roles keep it up to date from then on.
     """
@@ -49,7 +49,7 @@ def machine_plan(
     root_gib: int,
     locked: Mapping[str, str] | None,
 ) -> MachinePlan:
-    """Plan one host. Raises FindingsError for one without an address."""
+    """Plan one service host. Raises FindingsError for a host without an address."""
     address = service_hosts(environment).addresses.get(host)
     if address is None:
         message = f"{host} has no address: the subnet of {services.zone} has no room for a reserved range"
@@ -70,7 +70,7 @@ def machine_plan(
 
 
 def _user_data(environment: Environment, services: CloudServices, host: str, instance_type: str) -> str:
-    """What the host does when it first boots: its name, who may log in, and Systems Manager's agent. Nothing secret.
+    """Return the cloud-init user data: host name, ssh keys, and the SSM Agent. No secrets.
 
     Debian's images come without the agent; the bucket that has it is its region's own, so that S3's endpoint suffices.
     Source: Systems Manager User Guide, "Manually installing SSM Agent on Debian Server instances".
@@ -106,20 +106,22 @@ dpkg --install /run/agent.deb && systemctl enable --now amazon-ssm-agent
 def security_group_rule(
     key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | int | None, why: str
 ) -> SecurityGroupRule:
-    """A rule of a host's security group; `ports` may be a single one."""
+    """Return a rule of a host's security group; `ports` may be a single port."""
     span = (ports, ports) if isinstance(ports, int) else ports
     described = rule_description(why)
     return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
 
 
 def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Where nodes may be, as (what to call it in a rule's key, range). A range's name is itself: another changes none."""
+    """Return the CIDR ranges of nodes with their rule keys. A key is the range itself, so that a new range changes no
+    other rule.
+    """
     own = environment.aws
     return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (own.cidr, *own.secondary_cidrs))
 
 
 def internet_egress_rules(services: CloudServices) -> Iterator[SecurityGroupRule]:
-    """What a host may reach besides the cluster: services of AWS, and where its packages come from."""
+    """Yield a host's egress rules to AWS services and package sources."""
     yield security_group_rule("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
     named = (services.packages.apt_proxy, services.packages.python_find_links)
     ports = {_port(url) for url in named if url is not None}

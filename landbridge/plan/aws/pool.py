@@ -1,4 +1,4 @@
-"""A pool of GPU instances: everything that its launch template, placement group and security group say."""
+"""Pool of GPU instances: launch template, placement groups and security group."""
 
 import json
 import re
@@ -36,7 +36,7 @@ _FORWARDED = "slurmd passes messages on to other nodes in AWS"
 
 
 class LaunchTemplateInterface(Args):
-    """One network interface of the launch template."""
+    """Network interface of the launch template."""
 
     card: int
     device: int
@@ -44,7 +44,7 @@ class LaunchTemplateInterface(Args):
 
 
 class Fallback(Args):
-    """A further capacity of the pool, tried when those before it have no room."""
+    """Further capacity of the pool, tried after insufficient capacity of those before it."""
 
     kind: str
     instance_type: str
@@ -54,7 +54,7 @@ class Fallback(Args):
 
 
 class SecurityGroupRule(Args):
-    """A rule of the security group: who may reach whom, at which ports; `self` is the pool's own group."""
+    """Security group rule: direction, peer, protocol and ports; peer `self` is the pool's own group."""
 
     key: str
     direction: Literal["in", "out"]
@@ -65,7 +65,7 @@ class SecurityGroupRule(Args):
 
 
 class PoolArgs(Args):
-    """A launch template and what it refers to."""
+    """Launch template of a pool, and the resources that it refers to."""
 
     cluster: str
     pool: str
@@ -99,12 +99,12 @@ class PoolArgs(Args):
 
     @property
     def name(self) -> str:
-        """The name of everything of this pool in AWS."""
+        """Name of the pool's AWS resources."""
         return f"{self.cluster}-{self.pool}"
 
     @property
     def one_way(self) -> bool:
-        """Whether there is one capacity alone: then the template says how it is bought, else each launch does.
+        """True if the pool has one capacity: then the template names the market, else each launch does.
 
         A launch overwrites what a template says and cannot unsay it: an on-demand launch from a spot template is spot.
         """
@@ -112,16 +112,16 @@ class PoolArgs(Args):
 
     @property
     def template_interfaces(self) -> tuple[LaunchTemplateInterface, ...]:
-        """The template's interfaces; none where its types want different ones, which each launch then names."""
+        """Interfaces of the template; empty if the capacities need different ones, which each launch then names."""
         alike = all(other.interfaces == self.interfaces for other in self.fallbacks)
         return self.interfaces if alike else ()
 
     def placement_group(self, zone: str) -> str:
-        """A cluster placement group lives in one zone, so each zone has its own."""
+        """Return the name of a zone's placement group; a cluster placement group is in one zone."""
         return self.name if len(self.zones) == 1 else f"{self.name}-{zone}"
 
     def user_data(self, mounts: Sequence[Mapping[str, str]] = ()) -> str:
-        """What a node reads at boot (cloud-init's format, in JSON, which is YAML): where its cluster is, its disks and mounts.
+        """Return the cloud-init user data of a node, in JSON (valid YAML): its cluster, disks and mounts.
 
         Nothing secret. `mounts` have source, type, options and mount each; the role cloud_storage reads the file.
         """
@@ -182,7 +182,7 @@ def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | 
 
 
 def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, ...]:
-    """Plan the pools that may start nodes in one of the other regions, as they are there.
+    """Plan the pools that may start nodes in another region, with that region's settings.
 
     Whom they speak to, and where Slurm's key is, is the same as at home.
     """
@@ -206,7 +206,7 @@ def _interfaces(pool: Pool, instance: str) -> tuple[LaunchTemplateInterface, ...
 
 
 def rule_description(text: str) -> str:
-    """`text` as EC2 takes it for a security group or one of its rules, without what it refuses: quotes, for one.
+    """Remove characters that EC2 rejects in a description of a security group or a rule, such as quotes.
 
     Source: EC2 API Reference, IpRange (Description) and CreateSecurityGroup (GroupDescription).
     """
@@ -214,7 +214,7 @@ def rule_description(text: str) -> str:
 
 
 def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRule, ...]:
-    """Return what the pool's security group lets through; everything else is refused, both ways."""
+    """Return the rules of the pool's security group; all other traffic is denied in both directions."""
     served = service_hosts(environment)
     theirs, on_site = str(served.cidr), served.site == "onprem"
 
@@ -259,7 +259,9 @@ def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRu
 
 
 def _ingress(one: Ingress) -> SecurityGroupRule:
-    """Somebody else's way in. Its key follows from what it opens, so that others may come and go before it."""
+    """Return the rule of an ingress entry of the file. Its key depends on its content only, so that other entries may
+    be added before it.
+    """
     first, _, last = (one.ports or "").partition("-")
     ports = (int(first), int(last or first)) if one.protocol in ("tcp", "udp") and first else None
     if one.protocol == "icmp":

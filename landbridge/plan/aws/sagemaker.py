@@ -18,14 +18,14 @@ SERVICE = "sagemaker.amazonaws.com"
 PREFIX = "sagemaker"
 _PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 _LOG = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
-_SEE_NETWORK = [
+_DESCRIBE_NETWORK = [
     "ec2:DescribeDhcpOptions",
     "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcs",
 ]
-_GIVE_BACK = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
+_DELETE_INTERFACES = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission"]
 
 
 class ModelGroup(Args):
@@ -124,10 +124,10 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
     tagging = {"StringEquals": {"sagemaker:TaggingAction": ["CreateTrainingJob", "CreateModelPackage"]}}
     return document(
         [
-            allow("Train", ["sagemaker:CreateTrainingJob"], jobs, start),
-            allow("Watch", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
-            allow("TagAtStart", ["sagemaker:AddTags"], [jobs, *versions], tagging),
-            allow("GiveJobsTheirRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
+            allow("CreateTrainingJobs", ["sagemaker:CreateTrainingJob"], jobs, start),
+            allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
+            allow("AddTagsAtCreation", ["sagemaker:AddTags"], [jobs, *versions], tagging),
+            allow("PassTrainingRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
             *_registry(groups, versions),
             *_never(args, place),
         ]
@@ -135,13 +135,13 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
 
 
 def _registry(groups: Sequence[str], versions: Sequence[str]) -> list[Statement]:
-    """Put versions in and look at them. Approving one (UpdateModelPackage) is somebody else's."""
+    """Return statements to register and describe model package versions. Approving one (UpdateModelPackage) is not allowed."""
     if not groups:
         return []
     look = ["sagemaker:DescribeModelPackageGroup", "sagemaker:ListModelPackages"]
     return [
-        allow("Register", ["sagemaker:CreateModelPackage"], [*groups, *versions]),
-        allow("LookUp", [*look, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
+        allow("RegisterModelPackages", ["sagemaker:CreateModelPackage"], [*groups, *versions]),
+        allow("DescribeModelPackages", [*look, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
     ]
 
 
@@ -149,27 +149,27 @@ def _objects(inside: Inside) -> list[Statement]:
     if not inside.buckets:
         return []
     return [
-        allow("HubList", iam_policies.LIST, inside.buckets),
-        allow("HubRead", READ, [f"{arn}/*" for arn in inside.buckets]),
-        allow("HubWrite", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
+        allow("ListHubBuckets", iam_policies.LIST, inside.buckets),
+        allow("ReadHubObjects", READ, [f"{arn}/*" for arn in inside.buckets]),
+        allow("WriteHubObjects", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
         # Source: SageMaker API Reference, OutputDataConfig: the role encrypts under the key that it is given.
-        allow("HubKeys", [*USE_KEY, "kms:Encrypt"], inside.keys),
+        allow("UseHubKeys", [*USE_KEY, "kms:Encrypt"], inside.keys),
     ]
 
 
 def _network(place: ArnContext, inside: Inside) -> list[Statement]:
-    """An interface in these subnets and this group: made, lent to SageMaker, and given back."""
+    """Return statements for network interfaces in these subnets and this group: create, grant to SageMaker, delete."""
     start = place.ec2("subnet").removesuffix("/*").removesuffix("subnet")
     interfaces, vpc = place.ec2("network-interface"), f"{start}vpc/{inside.vpc}"
     where = [f"{start}subnet/{subnet}" for subnet in inside.subnets]
     here = {"ArnEquals": {"ec2:Vpc": vpc}}
-    lend = {**here, "StringEquals": {"ec2:AuthorizedService": SERVICE}}
+    granted = {**here, "StringEquals": {"ec2:AuthorizedService": SERVICE}}
     group = f"{start}security-group/{inside.security_group}"
     return [
-        allow("SeeNetwork", _SEE_NETWORK, "*"),
-        allow("Join", ["ec2:CreateNetworkInterface"], [interfaces, *where, group]),
-        allow("Lend", ["ec2:CreateNetworkInterfacePermission"], interfaces, lend),
-        allow("Leave", _GIVE_BACK, interfaces, here),
+        allow("DescribeNetwork", _DESCRIBE_NETWORK, "*"),
+        allow("CreateNetworkInterfaces", ["ec2:CreateNetworkInterface"], [interfaces, *where, group]),
+        allow("GrantNetworkInterfaces", ["ec2:CreateNetworkInterfacePermission"], interfaces, granted),
+        allow("DeleteNetworkInterfaces", _DELETE_INTERFACES, interfaces, here),
     ]
 
 
@@ -178,10 +178,10 @@ def _service(place: ArnContext) -> list[Statement]:
     logs = f"{start % 'logs'}:log-group:/aws/sagemaker/TrainingJobs"
     space = {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}}
     return [
-        allow("Log", _LOG, [logs, f"{logs}:*"]),
-        allow("Measure", ["cloudwatch:PutMetricData"], "*", space),
-        allow("SignIn", ["ecr:GetAuthorizationToken"], "*"),
-        allow("Pull", _PULL, f"{start % 'ecr'}:repository/*"),
+        allow("WriteLogs", _LOG, [logs, f"{logs}:*"]),
+        allow("PutMetricData", ["cloudwatch:PutMetricData"], "*", space),
+        allow("GetEcrToken", ["ecr:GetAuthorizationToken"], "*"),
+        allow("PullEcrImages", _PULL, f"{start % 'ecr'}:repository/*"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Slurm's controller in AWS: its host, the volume that its state is on, its database, and what it may do."""
+"""Slurm controller in AWS: its EC2 instance, state volume, database and IAM policies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,7 +28,7 @@ _RIGHTS = ("launch", "terminate", "read", "database", "session")
 
 
 class StatePlan(Args):
-    """The volume that outlives the host: Slurm's state, the journal of the burst controller, MLflow's database."""
+    """EBS volume that outlives the instance: Slurm's state, the burst controller's journal, MLflow's database."""
 
     name: str
     gib: int
@@ -36,7 +36,9 @@ class StatePlan(Args):
 
 
 class SlurmControllerArgs(Args):
-    """Everything of the controller. `restricted` are the data classes that no role may touch, with their buckets' prefixes."""
+    """Plan of the Slurm controller. `restricted` are the data classes that no role may touch, with their bucket
+    prefixes.
+    """
 
     cluster: str
     region: str
@@ -53,16 +55,16 @@ class SlurmControllerArgs(Args):
 
     @property
     def name(self) -> str:
-        """The name of everything in AWS that is the controller's."""
+        """Name of the controller's AWS resources."""
         return f"{self.cluster}-controller"
 
     def rights(self, *, hub: bool) -> tuple[str, ...]:
-        """The names of its role's policies: how many there are does not wait for what AWS says."""
+        """Return the names of the role's policies; their number is known before AWS returns any ARN."""
         return (*_RIGHTS, *(("hub",) if hub else ()), *(("never",) if self.restricted else ()))
 
 
 class ControllerResources(Args):
-    """What the controller's rights are about, once AWS has said what its ARNs are."""
+    """ARNs of the resources that the controller's IAM policies name, known once AWS has created them."""
 
     buckets: tuple[str, ...]
     bucket_keys: tuple[str, ...]
@@ -99,7 +101,9 @@ def slurm_controller_args(
 
 
 def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
-    """What nodes and login hosts say to it, and it to them. There is no ssh: sessions come through the agent, from inside."""
+    """Yield the rules between the controller, nodes and login hosts. No ssh port: Session Manager opens sessions from
+    inside.
+    """
     mlflow, beside = environment.mlops.mlflow.port, str(service_hosts(environment).cidr)
     for key, cidr in node_cidrs(environment):
         yield security_group_rule(
@@ -119,7 +123,8 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
 
 
 def controller_documents(args: SlurmControllerArgs, place: ArnContext, reach: ControllerResources) -> dict[str, str]:
-    """The policies of the controller's role, by name: what a site's hosts take roles for, one by one, it has by being it.
+    """Return the policies of the controller's role, by name. An on-prem host takes one role for each; this instance has
+    them all.
 
     Launching and ending stay bound to this cluster's tag; of secrets it reads the database's and keeps Slurm's key.
     """

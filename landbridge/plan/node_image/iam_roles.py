@@ -1,12 +1,12 @@
-"""What the instance that builds an image may do, and what Image Builder may remove: each for one image alone."""
+"""IAM policies of an image build: the build instance, and Image Builder's lifecycle of old images, each for one image."""
 
 from dataclasses import dataclass
 
 from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, session
 from landbridge.plan.policy_document import document
 
-#: By which Systems Manager's agent gets its orders; they know no resources.
-_ORDERS = [
+#: Actions by which the SSM Agent receives commands; IAM has no resource level for them.
+_SSM_MESSAGES = [
     "ec2messages:AcknowledgeMessage",
     "ec2messages:DeleteMessage",
     "ec2messages:FailMessage",
@@ -16,13 +16,13 @@ _ORDERS = [
     "ssm:ListAssociations",
     "ssm:PutInventory",
 ]
-#: Image Builder's own tag on everything that comes out of it.
-_MADE = {"StringEquals": {"aws:ResourceTag/CreatedBy": "EC2 Image Builder"}}
+#: Image Builder's own tag on its output images and snapshots.
+_CREATED_BY_IMAGE_BUILDER = {"StringEquals": {"aws:ResourceTag/CreatedBy": "EC2 Image Builder"}}
 
 
 @dataclass(frozen=True, slots=True)
 class ImageBuildResources:
-    """What a build uses, by ARN: the archive with the roles, the log group, and the component that says what to do."""
+    """ARNs that a build uses: the archive of Ansible roles, the log group, and the Image Builder component."""
 
     archive: str
     log_group: str
@@ -30,12 +30,12 @@ class ImageBuildResources:
 
 
 def builder_trust() -> str:
-    """Only EC2 may hand a builder its role."""
+    """Return the trust policy of the build instance: only EC2 may assume the role."""
     return document([service_trust("ec2.amazonaws.com")])
 
 
 def builder_policy(place: ArnContext, parts: ImageBuildResources) -> str:
-    """Fetch the roles, say what is being done, and answer Image Builder. No secret, no parameter, no bucket of data.
+    """Return the build instance's policy: fetch the roles, write logs, and run Image Builder's SSM commands. No secrets, no data.
 
     Source: AWS Managed Policy Reference, AmazonSSMManagedInstanceCore and EC2InstanceProfileForImageBuilder, less what a build does not use.
     """
@@ -45,28 +45,30 @@ def builder_policy(place: ArnContext, parts: ImageBuildResources) -> str:
     return document(
         [
             *session(place),
-            allow("TakeOrders", _ORDERS, "*", here),
-            allow("ReadOrders", ["ssm:DescribeDocument", "ssm:GetDocument"], theirs),
-            allow("Report", reports, place.ec2("instance")),
-            allow("FetchRoles", ["s3:GetObject"], parts.archive),
-            allow("ReadSteps", ["imagebuilder:GetComponent"], parts.component),
-            allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{parts.log_group.removesuffix(':*')}:*"),
+            allow("ReceiveSsmMessages", _SSM_MESSAGES, "*", here),
+            allow("GetSsmDocuments", ["ssm:DescribeDocument", "ssm:GetDocument"], theirs),
+            allow("UpdateAssociationStatus", reports, place.ec2("instance")),
+            allow("GetRolesArchive", ["s3:GetObject"], parts.archive),
+            allow("GetImageBuilderComponent", ["imagebuilder:GetComponent"], parts.component),
+            allow(
+                "WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{parts.log_group.removesuffix(':*')}:*"
+            ),
         ]
     )
 
 
 def prune_trust(account: str) -> str:
-    """Only Image Builder, for this account."""
+    """Return the trust policy of the lifecycle role: only Image Builder on behalf of this account."""
     return document([service_trust("imagebuilder.amazonaws.com", account)])
 
 
 def prune_policy(place: ArnContext, name: str) -> str:
-    """Remove old images of one name, and their snapshots.
+    """Return the lifecycle policy: deregister old images of one name, and delete their snapshots.
 
     Source: AWS Managed Policy Reference, EC2ImageBuilderLifecycleExecutionPolicy, without containers and other images.
     """
     images, snapshots = place.ec2("image", ""), place.ec2("snapshot", "")
-    ours = {"StringEquals": {**_MADE["StringEquals"], **place.owned["StringEquals"]}}
+    ours = {"StringEquals": {**_CREATED_BY_IMAGE_BUILDER["StringEquals"], **place.owned["StringEquals"]}}
     image = f"arn:{place.partition}:imagebuilder:{place.region}:{place.account}:image/{name}/*"
     marked = {
         "ForAllValues:StringEquals": {"aws:TagKeys": ["DeprecatedBy"]},
@@ -75,10 +77,10 @@ def prune_policy(place: ArnContext, name: str) -> str:
     }
     return document(
         [
-            allow("Find", ["ec2:DescribeImages", "tag:GetResources"], "*"),
-            allow("Retire", ["ec2:DeregisterImage", "ec2:DescribeImageAttribute"], images, ours),
-            allow("RemoveDisks", ["ec2:DeleteSnapshot"], snapshots, _MADE),
-            allow("Mark", ["ec2:CreateTags"], [images, snapshots], marked),
-            allow("Forget", ["imagebuilder:DeleteImage"], image),
+            allow("DescribeImages", ["ec2:DescribeImages", "tag:GetResources"], "*"),
+            allow("DeregisterImages", ["ec2:DeregisterImage", "ec2:DescribeImageAttribute"], images, ours),
+            allow("DeleteSnapshots", ["ec2:DeleteSnapshot"], snapshots, _CREATED_BY_IMAGE_BUILDER),
+            allow("TagDeprecatedImages", ["ec2:CreateTags"], [images, snapshots], marked),
+            allow("DeleteImageBuilderImage", ["imagebuilder:DeleteImage"], image),
         ]
     )

@@ -1,4 +1,4 @@
-"""Containers of jobs: what the roles podman, apptainer and enroot_pyxis are told, and what slurmd loads for them."""
+"""Container runtimes of jobs: variables of the roles podman, apptainer and enroot_pyxis, and slurmd's SPANK plugins."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ _FIRST, _USERS = 2**19, 65_000
 
 
 def subid(uid: int) -> int:
-    """The first number of a user's containers: from the uid alone, so that every node and both sites agree.
+    """Return the first subordinate id of a user: derived from the uid, so that every node of both sites has the same.
 
     Two uids that are a multiple of 65,000 apart have the same; a rule says so.
     """
@@ -29,7 +29,7 @@ def subid(uid: int) -> int:
 
 
 def container_variables(environment: Environment) -> dict[str, Any]:
-    """What every node needs to know, those in AWS too."""
+    """Return the variables of every node, in AWS too."""
     wanted = environment.containers
     found: dict[str, Any] = {"landbridge_container_engines": list(wanted.engines)}
     if "podman" in wanted.engines:
@@ -58,7 +58,7 @@ def container_variables(environment: Environment) -> dict[str, Any]:
 
 
 def plugstack(environment: Environment) -> str | None:
-    """plugstack.conf without its header; None where no plugin is asked for. Controllers hand it to every host.
+    """Return plugstack.conf without its header; None without a plugin. Controllers send it to every host.
 
     The plugin is named outright, because a wildcard takes in whatever lies there, and required: without it a job that asks for a
     container would run beside one. Source: spank(8); aws/aws-parallelcluster#6459.
@@ -74,7 +74,7 @@ def _repository(source: PackageSource) -> dict[str, Any]:
 
 
 def container_folder(environment: Environment, host: str) -> dict[str, Any]:
-    """What one node has otherwise: images are on its own disk where it has one for jobs."""
+    """Return the variables that differ on one node: images are on its local scratch disk if it has one."""
     if environment.containers.folder is None:
         for group in environment.node_groups:
             if group.local_scratch and host in hostlist.expand(group.hosts):
@@ -83,7 +83,7 @@ def container_folder(environment: Environment, host: str) -> dict[str, Any]:
 
 
 def _where(environment: Environment, folder: str) -> dict[str, Any]:
-    """Which folders the engines use; a job's prolog makes its user's own in each."""
+    """Return the folders of the runtimes; a job's prolog creates a folder for its user in each."""
     engines, found = environment.containers.engines, dict[str, Any]()
     if not engines:
         return {}

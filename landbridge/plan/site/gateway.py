@@ -1,4 +1,4 @@
-"""What our ends of the tunnels are told: the gateway of our own site, and those of the sites linked beside it."""
+"""Variables of the role site_gateway: our own site's gateway, and those of linked sites."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network
@@ -21,18 +21,18 @@ PREPENDED = 2
 
 
 def keys_file(site: str) -> str:
-    """Where the keys of a site's tunnels are, in the secrets folder; `onprem` is our own."""
+    """Return the file of a site's tunnel pre-shared keys in the secrets folder; `onprem` is our own site."""
     return KEYS if site == OWN else f"{KEYS}-{site}"
 
 
 def linked_gateways(environment: Environment) -> dict[str, tuple[str, LinkedSite]]:
-    """The gateways of the other sites, by host: the site's name, and what the environment says of it."""
+    """Return the gateways of the linked sites by host: the site's name and its settings."""
     sites = environment.link.sites if environment.link is not None else {}
     return {site.gateway: (name, site) for name, site in sites.items()}
 
 
 def gateway_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """Our own gateway's variables for the role; none where no tunnel ends at our site."""
+    """Return the variables of our own gateway; empty if no tunnel ends at our site."""
     link, served = environment.link, service_hosts(environment)
     own = [one for one in connections(environment) if one.key in (LINE, OWN)]
     if link is None or served.gateway is None or not own:
@@ -55,7 +55,7 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None) ->
 
 
 def linked_gateway_variables(environment: Environment, name: str, outputs: StackOutputs | None) -> Variables:
-    """Another site's gateway's variables for the role."""
+    """Return the variables of a linked site's gateway."""
     own = next(one for one in connections(environment) if one.key == name)
     site = own.tunnels
     assert isinstance(site, LinkedSite)
@@ -74,7 +74,7 @@ def linked_gateway_variables(environment: Environment, name: str, outputs: Stack
 
 
 def _others(environment: Environment, name: str) -> list[IPv4Network]:
-    """The ranges of the sites that this one reaches through AWS."""
+    """Return the networks of the sites that this site reaches through AWS."""
     link, onprem = environment.link, environment.onprem
     if link is None or onprem is None or not link.sites_meet:
         return []

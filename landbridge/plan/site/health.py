@@ -1,4 +1,4 @@
-"""What a healthy node of an on-prem group shows, and how often it is asked: plain values for the role node_health."""
+"""Expected values of a healthy on-prem node, and the check interval: plain values for the role node_health."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ TIMEOUT = 30
 
 
 def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
-    """What the checks compare with. A key that is absent is not checked: the catalogue does not know it, or it is not there.
+    """Return the expected values. An absent key is not checked: unknown to the catalogue, or not installed.
 
     `gpus.links` are NVLinks of one GPU, `gpus.memory_mib` and the PCIe values as nvidia-smi prints them; `ports` are the
     InfiniBand ports there must be, by rate in Gb/s; `services` systemd units; `mounts` paths.
@@ -39,7 +39,7 @@ def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
 
 
 def expected_of(environment: Environment, platform: str, group: NodeGroup | None = None) -> dict[str, Any]:
-    """The same by the platform's name; of a group of nodes with GPUs in parts, `gpus.mig` counts them by profile."""
+    """Return the expected values by the platform's name; with MIG, `gpus.mig` counts the instances by profile."""
     found = expected(environment, platforms()[platform])
     if group is not None and group.mig:
         found["gpus"]["mig"] = dict(Counter(part.profile for part in mig_layout(group)))
@@ -47,7 +47,7 @@ def expected_of(environment: Environment, platform: str, group: NodeGroup | None
 
 
 def health_settings(environment: Environment) -> Mapping[str, Scalar]:
-    """The keys of slurm.conf; none without nodes on-prem, because only they are checked.
+    """Return HealthCheck settings of slurm.conf; empty without on-prem nodes, because only they are checked.
 
     ANY: a fault under a running job must keep the next one away. CYCLE is not needed, since the program takes milliseconds.
     Source: slurm.conf(5), HealthCheckNodeState; slurmctld of 26.05 wants HealthCheckTimeout (60 by itself) less than the interval.
@@ -80,6 +80,6 @@ def _gpus(platform: Platform) -> dict[str, Any]:
 
 
 def _services(platform: Platform) -> tuple[str, ...]:
-    """Units by NVIDIA's names. Source: Fabric Manager user guide, 2.5; IMEX guide, installation."""
+    """Return the systemd units by NVIDIA's names. Source: Fabric Manager user guide, 2.5; IMEX guide, installation."""
     wanted = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
     return tuple(name for name, runs in wanted.items() if runs)

@@ -1,4 +1,4 @@
-"""Where home directories are, and how hosts mount them."""
+"""Home directories: their file system, and the mounts of each group of hosts."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ LOCAL_HOMES = "/var/lib/landbridge/homes"
 
 
 def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[dict[str, Any]]:
-    """What every client mounts, as the role nfs_client takes it. A file system of AWS's has a name once it is built."""
+    """Return the clients' mounts for the role nfs_client. A file system in AWS has a DNS name only once it is built."""
     home = environment.storage.home
     if isinstance(home, NfsHome):
         return [{"server": service_hosts(environment).storage, "export": home.export, "mount": home.mount}]
@@ -26,7 +26,7 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
 
 
 def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
-    """What the host that exports the homes mounts instead: its own folder, where every other host has it."""
+    """Return the NFS server's bind mount: its exported folder at the path where clients mount it."""
     home = environment.storage.home
     if not isinstance(home, NfsHome) or home.export == home.mount:
         return []
@@ -34,7 +34,7 @@ def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
 
 
 def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list[dict[str, Any]]:
-    """What login hosts in AWS mount besides homes, as the role nfs_client takes it: what their jobs see, but for Lustre.
+    """Return the mounts of login hosts in AWS besides homes, for the role nfs_client: the jobs' shares except Lustre.
 
     Nothing before it is built, and nothing on a site: what is in AWS is mounted in AWS.
     """
@@ -50,7 +50,7 @@ def _built(one: FileSystemOutput, mount: str) -> dict[str, Any]:
 
 
 def aws_home_variables(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:
-    """What clients make in homes that no host of ours exports: a folder for each user. Nothing before they are mounted."""
+    """Return the variables that create a home folder for each user on a file system in AWS; empty before it is mounted."""
     home = environment.storage.home
     if isinstance(home, NfsHome | ExternalNfsHome) or not home_mounts(environment, outputs):
         return {}

@@ -1,4 +1,4 @@
-"""GPUs in parts (Multi-Instance GPU): which instances a node has and where, and what the role mig is told. Pure.
+"""Multi-Instance GPU: planned GPU instances and their placement, and the variables of the role mig. Pure.
 
 The driver numbers instances as it likes; what is planned is their place on the GPU, which it takes as an order. The role mig
 links each instance's device files to names that follow from the place alone, so that gres.conf can be written from the
@@ -20,7 +20,7 @@ LINKS = "/run/landbridge/mig"
 
 @dataclass(frozen=True, slots=True, order=True)
 class MigInstance:
-    """One part of a GPU: GPU `gpu` (the number of its device file), from memory slice `start` on."""
+    """GPU instance: GPU `gpu` (the number of its device file), first memory slice `start`, profile."""
 
     gpu: int
     start: int
@@ -28,7 +28,9 @@ class MigInstance:
 
 
 def mig_layout(group: NodeGroup) -> tuple[MigInstance, ...]:
-    """Every instance of one of the group's nodes, by GPU and place. Raises ValueError, which rules tell with its place."""
+    """Return every GPU instance of one of the group's nodes, by GPU and placement. Raises ValueError; rules add the
+    path.
+    """
     platform = platforms()[group.platform]
     slots, found, seen = mig_profiles(platform.gpu_model), [], set[int]()
     for part in group.mig:
@@ -45,7 +47,7 @@ def mig_layout(group: NodeGroup) -> tuple[MigInstance, ...]:
 
 
 def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
-    """The GPUs that `0-3,6` names; all of them where nothing is named."""
+    """Parse a list of GPUs such as `0-3,6`; None means all of them."""
     if text is None:
         return tuple(range(count))
     found: list[int] = []
@@ -56,7 +58,7 @@ def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
 
 
 def place_instances(slots: Mapping[str, Slot], wanted: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
-    """Where the instances of one GPU go, as (start, profile), by start. Raises ValueError where they do not fit.
+    """Return the placements of one GPU's instances as (start, profile), by start. Raises ValueError if they do not fit.
 
     Largest first, each at the last place that leaves room for the rest: the first places are the only ones of some kinds.
     """
@@ -88,12 +90,12 @@ def _place(slots: Mapping[str, Slot], names: Sequence[str], taken: frozenset[int
 
 
 def gres_type(gpu: str, profile: str) -> str:
-    """Slurm's word for an instance, `h100_1g.10gb`: as its own examples call them (gres.conf, MIG Management)."""
+    """Return the GRES type of an instance, `h100_1g.10gb`, as in Slurm's own examples (gres.conf, MIG Management)."""
     return f"{gpu}_{profile}"
 
 
 def instance_files(gpu: str, parts: Sequence[MigInstance]) -> tuple[str, ...]:
-    """A line of gres.conf for each instance, less its node: the GPU, and the right to use the instance on it.
+    """Return a gres.conf line without its node for each instance: the GPU, and the capability files of the instance.
 
     AutoDetect=nvml would find the same, where Slurm is built with NVML; Debian's is not, and cloud nodes forbid it.
     Source: gres.conf(5), MultipleFiles; MIG user guide, "Device Nodes and Capabilities".
@@ -107,12 +109,12 @@ def instance_files(gpu: str, parts: Sequence[MigInstance]) -> tuple[str, ...]:
 
 
 def group_of(environment: Environment, host: str) -> NodeGroup | None:
-    """The group of nodes that a host is in."""
+    """Return the node group of a host."""
     return next((group for group in environment.node_groups if host in hostlist.expand(group.hosts)), None)
 
 
 def mig_variables(environment: Environment, host: str) -> dict[str, Any]:
-    """What the role mig is told of a node; nothing where its GPUs stay whole."""
+    """Return the role mig's variables of a node; empty if its GPUs are not partitioned."""
     group = group_of(environment, host)
     if group is None or not group.mig:
         return {}

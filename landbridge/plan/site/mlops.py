@@ -1,11 +1,11 @@
-"""Where MLflow is, and where it keeps artifacts."""
+"""MLflow: its tracking URI, and the data class of its artifacts."""
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
 
 
 def artifact_class(environment: Environment) -> str | None:
-    """The data class of MLflow's artifacts: the one chosen, else the first that may be in AWS; None when none may."""
+    """Return the data class of MLflow's artifacts: as configured, else the first that AWS may hold; None without one."""
     in_aws = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
     chosen = environment.mlops.mlflow.data_class
     if chosen is not None:
@@ -14,5 +14,5 @@ def artifact_class(environment: Environment) -> str | None:
 
 
 def tracking_uri(environment: Environment) -> str:
-    """Where training jobs and people reach MLflow."""
+    """Return MLflow's tracking URI for training jobs and users."""
     return f"http://{service_hosts(environment).mlops}:{environment.mlops.mlflow.port}"

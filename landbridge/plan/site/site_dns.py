@@ -1,4 +1,4 @@
-"""The site's half of names across the link: what its name servers answer, and whom they ask about the rest."""
+"""Variables of the role site_dns: the zones that the site's name servers answer, and their forwarders."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Variables = dict[str, Any]
 
 
 def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """The variables of the role `site_dns`; whom to ask in AWS is there once there are outputs."""
+    """Return the variables of the role `site_dns`; the forwarders to AWS need the stack's outputs."""
     dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None or not name_server_hosts(environment):
         return {}
@@ -31,5 +31,7 @@ def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -
 
 
 def site_dns_host(environment: Environment, host: InventoryHost) -> Variables:
-    """What differs from server to server: the address it listens on, beside whatever else has port 53 there."""
+    """Return a name server's own variables: its listen address, because other programs may use port 53 on other
+    addresses.
+    """
     return {"site_dns_listen": [host.address]} if host.name in name_server_hosts(environment) else {}

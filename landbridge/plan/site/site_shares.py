@@ -1,4 +1,4 @@
-"""File systems of the site that its nodes and login hosts mount: what the roles nfs_client and lustre_client are told."""
+"""On-prem file systems of nodes and login hosts: variables of the roles nfs_client and lustre_client."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from landbridge.environment import Environment, FsxLustre, SiteLustre, SiteNfs
 
 
 def site_nfs_mounts(environment: Environment) -> list[dict[str, Any]]:
-    """Mounts of filers, as the role nfs_client takes them; none without a site."""
+    """Return the NFS mounts for the role nfs_client; empty without a site."""
     return [
         {"server": share.host, "export": share.export, "mount": share.mount, "options": share.options}
         for share in environment.storage.site_shares.values()
@@ -15,18 +15,20 @@ def site_nfs_mounts(environment: Environment) -> list[dict[str, Any]]:
 
 
 def site_lustre(environment: Environment) -> tuple[SiteLustre, ...]:
-    """The Lustre file systems of the site; none without one."""
+    """Return the site's Lustre file systems; empty without a site."""
     shares = environment.storage.site_shares.values() if environment.onprem is not None else ()
     return tuple(share for share in shares if isinstance(share, SiteLustre))
 
 
 def site_mount_points(environment: Environment) -> list[str]:
-    """Where a node of the site has them."""
+    """Return the mount points on a node of the site."""
     return [share.mount for share in environment.storage.site_shares.values() if environment.onprem is not None]
 
 
 def lustre_variables(environment: Environment) -> dict[str, Any]:
-    """Variables of the role lustre_client; empty where the site has no Lustre. LNet has one list of networks for all of them."""
+    """Return the role lustre_client's variables; empty without Lustre. LNet has one list of networks for all file
+    systems.
+    """
     shares = site_lustre(environment)
     if not shares:
         return {}
@@ -40,7 +42,9 @@ def lustre_variables(environment: Environment) -> dict[str, Any]:
 
 
 def image_variables(environment: Environment) -> dict[str, Any]:
-    """What the image of cloud nodes is told of Lustre's client: nothing unless they mount Lustre and somebody has the client."""
+    """Return the Lustre client variables of the cloud node image; empty unless cloud nodes mount Lustre and a client
+    package exists.
+    """
     wanted = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
     if not wanted or not environment.storage.lustre_client.known:
         return {}
@@ -48,7 +52,7 @@ def image_variables(environment: Environment) -> dict[str, Any]:
 
 
 def client_variables(environment: Environment) -> dict[str, Any]:
-    """The client's packages, and where they come from."""
+    """Return the client's packages and their repository."""
     client = environment.storage.lustre_client
     found: dict[str, Any] = {"lustre_client_packages": list(client.packages)}
     if client.mirror is not None:

@@ -1,4 +1,4 @@
-"""How the operator's ssh reaches the hosts: through Systems Manager where they are in AWS, so that no port is open."""
+"""The operator's ssh access: direct, or through Session Manager for hosts in AWS, so that no ssh port is open."""
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
@@ -6,12 +6,12 @@ from landbridge.plan.outputs import StackOutputs
 
 
 def uses_session_manager(environment: Environment) -> bool:
-    """Whether ssh goes through sessions of Systems Manager."""
+    """True if ssh goes through Session Manager."""
     return environment.onprem is None and service_hosts(environment).access.proxy_command is None
 
 
 def proxy_command(environment: Environment) -> str | None:
-    """ssh's ProxyCommand; `%h` is what `ssh_target` says. None: hosts are reached as they are.
+    """Return ssh's ProxyCommand; `%h` is the result of `ssh_target`. None: ssh connects directly.
 
     Source: Systems Manager User Guide, "Allow and control permissions for SSH connections through Session Manager".
     """
@@ -22,7 +22,7 @@ def proxy_command(environment: Environment) -> str | None:
 
 
 def ssh_target(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> str:
-    """What ssh is told to reach: the address, or the instance's id, by which it also keeps the host's key.
+    """Return ssh's destination: the address, or the instance id, under which known_hosts also keeps the host key.
 
     An instance that replaces another has a key of its own, and with the id a line of its own in known_hosts.
     """

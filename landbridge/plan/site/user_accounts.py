@@ -1,4 +1,4 @@
-"""Who has an account on every host of both sites: the list of the environment, and a directory where there is one."""
+"""User accounts on every host of both sites: the environment's list of users, and an LDAP directory."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ SECRET = "directory-password"
 
 
 def user_account_variables(environment: Environment) -> dict[str, Any]:
-    """What the role `users` is given, on metal and for images of cloud nodes. No secret."""
+    """Return the role `users`' variables, for on-prem hosts and for images of cloud nodes. No secrets."""
     found = _directory(environment)
     if not found:
         return {}
@@ -18,7 +18,7 @@ def user_account_variables(environment: Environment) -> dict[str, Any]:
 
 
 def home_server_account_variables(environment: Environment) -> dict[str, Any]:
-    """What the host that exports the homes does besides: it alone can make one for somebody new in the directory."""
+    """Return the home server's variables: it alone can create the home of a new directory user."""
     directory, home = environment.hosts.directory, environment.storage.home
     if directory is None or not directory.groups or not isinstance(home, NfsHome):
         return {}

@@ -1,4 +1,4 @@
-"""Shared file systems in AWS: what is made of what the file says, where they are, and what AWS would refuse."""
+"""Shared file systems in AWS: resolved settings, zones, and the limits of FSx and EFS."""
 
 from landbridge.plan.storage.resolved import (
     Resolved,

@@ -1,4 +1,4 @@
-"""What a file system becomes of what the file says, and where it is. Sizes and throughputs are landbridge/catalog/storage.yaml's."""
+"""Resolved settings and zones of a file system. Sizes and throughputs are in landbridge/catalog/storage.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ WANTED_THROUGHPUT = 250
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a file system gets. `capacity_gib` is None where it grows by itself, `throughput` where there is no choice.
+    """Resolved settings. `capacity_gib` is None for an elastic file system, `throughput` where the deployment has no
+    choice.
 
     `throughput` is in MB/s: for each TiB with Lustre on disks, of the whole file system otherwise. `servers` is how many
     addresses it takes in its zone (in each zone, for EFS).
@@ -28,14 +29,14 @@ class Resolved:
 
 
 def cloud_mounts(environment: Environment) -> tuple[str, ...]:
-    """The file systems in AWS that cloud nodes mount, by their keys in the stack's outputs, in the file's order."""
+    """Return the file systems that cloud nodes mount, by their keys in the stack's outputs, in the file's order."""
     storage = environment.storage
     found = storage.in_aws().items()
     return tuple(path[-1] for path, share in found if share is not storage.home or storage.home.on_cloud_nodes)
 
 
 def resolve(share: Share) -> Resolved:
-    """Fill in what the file leaves out. Wrong values stay as they are: `faults` speaks of them."""
+    """Fill in omitted settings. Invalid values stay: `storage_violations` reports them."""
     if isinstance(share, FsxLustre):
         return _lustre(share)
     if isinstance(share, FsxOpenZfs):
@@ -46,17 +47,17 @@ def resolve(share: Share) -> Resolved:
 
 
 def capacity(share: Share) -> int | None:
-    """The size in GiB; None for what grows by itself."""
+    """Return the size in GiB; None for an elastic file system."""
     return resolve(share).capacity_gib
 
 
 def throughput(share: Share) -> int | None:
-    """What a file system is asked to carry; None where there is no choice. The unit is `Resolved.throughput`'s."""
+    """Return the throughput; None where there is no choice. The unit is that of `Resolved.throughput`."""
     return resolve(share).throughput
 
 
 def ports(share: Share) -> tuple[Ports, ...]:
-    """What the security groups of servers and clients must let through, both ways."""
+    """Return the ports of the security groups of servers and clients, in both directions."""
     known = facts()
     match share.kind:
         case "fsx_lustre":
@@ -68,7 +69,7 @@ def ports(share: Share) -> tuple[Ports, ...]:
 
 
 def zone(environment: Environment, share: Share) -> str | None:
-    """The one zone a file system is in; None for one that is in every zone, or where no zone is known."""
+    """Return the zone of a file system; None for one in every zone, or where no zone is known."""
     services = environment.aws.services
     # People wait for homes at the login hosts; and another pool must not move them.
     beside = services.zone if services is not None and isinstance(share, OpenZfsHome) else None
@@ -76,7 +77,7 @@ def zone(environment: Environment, share: Share) -> str | None:
 
 
 def zones(environment: Environment, share: Share) -> tuple[str, ...]:
-    """Every zone in which a file system has an address; the first is where it is, a second where its standby is."""
+    """Return the zones of a file system's addresses; the first is its own, a second its standby's."""
     if share.kind == "efs":
         beside = services_zones(environment)[:1]
         return share.zones or tuple(sorted({*environment_zones(environment), *beside}))
@@ -87,13 +88,15 @@ def zones(environment: Environment, share: Share) -> tuple[str, ...]:
 
 
 def zones_needed(share: Share) -> int:
-    """How many zones a file system takes at least."""
+    """Return the minimum number of zones of a file system."""
     row = facts().fsx_openzfs.deployments.get(share.deployment) if isinstance(share, FsxOpenZfs) else None
     return row.zones if row is not None else 1
 
 
 def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tuple[str, ...]]:
-    """The pools that may run in zones where the file system is not, with those zones: traffic between zones is slow and billed."""
+    """Return the pools, with their zones, that may run outside the file system's zones: traffic between zones is slow
+    and billed.
+    """
     there = zones(environment, share)
     if not there:
         return {}
@@ -105,7 +108,7 @@ def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tupl
 
 
 def addresses(environment: Environment) -> Mapping[str, int]:
-    """How many addresses file systems take in each zone's subnet, at least."""
+    """Return the minimum number of file system addresses in each zone's subnet."""
     taken: dict[str, int] = {}
     for share in environment.storage.in_aws().values():
         for place in zones(environment, share):
@@ -114,7 +117,7 @@ def addresses(environment: Environment) -> Mapping[str, int]:
 
 
 def lustre_rows(share: FsxLustre) -> tuple[LustreRow, ...]:
-    """The choices of a deployment with its disks; with a throughput, those that have it."""
+    """Return the catalogue rows of a deployment and storage type; with a throughput, those that have it."""
     rows = facts().fsx_lustre.rows(share.deployment, share.storage_type)
     chosen = tuple(row for row in rows if share.throughput in row.throughput)
     return chosen or rows

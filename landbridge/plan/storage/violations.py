@@ -1,4 +1,4 @@
-"""What FSx and EFS refuse, or accept and then do otherwise than one would think. Each check names its own source."""
+"""Limits of FSx and EFS, and settings that they accept but treat unexpectedly. Each check names its source."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _NAMES = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs
 
 @dataclass(frozen=True, slots=True)
 class StorageViolation:
-    """What AWS would refuse: the key of the share it is about, what is wrong, and what would be right."""
+    """Violation of a storage limit: the share's key, the problem, and the fix."""
 
     key: str
     message: str
@@ -22,7 +22,7 @@ class StorageViolation:
 
 
 def storage_violations(share: Share, region: str | None = None) -> tuple[StorageViolation, ...]:
-    """Everything that AWS would refuse about one file system; with a region, what it does not have too."""
+    """Return every violation of one file system; with a region, also unavailable features."""
     if isinstance(share, FsxLustre):
         found = [*_lustre_shape(share), *_lustre_efa(share), *_lustre_s3(share), *_lustre_backups(share)]
     elif isinstance(share, FsxOpenZfs):
@@ -189,7 +189,9 @@ def _backup_days(days: int, allowed: tuple[int, int]) -> Iterator[StorageViolati
 
 
 def _not_there(share: Share, region: str) -> Iterator[StorageViolation]:
-    """What the region does not have. What is not recorded of any region is not judged. Source: landbridge/catalog/regions.yaml."""
+    """Yield features that the region lacks; features without recorded regions are not checked. Source:
+    landbridge/catalog/regions.yaml.
+    """
     known = regions().get(region)
     if known is None:
         return
