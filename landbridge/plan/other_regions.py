@@ -1,4 +1,4 @@
-"""Other regions of an environment, each as an environment of its own: what plans a region's network and pools plans theirs.
+"""Other regions of an environment, each as a separate environment, so that one region's plan functions work for all.
 
 A pool's place in another region is tried after all of its own region's. Nodes there are like those at home but for what is
 in one region alone: file systems in AWS, images by id, placement groups, security groups, subnets.
@@ -12,7 +12,7 @@ from landbridge.environment.storage import Storage
 
 
 def in_region(environment: Environment, region: str) -> Environment:
-    """The environment as it is in one of its other regions: that VPC, and the pools that may start nodes there.
+    """Return the environment of one of its other regions: that VPC, and the pools that may start nodes there.
 
     Everything that is at home alone is left out: services, file systems in AWS, the hub's copies, quotas, an existing VPC.
     Raises KeyError for a region that the environment does not name.
@@ -47,30 +47,30 @@ def in_region(environment: Environment, region: str) -> Environment:
 
 
 def other_regions(environment: Environment) -> dict[str, Environment]:
-    """Every other region by its name, as an environment of its own, in the file's order: in which pools try them."""
+    """Return every other region's environment by name, in the file's order, in which pools try them."""
     return {name: in_region(environment, name) for name in environment.aws.other_regions}
 
 
 def aws_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Every range in which nodes in AWS have their addresses, the environment's own region's first."""
+    """Return all CIDR ranges of nodes in AWS, the environment's own region's first."""
     own, *others = vpc_ranges(environment)
     return (own, *environment.aws.secondary_cidrs, *others)
 
 
 def vpc_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """The first range of every VPC: of those alone the link's transit gateway knows the way."""
+    """Return the primary CIDR of every VPC: the link's transit gateway has routes to those only."""
     return (environment.aws.cidr, *(there.cidr for there in environment.aws.other_regions.values()))
 
 
 def at_home_only(storage: Storage) -> Storage:
-    """Storage without what is in AWS: a file system is in one region, and so are those that mount it."""
+    """Return storage without file systems in AWS: a file system and its clients are in one region."""
     in_aws = isinstance(storage.home, EfsHome | OpenZfsHome)
     home = NfsHome(kind="nfs", on_cloud_nodes=False) if in_aws else storage.home
     return storage.model_copy(update={"home": home, "cloud_scratch": None, "cloud_shares": {}})
 
 
 def _pools(environment: Environment, wanted: Mapping[str, RegionPool]) -> list[Pool]:
-    """In the file's order. A name that no pool has is a rule's to find."""
+    """Return the named pools in the file's order. A rule reports unknown names."""
     return [pool for pool in environment.aws.pools if pool.name in wanted]
 
 

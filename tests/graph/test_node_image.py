@@ -234,9 +234,9 @@ def test_policies_name_one_image(tmp_path: Path) -> None:
         node.name: json.loads(node.inputs["policy"])["Statement"]
         for node in graph.of_type("aws:iam/rolePolicy:RolePolicy")
     }
-    fetch = next(one for one in policies["variant-node-build"] if one["Sid"] == "FetchRoles")
+    fetch = next(one for one in policies["variant-node-build"] if one["Sid"] == "GetRolesArchive")
     assert fetch["Resource"].endswith(f"/{one(graph, OBJECT)['key']}")
-    forget = next(one for one in policies["variant-node-prune"] if one["Sid"] == "Forget")
+    forget = next(one for one in policies["variant-node-prune"] if one["Sid"] == "DeleteImageBuilderImage")
     assert forget["Resource"] == f"arn:aws:imagebuilder:us-east-1:{ACCOUNT}:image/variant-node/*"
 
 

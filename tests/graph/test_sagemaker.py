@@ -50,8 +50,10 @@ def test_a_job_reads_what_may_be_in_aws_and_is_refused_the_rest(tmp_path: Path) 
     statements = {one["Sid"]: one for one in json.loads(policy.inputs["policy"])["Statement"]}
     buckets = {node.name: node for node in graph.of_type("aws:s3/bucket:Bucket")}
     assert set(buckets) == {"variant-internal"}
-    assert len(statements["HubRead"]["Resource"]) == 1
-    assert statements["HubWrite"]["Resource"][0] == statements["HubRead"]["Resource"][0].replace("/*", "/sagemaker/*")
+    assert len(statements["ReadHubObjects"]["Resource"]) == 1
+    assert statements["WriteHubObjects"]["Resource"][0] == statements["ReadHubObjects"]["Resource"][0].replace(
+        "/*", "/sagemaker/*"
+    )
     assert statements["DenyRestrictedBuckets"]["Effect"] == "Deny"
 
 

@@ -1,4 +1,4 @@
-"""What nodes have to reach before they are accepted, from their platform and from how many of them work together. Pure."""
+"""Acceptance thresholds of nodes, from their platform and the number of nodes in a test. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ Confidence = Literal["measured", "derived", "given"]
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """At least this much of `what`, in `unit`. `source` says where from; `confidence`: somebody's, or a share of a bound."""
+    """Minimum of the measurement `what`, in `unit`. `source` names its origin; `confidence`: measured, given, or
+    derived from a bound.
+    """
 
     what: str
     at_least: float
@@ -24,13 +26,13 @@ class Threshold:
 
 
 def platform_of(environment: Environment, node: str) -> Platform | None:
-    """The platform of an on-prem node; None for a name that is none's."""
+    """Return the platform of an on-prem node; None for an unknown name."""
     groups = (group for group in environment.node_groups if node in expand(group.hosts))
     return next((platforms()[group.platform] for group in groups), None)
 
 
 def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
-    """Copies to and from the host and between GPUs, each of them, in GB/s. What nobody knows is not asked for."""
+    """Return thresholds of copies between host and GPU and between GPUs, in GB/s. Unknown limits are not checked."""
     row, facts, found = acceptance().gpus.get(platform.gpu_model), acceptance(), []
     host, pcie = row.host if row else None, platform.gpu.pcie
     if host is not None:
@@ -48,7 +50,8 @@ def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
 
 
 def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, ...]:
-    """All-reduce over all GPUs of these machines: bus bandwidth by message size, `busbw@<bytes>`, in GB/s.
+    """Return thresholds of all-reduce over all GPUs of these machines: bus bandwidth by message size, `busbw@<bytes>`,
+    in GB/s.
 
     Empty where a bound is not known: no NVLink inside, or adapters that the catalogue does not have.
     """
@@ -78,7 +81,7 @@ def _inside(platform: Platform) -> tuple[Threshold, ...]:
 
 
 def _between(platform: Platform) -> float | None:
-    """What bus bandwidth a ring over machines reaches at most: each adapter carries the whole of what bus bandwidth counts.
+    """Return the upper bound of a ring's bus bandwidth between machines: each adapter carries all of the bus bandwidth.
 
     Source: nccl-tests, doc/PERFORMANCE.md, AllReduce.
     """

@@ -1,4 +1,4 @@
-"""The burst controller's configuration: /etc/landbridge/burst.json, from the environment and the stack's outputs.
+"""Configuration of the burst controller, /etc/landbridge/burst.json, from the environment and the stack's outputs.
 
 Its keys are the fields of landbridge.burst.model.BurstPolicy by their own names (landbridge/burst/config/config.py reads them).
 """
@@ -22,18 +22,18 @@ CREDENTIALS_FILE = "/etc/landbridge/aws-credentials"
 
 
 def node_prefix(pool: str) -> str:
-    """Slurm's nodes of a pool are this and a number from 1."""
+    """Return the name prefix of a pool's Slurm nodes; a number from 1 follows."""
     return f"{pool}-"
 
 
 def aws_endpoint(environment: Environment) -> str | None:
-    """Where the services reach AWS, where that is not AWS's own address: as their site sees it."""
+    """Return the AWS endpoint of the services as their site sees it; None for AWS's own endpoints."""
     endpoints = environment.aws.endpoints
     return endpoints.onprem if environment.onprem is not None else endpoints.cloud
 
 
 def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, Any]:
-    """Everything the burst programs need, as plain data; no secret is in it."""
+    """Return the configuration of the burst programs as plain data, without secrets."""
     own, budget = environment.burst, environment.budget
     pools = {pool.name: pool for pool in environment.aws.pools}
     return {
@@ -70,7 +70,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
 
 
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
-    """Whose jobs may be in AWS, and what they may cost. An account of a class that there is not goes nowhere."""
+    """Return the accounts with their data class and budget. Jobs of an account with an unknown class stay on-prem."""
     found: dict[str, dict[str, Any]] = {}
     for name, account in sorted(environment.scheduler.accounts.items()):
         known, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
@@ -86,7 +86,7 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
 
 
 def _snapshots(environment: Environment) -> str | None:
-    """Where a pair's journal is copied, so that the other controller has it: beside Slurm's queue."""
+    """Return the folder of journal snapshots for the standby controller, beside Slurm's StateSaveLocation."""
     shared = has_standby(environment) and shared_state(environment) is not None
     return f"{state_folder(environment)}/landbridge-burst" if shared else None
 
@@ -117,7 +117,7 @@ def _offerings_of_region(there: Environment, pool: str, outputs: Mapping[str, Po
 
 
 def boot_seconds(pool: Pool) -> int:
-    """What is paid for before a job starts, at worst: the slowest boot known, and no longer than Slurm waits."""
+    """Return the longest time paid for before a job starts: the slowest known boot, at most ResumeTimeout."""
     return min(60 * limits().boot.minutes[1], pool.resume_timeout)
 
 

@@ -1,4 +1,4 @@
-"""The GPU software of on-prem nodes: which driver, from where, and what has to have its version. Pure."""
+"""NVIDIA driver and libraries of on-prem nodes: branch, repository and pinned packages. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class GpuSoftware:
 
 
 def driver_of(environment: Environment) -> Driver:
-    """What the site says of the driver; the defaults where there is no site."""
+    """Return the site's driver settings; the defaults without a site."""
     return environment.onprem.driver if environment.onprem is not None else Driver()
 
 
@@ -43,7 +43,7 @@ def branch_of(driver: Driver) -> str:
 
 
 def software(driver: Driver, platform: Platform) -> GpuSoftware:
-    """What nodes of a platform get.
+    """Return the GPU software of a platform's nodes.
 
     Source: NVIDIA Fabric Manager user guide, 2.1 (every machine with NVSwitches runs it, in the driver's own version) and
     1.5 (NVLink 5: nvlsm beside it); IMEX guide; driver installation guide, kernel modules.
@@ -69,7 +69,7 @@ def software(driver: Driver, platform: Platform) -> GpuSoftware:
 
 
 def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
-    """What the roles nvidia_driver, nvidia_fabric and node_health have to know of one node; nothing of other hosts."""
+    """Return one node's variables of the roles nvidia_driver, nvidia_fabric and node_health; empty for other hosts."""
     group = next((one for one in environment.node_groups if host in hostlist.expand(one.hosts)), None)
     if group is None or group.platform not in platforms():
         return {}

@@ -1,4 +1,4 @@
-"""What is beside the driver on GPU nodes: DCGM, devices of containers, RDMA, GPUDirect Storage. Pure."""
+"""GPU tools beside the driver: DCGM, NVIDIA Container Toolkit, RDMA, GPUDirect Storage. Pure."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _CUDA_13 = 580
 
 
 def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
-    """What the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment have to know of one node.
+    """Return one node's variables of the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment.
 
     Nothing of hosts that are no nodes, and of nodes whose own system brings the driver: that brings the rest, too.
     """

@@ -1,4 +1,4 @@
-"""Ansible's inventory: groups, hosts, and every variable of every role, decided.
+"""Ansible inventory: groups, hosts, and the variables of every role.
 
 The shape is that of `ansible-inventory --list`. No secret is in it: roles get theirs from the operator's secrets folder.
 How to connect is the inventory plugin's business.
@@ -52,7 +52,7 @@ Variables = dict[str, Any]
 
 
 def inventory(environment: Environment, outputs: StackOutputs | None = None) -> dict[str, Any]:
-    """Groups, hosts and variables. What only AWS can say is there once there are outputs."""
+    """Return groups, hosts and variables. Values that AWS assigns are present once there are outputs."""
     found, top = hosts(environment), top_group(environment)
     data: dict[str, Any] = {
         "all": {"children": [top], "vars": _common(environment, outputs)},
@@ -123,12 +123,12 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
 
 
 def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Variables]:
-    """What is mounted besides homes, as the role nfs_client takes it."""
+    """Return the mounts besides homes, for the role nfs_client."""
     return [*site_nfs_mounts(environment), *share_mounts(environment, outputs)]
 
 
 def _common(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """What several roles need, and what a node image is built with on a host that is in no group."""
+    """Return variables that several roles need, and with which a node image is built on a host without groups."""
     served, mounts = service_hosts(environment), home_mounts(environment, outputs)
     links = served.packages.python_find_links or ""
     found: Variables = {

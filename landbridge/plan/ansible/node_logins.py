@@ -1,4 +1,4 @@
-"""Who gets into a GPU node by ssh: users for as long as they have a job there, and into that job."""
+"""ssh logins on GPU nodes (pam_slurm_adopt): users with a running job there, into that job's cgroup."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from landbridge.environment import Environment
 
 
 def node_login_variables(environment: Environment) -> dict[str, Any]:
-    """What the role slurm_adopt is told; nothing where sshd is somebody else's (`hosts.hardening`)."""
+    """Return the role slurm_adopt's variables; empty if the site manages sshd itself (`hosts.hardening`)."""
     wanted = environment.hosts
     if not wanted.hardening:
         return {}

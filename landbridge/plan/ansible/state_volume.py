@@ -1,4 +1,4 @@
-"""What of the services in AWS is on the volume that outlives their host."""
+"""Folders of the services in AWS that are on the EBS state volume."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How kernels are set: the catalogue's profile for what a host is for, with the site's own on top on GPU nodes."""
+"""Kernel settings: the catalogue's profile for a host's purpose, with the site's overrides on GPU nodes."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from landbridge.environment import Environment
 
 
 def service_tuning(environment: Environment) -> dict[str, Any]:
-    """The role `tuning` on hosts that serve; every key, because what is for all hosts is what cloud nodes' images get."""
+    """Return the role `tuning`'s variables of service hosts, with every key, because cloud node images use them too."""
     return _variables("service") if environment.hosts.tuning.enabled else {}
 
 
 def node_tuning(environment: Environment) -> dict[str, Any]:
-    """The role `tuning` on GPU nodes of both sites; nothing where the site has switched it off."""
+    """Return the role `tuning`'s variables of GPU nodes of both sites; empty if the site has disabled it."""
     own = environment.hosts.tuning
     if not own.enabled:
         return {}

@@ -1,4 +1,4 @@
-"""What AWS refuses, or nobody should ask of it, as functions of plain values: each is written here, once.
+"""AWS limits and unsafe settings as functions of plain values, each defined once.
 
 `landbridge check` asks them about the environment file, the CrossGuard pack about any program's resources, and the sandbox's
 provider about what it is given; each puts the answer into its own words of place.

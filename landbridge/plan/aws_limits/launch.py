@@ -1,4 +1,4 @@
-"""What a launch says besides its disks and interfaces (those: landbridge/plan/instances/network_interfaces.py)."""
+"""Limits of launch settings except disks and interfaces (those: landbridge/plan/instances/network_interfaces.py)."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from landbridge.plan.aws_limits.violation import LimitViolation
 
 
 def capacity_block_violations(group: str | None, placement: str | None) -> Iterator[LimitViolation]:
-    """What a launch into a Capacity Block cannot say. Keys: `group` and `placement`.
+    """Yield settings that a launch into a Capacity Block cannot have. Keys: `group` and `placement`.
 
     Source: EC2 User Guide, "Capacity Blocks for ML", considerations; ParallelCluster PlacementGroupCapacityTypeValidator.
     """
@@ -19,7 +19,7 @@ def capacity_block_violations(group: str | None, placement: str | None) -> Itera
 
 
 def imds_hop_limit_violations(hops: float, most: int) -> Iterator[LimitViolation]:
-    """Whether the metadata service answers further than it should: the node is one hop, a container on it two.
+    """Yield a violation if the IMDS hop limit is too high: the node is one hop, a container on it two.
 
     Source: EC2 User Guide, "Use the Instance Metadata Service", hop limit.
     """

@@ -1,4 +1,4 @@
-"""Rules of security groups: ports, and whom they let in."""
+"""Limits of security group rules: ports, sources and their number."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -13,7 +13,7 @@ _LAST = 65535
 
 
 def port_range_violations(protocol: str, first: int | None, last: int | None) -> Iterator[LimitViolation]:
-    """What EC2 refuses about a rule's ports, or takes for none at all. Keys: `first` and `last`, "" for both.
+    """Yield port ranges that EC2 rejects or ignores. Keys: `first` and `last`, "" for both.
 
     tcp and udp name theirs, by name or number. What else there is has none, but for the types and codes of ICMP.
     Source: EC2 API Reference, IpPermission: FromPort and ToPort.
@@ -32,7 +32,8 @@ def port_range_violations(protocol: str, first: int | None, last: int | None) ->
 
 
 def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
-    """Whether a security group has room for so many rules one way; each range, list and group is one.
+    """Yield a violation if a security group has too many rules in one direction; each range, prefix list and group is
+    one.
 
     Source: VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
@@ -41,7 +42,7 @@ def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
 
 
 def is_internet(source: str | IPv4Network | IPv6Network) -> bool:
-    """Whether a range is the whole internet, or as good as: half of it is open to half of everybody.
+    """True if a CIDR range is the whole internet or a large part of it.
 
     What is no range is none. Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
     """

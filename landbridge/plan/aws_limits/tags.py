@@ -8,28 +8,28 @@ from landbridge.plan.aws_limits.violation import LimitViolation
 
 
 def tag_violations(tags: Mapping[str, str | None]) -> Iterator[LimitViolation]:
-    """What AWS refuses about the tags of one resource. Keys: the tag's, or "" for their number. None: not known yet."""
-    yield from number_faults(len(tags))
+    """Return the violations of one resource's tags. Keys: the tag's, or "" for their number. None: value not known yet."""
+    yield from tag_count_violations(len(tags))
     for key, value in tags.items():
-        yield from reserved_faults(key)
-        yield from form_faults(key, value)
+        yield from reserved_tag_violations(key)
+        yield from tag_form_violations(key, value)
 
 
-def number_faults(count: int) -> Iterator[LimitViolation]:
-    """Whether a resource has room for so many."""
+def tag_count_violations(count: int) -> Iterator[LimitViolation]:
+    """Yield a violation if a resource has too many tags."""
     if count > limits().tags.most:
         yield LimitViolation("", f"{count} tags; AWS allows {limits().tags.most}")
 
 
-def reserved_faults(key: str) -> Iterator[LimitViolation]:
-    """Whether a key is one that AWS keeps for itself."""
+def reserved_tag_violations(key: str) -> Iterator[LimitViolation]:
+    """Yield a violation if AWS reserves the key."""
     prefix = limits().tags.reserved_prefix
     if key.casefold().startswith(prefix):
         yield LimitViolation(key, f'the tag "{key}" begins with {prefix}, which only AWS sets')
 
 
-def form_faults(key: str, value: str | None) -> Iterator[LimitViolation]:
-    """Lengths and characters of one tag: of its value only where its key is fine."""
+def tag_form_violations(key: str, value: str | None) -> Iterator[LimitViolation]:
+    """Yield violations of one tag's length and characters; its value is checked only if its key is valid."""
     known = limits().tags
     if not 1 <= len(key) <= known.key_characters:
         least = "at most" if key else "1 to"
@@ -41,7 +41,7 @@ def form_faults(key: str, value: str | None) -> Iterator[LimitViolation]:
 
 
 def tag_value_violations(key: str, value: str | None) -> Iterator[LimitViolation]:
-    """Length and characters of what becomes a tag's value; `key` is only told."""
+    """Yield violations of a tag value's length and characters; `key` is used in the message only."""
     known = limits().tags
     if value is not None and len(value) > known.value_characters:
         yield LimitViolation(key, f"a tag's value has at most {known.value_characters} characters, not {len(value)}")
@@ -50,5 +50,5 @@ def tag_value_violations(key: str, value: str | None) -> Iterator[LimitViolation
 
 
 def _strangers(text: str) -> str:
-    """The characters of a text that a tag cannot have."""
+    """Return the characters that a tag cannot have."""
     return "".join(dict.fromkeys(char for char in text if not re.fullmatch(limits().tags.pattern, char)))

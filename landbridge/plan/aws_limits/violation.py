@@ -1,11 +1,11 @@
-"""How a refusal is told."""
+"""Violation of an AWS limit."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class LimitViolation:
-    """What is wrong with which of the values that were asked about ("" for all together), and what would do instead.
+    """Violation: the key of the checked value ("" for all together), the problem, and valid values instead.
 
     `instead` are values of these or the others, the nearest that AWS takes, the simplest change first.
     """

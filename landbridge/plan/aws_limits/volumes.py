@@ -1,4 +1,4 @@
-"""Disks of EBS."""
+"""Limits of EBS volumes."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from landbridge.plan.aws_limits.violation import LimitViolation
 def volume_violations(
     kind: str, *, gib: int | None = None, iops: int | None = None, throughput: int | None = None
 ) -> tuple[LimitViolation, ...]:
-    """What EBS refuses about a volume of a kind: of `gib`, `iops` and `throughput` (MiB/s), None where it is not said.
+    """Return the violations of a volume type's limits: `gib`, `iops` and `throughput` (MiB/s), None if not set.
 
     A kind that is not in the catalogue is not judged. First whether each is possible by itself, only then their ratios.
     Source: EBS User Guide, "Amazon EBS volume types" (landbridge/catalog/limits.yaml).

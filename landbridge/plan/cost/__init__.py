@@ -1,4 +1,4 @@
-"""What an environment costs by the hour and the month, from dated prices: known before anything runs."""
+"""Hourly and monthly cost of an environment, from dated prices, before anything runs."""
 
 from landbridge.environment import Environment
 from landbridge.plan.cost.bill_lines import HOURS_A_MONTH, Spend, SpendLine, Unpriced
@@ -13,7 +13,8 @@ __all__ = ["HOURS_A_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
 
 
 def spend(environment: Environment) -> Spend:
-    """What the environment costs: pools in the file's order, then services in AWS, file systems, the network and the control plane.
+    """Return the cost: pools in the file's order, then services in AWS, file systems, the network and the control
+    plane.
 
     Traffic and what buckets hold is not known before; it is listed with its price by volume.
     """

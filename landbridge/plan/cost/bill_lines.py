@@ -1,4 +1,4 @@
-"""The lines of a bill that has not been sent yet."""
+"""Lines of an estimated bill."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ CONFIDENCE = ("primary", "secondary", "verify")
 
 @dataclass(frozen=True, slots=True)
 class SpendLine:
-    """One thing that is paid for, in US dollars.
+    """Billed item, in US dollars.
 
     `usd_hour` and `usd_month`: with everything running that may. `fixed_hour` and `fixed_month`: the part that is billed
     whatever runs. `usd_whole`: paid at once, for a window. `as_of`, `source` and `confidence` are the price's own.
@@ -37,7 +37,7 @@ class SpendLine:
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:
-    """Something that costs money and has no figure here: no price is known there, or it is paid by volume."""
+    """Billed item without an amount: its price is unknown, or it is billed by volume."""
 
     what: str
     pool: str | None
@@ -50,37 +50,37 @@ BillItem = SpendLine | Unpriced
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """Every line, and what has no figure. Sums leave out what has none: look at `unpriced` before you trust them."""
+    """Estimated bill: priced lines and unpriced items. Sums leave out unpriced items: check `unpriced` first."""
 
     lines: tuple[SpendLine, ...]
     unpriced: tuple[Unpriced, ...]
 
     @property
     def usd_hour(self) -> float:
-        """An hour in which everything runs."""
+        """Cost of an hour with everything running."""
         return sum(line.usd_hour for line in self.lines)
 
     @property
     def usd_month(self) -> float:
-        """A month in which everything runs."""
+        """Cost of a month with everything running."""
         return sum(line.usd_month for line in self.lines)
 
     @property
     def fixed_month(self) -> float:
-        """A month in which no job runs."""
+        """Cost of a month without jobs."""
         return sum(line.fixed_month for line in self.lines)
 
     @property
     def as_of(self) -> date | None:
-        """The oldest price among the lines; None without lines."""
+        """Date of the oldest price among the lines; None without lines."""
         return min((line.as_of for line in self.lines), default=None)
 
     def by_pool(self) -> dict[str | None, tuple[float, float]]:
-        """Month with everything running, and fixed month, for each pool; None: what is no pool's."""
+        """Return the full and the fixed month of each pool; None: lines of no pool."""
         return self._by("pool")
 
     def by_data_class(self) -> dict[str | None, tuple[float, float]]:
-        """The same for each data class; None: what several share."""
+        """Return the full and the fixed month of each data class; None: lines of several classes."""
         return self._by("data_class")
 
     def _by(self, field: str) -> dict[str | None, tuple[float, float]]:
@@ -93,7 +93,7 @@ class Spend:
 
 
 def hourly(what: str, name: str, region: str, count: float, kind: What = "network") -> Iterator[BillItem]:
-    """A line for something billed by the hour whatever runs, `count` times."""
+    """Yield a line for an item billed by the hour independent of use, `count` times."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):
         yield no_price(what, name, region)
@@ -112,7 +112,7 @@ def monthly(
     data_class: str | None = None,
     note: str | None = None,
 ) -> Iterator[BillItem]:
-    """A line for something billed by the month, as what is stored is: `units` of what the price is for."""
+    """Yield a line for an item billed by the month, such as storage: `units` of the price's unit."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):
         yield no_price(what, name, region, data_class)
@@ -122,7 +122,7 @@ def monthly(
 
 
 def by_volume(what: str, kind: What, name: str, region: str, data_class: str | None = None) -> Unpriced:
-    """Something paid by how much of it there will be, with its price where one is known."""
+    """Return an unpriced item billed by volume, with its unit price if known."""
     price = price_of(kind, name, region)
     if price is None:
         return no_price(what, name, region, data_class)
@@ -139,12 +139,12 @@ def fixed(
     data_class: str | None = None,
     note: str | None = None,
 ) -> SpendLine:
-    """A line that is billed whatever runs."""
+    """Return a line that is billed independent of use."""
     return SpendLine(
         what, None, data_class, hour, month, hour, month, price.as_of, price.source, price.confidence, note=note
     )
 
 
 def no_price(what: str, name: str, region: str, data_class: str | None = None) -> Unpriced:
-    """What the catalogue has no price for."""
+    """Return an unpriced item: the catalogue has no price."""
     return Unpriced(what, None, data_class, f"no price known for {name} in {region}")

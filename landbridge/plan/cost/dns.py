@@ -1,4 +1,4 @@
-"""What names across the link cost: endpoints by their addresses, a zone by the month, questions by their number."""
+"""Cost of DNS across the link: Resolver endpoints by address, a hosted zone by the month, queries by number."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from landbridge.plan.network.dns import dns_args
 
 
 def dns_spend(environment: Environment) -> Iterator[BillItem]:
-    """The zone, and where there is a site the addresses of both endpoints and what passes them."""
+    """Yield the hosted zone, and with a site the addresses of both Resolver endpoints and their queries."""
     args, region = dns_args(environment), environment.region
     if args is None:
         return

@@ -1,4 +1,4 @@
-"""What the network costs: the link, ways out, endpoints; and Kubernetes' control plane, which stands in it."""
+"""Cost of the network: the link, NAT gateways, VPC endpoints; and the EKS control plane."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from landbridge.plan.other_regions import other_regions
 
 
 def network_spend(environment: Environment) -> Iterator[BillItem]:
-    """Everything that is billed by the hour, whatever runs, and then what is billed by volume."""
+    """Yield the items billed by the hour, then those billed by volume."""
     region, planned = environment.region, subnets(environment)
     yield from _link(environment)
     gateways = sum(subnet.tier == "public" for subnet in planned)
@@ -34,7 +34,7 @@ def network_spend(environment: Environment) -> Iterator[BillItem]:
 
 
 def _elsewhere(name: str, there: Environment) -> Iterator[BillItem]:
-    """What another region costs whether nodes run there or not: its VPC's attachment, both ends of the peering, its way out."""
+    """Yield the fixed cost of another region: VPC attachment, both ends of the peering, NAT gateways."""
     yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
     gateways = sum(subnet.tier == "public" for subnet in subnets(there))
     yield from hourly(f"{gateways} x NAT gateway in {name}", "nat_gateway", name, gateways)

@@ -1,4 +1,4 @@
-"""What images that are built here cost: while nothing is being built, the snapshots that are kept."""
+"""Cost of node images built in this account: their EBS snapshots."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from landbridge.plan.cost.bill_lines import BillItem, by_volume
 
 
 def node_images_spend(environment: Environment) -> Iterator[BillItem]:
-    """Snapshots are billed by the blocks that differ from those before, which nobody knows before."""
+    """Yield the snapshots. They are billed by changed blocks, whose number is not known in advance."""
     for name, source in environment.aws.images.items():
         if source.build is not None:
             what = f"snapshots of {source.build.keep} images {name}, at most {source.build.disk_gib} GiB each"

@@ -1,4 +1,4 @@
-"""What the instances of a pool cost: its capacities in their order, each up to its size."""
+"""Cost of a pool's instances: its capacities in their order, each up to its size."""
 
 from collections.abc import Iterator
 
@@ -28,12 +28,12 @@ def pool_spend(environment: Environment, pool: Pool) -> Iterator[BillItem]:
 
 
 def is_prepaid(terms: Terms) -> bool:
-    """Whether capacity is billed while nobody uses it."""
+    """True if capacity is billed while it is not used."""
     return terms.kind in ("capacity_block", "reservation", "reservation_group")
 
 
 def only_data_class(environment: Environment) -> str | None:
-    """The data class that everything in AWS is for; None where there are several."""
+    """Return the single data class of everything in AWS; None if there are several."""
     there = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
     return there[0] if len(there) == 1 else None
 

@@ -1,4 +1,4 @@
-"""What the services in AWS cost: hosts, their volumes and the database, all of them billed whatever runs."""
+"""Cost of the services in AWS: instances, their volumes and the database, billed independent of use."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from landbridge.plan.cost.bill_lines import BillItem, hourly, monthly
 
 
 def services_spend(environment: Environment) -> Iterator[BillItem]:
-    """Nothing where a site serves."""
+    """Yield the lines of the services; none if they are on-prem."""
     services, region = environment.aws.services, environment.region
     if services is None:
         return

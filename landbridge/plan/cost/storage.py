@@ -1,4 +1,4 @@
-"""What file systems and buckets cost."""
+"""Cost of file systems and buckets."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from landbridge.plan.storage import Share, throughput
 
 
 def storage_spend(environment: Environment) -> Iterator[BillItem]:
-    """File systems in AWS, billed while they exist, and the hub, billed by what it holds."""
+    """Yield the file systems in AWS, billed while they exist, and the data hub, billed by its content."""
     for path, share in environment.storage.in_aws().items():
         yield from _share(environment, path[-1], share)
     for name, data_class in environment.data_classes.items():
@@ -41,14 +41,16 @@ def _share(environment: Environment, name: str, share: Share) -> Iterator[BillIt
 
 
 def lustre_price(share: FsxLustre) -> str:
-    """The name of a Lustre file system's price: deployment, medium where it is not SSD, throughput where there is a choice."""
+    """Return the name of a Lustre file system's price: deployment, storage type unless SSD, throughput where there is a
+    choice.
+    """
     rate = throughput(share)
     medium = [] if share.storage_type == "ssd" else [share.storage_type]
     return "_".join(["fsx_lustre", share.deployment, *medium, *([str(rate)] if rate is not None else [])])
 
 
 def _class_of(environment: Environment, share: Share) -> str | None:
-    """The one data class that a file system shows, else the only one that AWS may hold."""
+    """Return the single data class linked to a file system, else the only class that AWS may hold."""
     shown = {own.data_class for own in share.repositories} if isinstance(share, FsxLustre) else set()
     named = {name for name in shown if name is not None}
     return next(iter(named)) if len(named) == 1 and None not in shown else only_data_class(environment)

@@ -1,4 +1,4 @@
-"""What follows from how capacity is bought. The variant alone decides; nothing else in the file can contradict it.
+"""Terms of a capacity: market, placement, size and drain time, decided by its kind alone.
 
 docs/explanation/capacity.md explains the choices and holds the table that a test keeps in step with this module.
 """
@@ -25,7 +25,7 @@ Strategy = Literal["cluster", "partition", "spread"]
 
 
 class Market(Args):
-    """How the instances are bought, in the launch template's words."""
+    """Market options of an instance, in the launch template's terms."""
 
     kind: MarketKind
     max_price_usd: float | None = None
@@ -36,7 +36,7 @@ class Market(Args):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """One capacity of a pool, decided.
+    """Decided terms of one capacity of a pool.
 
     `zones` is empty where none is named and no region was given. `placement` is the strategy of the group that launches
     go into, None for launches that go into none; `placement_group` its name where it exists already. `size` is how many
@@ -58,11 +58,11 @@ class Terms:
 
     @property
     def leave_by(self) -> datetime | None:
-        """When the last job must have ended; None for capacity without an end."""
+        """Time by which the last job must have ended; None for capacity without an end."""
         return self.ends - self.drain if self.ends is not None and self.drain is not None else None
 
     def bounds(self, pool: Pool) -> tuple[int, int]:
-        """The least and the most instances of this capacity that `pool` keeps."""
+        """Return the minimum and maximum number of instances of this capacity that `pool` keeps."""
         if self.fixed_size and self.size is not None:
             return self.size, self.size
         most = pool.max_nodes if self.size is None else min(pool.max_nodes, self.size)
@@ -116,24 +116,26 @@ def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms
 
 
 def fallbacks(pool: Pool, region: str) -> tuple[Terms, ...]:
-    """Every capacity of a pool, decided, in the order in which launches try them."""
+    """Return the terms of every capacity of a pool, in the order of launch attempts."""
     return tuple(terms(pool, capacity, region) for capacity in pool.capacity)
 
 
 def kept_nodes(pool: Pool, region: str) -> int:
-    """How many of a pool's nodes are kept running: as it says, and what is paid for whole in any case."""
+    """Return the number of nodes that a pool keeps running: min_nodes, or more if prepaid capacity is larger."""
     return max(pool.min_nodes, *(found.bounds(pool)[0] for found in fallbacks(pool, region)))
 
 
 def _reclaim(instance: str) -> timedelta:
-    """How long before a Capacity Block's end AWS starts to end what runs in it."""
+    """Return the time before a Capacity Block's end at which AWS starts to terminate its instances."""
     blocks, kind = limits().capacity_blocks, instances().get(instance)
     rack = kind is not None and kind.ultraserver is not None
     return timedelta(minutes=blocks.reclaim_minutes_ultraserver if rack else blocks.reclaim_minutes)
 
 
 def _free_placement(pool: Pool, instance: str) -> tuple[Strategy | None, str | None]:
-    """Strategy and existing group where the purchase leaves the choice: as asked, else a cluster where the type can."""
+    """Return strategy and existing group where the capacity allows a choice: as configured, else cluster if the type
+    supports it.
+    """
     if pool.placement == "none":
         return None, None
     if pool.placement is not None or pool.placement_group is not None:

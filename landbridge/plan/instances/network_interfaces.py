@@ -1,4 +1,4 @@
-"""The network interfaces of an instance type: one function for launch template, dry run, IP budget and security group.
+"""Network interfaces of an instance type: one function for launch template, dry run, address budget and security group.
 
 Source of the layouts: EC2 User Guide, "EFA-enabled accelerated instance types" and "Elastic Fabric Adapter limitations";
 which card carries what is a fact of each type (landbridge/catalog/instances).
@@ -20,7 +20,7 @@ EFA_DEVICE_ON_FURTHER_CARDS = 0
 
 @dataclass(frozen=True, slots=True)
 class PlannedInterface:
-    """One network interface of a launch. Only those with `ip` take an address of the subnet."""
+    """Network interface of a launch. Only those with `ip` take an address of the subnet."""
 
     network_card: int
     device: int
@@ -30,7 +30,7 @@ class PlannedInterface:
 
 @dataclass(frozen=True, slots=True)
 class InterfaceViolation:
-    """What EC2 refuses: the interface by its place in the list (None: the list as a whole), why, and what would do."""
+    """Interface that EC2 rejects: its position in the list (None: the whole list), the problem and the fix."""
 
     index: int | None
     message: str

@@ -1,4 +1,4 @@
-"""The cluster's services in AWS: which hosts there are, in which zone, and at which addresses.
+"""Service hosts in AWS: names, zone and planned addresses.
 
 Addresses are planned, so that slurm.conf, the inventory and security groups are the same before and after anything is built.
 They are the second /28 of the zone's private subnet, which a CIDR reservation of kind `explicit` keeps from everything that
@@ -20,7 +20,7 @@ _PREFIX, _BEHIND = 28, 16
 
 @dataclass(frozen=True, slots=True)
 class CloudHosts:
-    """The hosts of the services. `addresses` has every host that could be given one, `reserved` the range they are out of.
+    """Service hosts in AWS. `addresses` has every host with a known address, `reserved` is the CIDR reservation.
 
     `reserved` is None where the zone's subnet is too small, or is not there: a rule says so.
     """

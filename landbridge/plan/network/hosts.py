@@ -1,4 +1,4 @@
-"""Which hosts serve what, at which addresses, at which site; and the Ansible groups that each belongs to.
+"""Hosts of the services and nodes: addresses, site and Ansible groups.
 
 The one place that knows of both shapes of an environment: services on a site of one's own, or in AWS (`aws.services`).
 """
@@ -36,7 +36,7 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ServiceHosts:
-    """Who serves what. `cidr` is the range that services are reached in: the site's, or the one reserved for them in AWS.
+    """Hosts of each service. `cidr` is the services' network: the site's, or the range reserved for them in AWS.
 
     `database` is slurmdbd's host; what is under it may be elsewhere. `storage` (who exports homes) and `gateway` are None
     where there is none. `addresses` lacks hosts that nobody has given one; `path` is where the file speaks of it all.
@@ -58,13 +58,13 @@ class ServiceHosts:
     names: tuple[str, ...] = field(default=())
 
     def where(self, host: str) -> str:
-        """A host as slurm.conf has it: with its address, because nodes in AWS know no names when they boot."""
+        """Return a host as slurm.conf names it: with its address, because nodes in AWS have no DNS when they boot."""
         return f"{host}({self.addresses[host]})" if host in self.addresses else host
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryHost:
-    """One machine that Ansible configures. `platform` is None for hosts without GPUs, `rack` for those nobody placed."""
+    """Machine that Ansible configures. `platform` is None for hosts without GPUs, `rack` for hosts without a rack."""
 
     name: str
     address: str
@@ -75,7 +75,9 @@ class InventoryHost:
 
 
 def service_hosts(environment: Environment) -> ServiceHosts:
-    """Who serves what in either shape. An environment that has neither is taken for one in AWS; a rule says so."""
+    """Return the hosts of the services, on-prem or in AWS. An environment with neither counts as one in AWS; a rule
+    reports it.
+    """
     if environment.onprem is not None:
         return _on_site(environment.onprem)
     services = environment.aws.services
@@ -85,12 +87,12 @@ def service_hosts(environment: Environment) -> ServiceHosts:
 
 
 def top_group(environment: Environment) -> str:
-    """The group that every host is in."""
+    """Return the group of all hosts."""
     return GROUPS[0] if environment.onprem is not None else "services"
 
 
 def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
-    """Every host, services first, in the file's order.
+    """Return every host, services first, in the file's order.
 
     Raises ValueError for a service host without an address, which `landbridge check` reports with its place.
     """
@@ -131,7 +133,7 @@ def _on_site(site: OnPrem) -> ServiceHosts:
 
 
 def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
-    """One host for everything that is small; RDS has the database, and a file system of AWS's the homes."""
+    """Return the services' hosts in AWS: one instance for the small services; RDS and a file system are apart from it."""
     planned = cloud_hosts(environment, services)
     return ServiceHosts(
         site="aws",

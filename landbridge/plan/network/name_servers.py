@@ -1,11 +1,11 @@
-"""Which hosts of the site become its name servers."""
+"""On-prem hosts that become the site's name servers."""
 
 from landbridge.environment import Environment
 from landbridge.plan.network.link import ends_tunnels
 
 
 def name_server_hosts(environment: Environment) -> tuple[str, ...]:
-    """The on-prem hosts that Landbridge makes name servers of; none where the site has its own, or where there is no site."""
+    """Return the on-prem hosts of name servers; empty if the site has its own, or without a site."""
     dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None or dns.resolvers:
         return ()

@@ -1,4 +1,4 @@
-"""The way between an environment's own region and another one: two transit gateways that are peered."""
+"""Transit gateway peering between an environment's own region and another one."""
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
@@ -7,7 +7,7 @@ from landbridge.plan.other_regions import aws_ranges
 
 
 class RegionLinkArgs(Args):
-    """A transit gateway in `region`, peered with the one at home.
+    """Transit gateway in `region`, peered with the one in the environment's own region.
 
     `cidr` is the VPC's there. `beyond` are the ranges that it reaches through home, by key: sites, and the VPCs in other regions.
     """
@@ -21,7 +21,7 @@ class RegionLinkArgs(Args):
 
 
 def region_link_args(environment: Environment, region: str) -> RegionLinkArgs:
-    """Plan the way to one of the other regions. Raises ValueError for an environment without a link to go through."""
+    """Plan the peering with one of the other regions. Raises ValueError for an environment without a link."""
     there = environment.aws.other_regions[region]
     in_aws = [str(cidr) for cidr in aws_ranges(environment) if cidr != there.cidr]
     return RegionLinkArgs(

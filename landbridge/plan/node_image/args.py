@@ -1,4 +1,4 @@
-"""A node image that EC2 Image Builder makes with the cluster's own roles: what it is built on, from what, and by whom."""
+"""Node image built by EC2 Image Builder with the cluster's Ansible roles: parent image, package sources and IAM."""
 
 import hashlib
 import json
@@ -60,16 +60,16 @@ class NodeImageArgs(Args):
 
     @property
     def name(self) -> str:
-        """The name of everything of this image in AWS."""
+        """Name of the image's AWS resources."""
         return f"{self.cluster}-{self.image}"
 
     @property
     def log_group(self) -> str:
-        """Where Image Builder writes what a build says. Source: its user guide, "Image Builder logs in CloudWatch"."""
+        """CloudWatch log group of builds. Source: EC2 Image Builder user guide, "Image Builder logs in CloudWatch"."""
         return f"/aws/imagebuilder/{self.name}"
 
     def version(self, source: str) -> str:
-        """The recipe's version: recipes cannot be changed, and the same ingredients are the same version on every machine.
+        """Return the recipe's version. Recipes are immutable; the same inputs give the same version on every machine.
 
         `source` is the digest of roles and steps. Source of the limit: EC2 Image Builder API, CreateImageRecipe (semanticVersion).
         """
@@ -128,7 +128,7 @@ def _image(environment: Environment, name: str, build: ImageBuild, locked: Mappi
 
 
 def build_architecture(environment: Environment, build: ImageBuild) -> str:
-    """The processors that an image is for: the builder's, else the parent's."""
+    """Return the CPU architecture of an image: the build instance's, else the parent image's."""
     kind = instances().get(build.instance or "")
     if kind is not None:
         return kind.cpus.architecture
@@ -136,7 +136,7 @@ def build_architecture(environment: Environment, build: ImageBuild) -> str:
 
 
 def _variables(environment: Environment, build: ImageBuild) -> dict[str, Any]:
-    """What the roles are given on-prem, and where a builder in AWS finds packages."""
+    """Return the roles' variables of on-prem hosts, with package sources for a build instance in AWS."""
     found = dict(inventory(environment)["all"]["vars"])
     if build.python_find_links is not None:
         found |= dict.fromkeys(("python_runtime_find_links", "training_runtime_find_links"), build.python_find_links)
@@ -146,7 +146,7 @@ def _variables(environment: Environment, build: ImageBuild) -> dict[str, Any]:
 
 
 def _ports(build: ImageBuild) -> list[int]:
-    """The ports of the sources, each once."""
+    """Return the ports of the package sources, each once."""
     found = set()
     for url in (build.apt_mirror, build.apt_proxy, build.python_find_links, "http://deb.debian.org"):
         scheme, _, rest = (url or "").partition("://")

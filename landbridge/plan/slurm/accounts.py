@@ -1,4 +1,4 @@
-"""Slurm's accounts and qualities of service, as the role slurm_controller keeps them."""
+"""Slurm's accounts and QOS, for the role slurm_controller."""
 
 import math
 from typing import Any
@@ -12,23 +12,23 @@ NORMAL = "normal"
 
 
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
-    """Accounts by name: users, description, parent, fair share, limits, and the qualities of service of their jobs."""
+    """Return accounts by name: users, description, parent, fair share, limits, and the QOS of their jobs."""
     return {name: _account(account) for name, account in environment.scheduler.accounts.items()}
 
 
 def qualities(environment: Environment) -> dict[str, dict[str, str]]:
-    """Qualities of service by name, every setting as sacctmgr(1) prints it: an empty one is no limit."""
+    """Return QOS by name, every setting as sacctmgr(1) prints it; an empty one is no limit."""
     own = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
     return own | {name: _cap(minutes) for name, minutes in gpu_minute_limits(environment).items()}
 
 
 def capped(environment: Environment) -> list[str]:
-    """Qualities of service whose use is counted for a calendar month, and then from nothing again."""
+    """Return the QOS whose usage is reset at the start of each calendar month."""
     return list(gpu_minute_limits(environment))
 
 
 def limited(environment: Environment) -> list[str]:
-    """Resources that some limit is of: slurmdbd knows them once slurmctld has told it (sacctmgr refuses them before)."""
+    """Return the TRES that have a limit: slurmdbd knows them only once slurmctld has registered them."""
     scheduler = environment.scheduler
     of_accounts = any(account.max_gpus for account in scheduler.accounts.values()) or bool(
         gpu_minute_limits(environment)

@@ -1,11 +1,11 @@
-"""Where the cluster's key of auth/slurm is on a host: one that all share, or several of which one is used."""
+"""File of the cluster's auth/slurm key on a host: a single key, or a set of several."""
 
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 
 
 def has_multiple_keys(environment: Environment) -> bool:
-    """Whether daemons take several keys at once, so that one can be replaced while jobs run.
+    """True if daemons accept several keys at once, so that a key can be rotated while jobs run.
 
     Source: Slurm's guide to authentication plugins, "Multiple Key Setup" (from 24.05 on).
     """
@@ -13,5 +13,5 @@ def has_multiple_keys(environment: Environment) -> bool:
 
 
 def key_file(environment: Environment) -> str:
-    """The file, of a cluster with auth/slurm. Daemons that do not find the first of the two look for the second."""
+    """Return the key file of auth/slurm. Daemons that do not find the first file look for the second."""
     return "/etc/slurm/slurm.jwks" if has_multiple_keys(environment) else "/etc/slurm/slurm.key"

@@ -1,4 +1,4 @@
-"""The settings of slurm.conf above its nodes and partitions: what an expert would set, then what the site overrides."""
+"""Settings of slurm.conf before its nodes and partitions: defaults, then the site's overrides."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ BIN = "/opt/landbridge/bin"
 
 
 def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, tuple[str, ...]]:
-    """Key to lines, in the file's order. Only SlurmctldHost can have more than one line."""
+    """Return lines by key, in the file's order. Only SlurmctldHost can have more than one line."""
     served = service_hosts(environment)
     settings: dict[str, Scalar] = {
         "ClusterName": environment.name,

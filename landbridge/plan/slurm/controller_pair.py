@@ -1,4 +1,4 @@
-"""Slurm's controller on a site: where its queue is kept, and what a second controller needs to take over.
+"""Slurm controller pair on-prem: shared StateSaveLocation, and the settings of a backup controller.
 
 Source: slurm.conf(5), StateSaveLocation (a pair's is shared, and both can write it), SlurmctldHost, SlurmctldTimeout.
 """
@@ -23,7 +23,7 @@ TAKEOVER = 60
 
 
 class SharedState(Args):
-    """A folder on neither controller. `ours` says whether our storage host exports it, or somebody else's filer."""
+    """Shared folder on neither controller. `ours` is true if our storage host exports it, false for an external filer."""
 
     server: str
     export: str
@@ -32,12 +32,14 @@ class SharedState(Args):
 
 
 def has_standby(environment: Environment) -> bool:
-    """Whether a second controller takes over when the first is gone."""
+    """True if there is a backup controller."""
     return len(service_hosts(environment).controllers) > 1
 
 
 def shared_state(environment: Environment) -> SharedState | None:
-    """Where the queue is kept; None for the controller's own disk, and where a pair has no place (a rule says so)."""
+    """Return the shared StateSaveLocation; None for the controller's own disk, and for a pair without one (a rule
+    reports it).
+    """
     site, served = environment.onprem, service_hosts(environment)
     if site is None:
         return None
@@ -55,7 +57,7 @@ def state_folder(environment: Environment) -> str:
 
 
 def pair_settings(environment: Environment) -> dict[str, Scalar]:
-    """The keys of slurm.conf that a pair has and one controller has not."""
+    """Return slurm.conf settings that only a controller pair has."""
     return {"SlurmctldTimeout": TAKEOVER} if has_standby(environment) else {}
 
 
@@ -73,7 +75,7 @@ def state_variables(environment: Environment) -> dict[str, Any]:
 
 
 def state_export(environment: Environment) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What the role nfs_server exports for it and makes there; nothing where the storage is somebody else's."""
+    """Return the role nfs_server's export and folder; empty for an external filer."""
     found, served = shared_state(environment), service_hosts(environment)
     if found is None or not found.ours:
         return [], []
@@ -83,5 +85,5 @@ def state_export(environment: Environment) -> tuple[list[dict[str, Any]], list[d
 
 
 def _exports(environment: Environment, served: ServiceHosts) -> bool:
-    """Whether there is a host of ours that exports, and that is neither controller."""
+    """True if a host of ours, neither of the controllers, exports shares."""
     return isinstance(environment.storage.home, NfsHome) and served.storage not in served.controllers

@@ -1,4 +1,6 @@
-"""What of a node is kept for its operating system and Slurm's daemons, and which of its processors are for jobs with GPUs. Pure."""
+"""Core specialization: cores and memory reserved for the system (CoreSpecCount, MemSpecLimit), and cores for GPU jobs.
+Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -25,7 +27,7 @@ def system_memory(memory_mib: int) -> int:
 
 
 def cores_per_gpu(sockets: int, cores_per_socket: int, kept: int, gpus: int, by_socket: Sequence[int]) -> int:
-    """Whole cores that every GPU (or part of one) has, so that a job for each fits at the same time.
+    """Return the whole cores of each GPU or MIG instance, so that a job for each fits at the same time.
 
     `kept` are the system's cores; `by_socket` says how many GPUs hang on each socket, nothing where that is not known.
     """

@@ -1,4 +1,4 @@
-"""Slurm's files from the environment alone: the same whichever hosts can be reached, and whatever AWS has built."""
+"""Slurm's configuration files, from the environment alone: independent of reachable hosts and of built AWS resources."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ HEADER = "# Written by Landbridge from the environment {name}; changes belong in
 
 
 def slurm_files(environment: Environment) -> dict[str, str]:
-    """Every file of Slurm's configuration folder, by name.
+    """Return every file of Slurm's configuration folder, by name.
 
     Nodes fetch them from the controller (configless), so one set serves both sites.
     """
@@ -104,7 +104,7 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
 
 
 def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
-    """What jobs do not get; a key that would say 0 is left out."""
+    """Return the memory and cores that jobs cannot use; a key with value 0 is left out."""
     release = slurm_releases()[environment.scheduler.slurm.version]
     found = {
         "CoreSpecCount": nodes.reserved_cores,
@@ -115,5 +115,5 @@ def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
 
 
 def _has_node_suspend_time(environment: Environment) -> bool:
-    """Whether SuspendTime may stand on a NodeName line (since 26.05)."""
+    """True if Slurm supports SuspendTime on a NodeName line (since 26.05)."""
     return slurm_releases()[environment.scheduler.slurm.version].node_suspend_time

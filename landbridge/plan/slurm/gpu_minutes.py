@@ -1,4 +1,4 @@
-"""Hard budgets in a measure that Slurm itself knows: GPU minutes of the queues in AWS.
+"""Hard budgets as GrpTRESMins limits: GPU minutes of partitions in AWS.
 
 A backstop: the burst controller's ledger counts dollars, by account, and refuses launches; should it not run, or be wrong,
 Slurm still starts nothing past this. Limits are of a quality of service that each queue of AWS nodes alone carries: one of an
@@ -20,7 +20,7 @@ EVERYWHERE = "landbridge-aws"
 
 
 def gpu_minute_limits(environment: Environment) -> dict[str, int]:
-    """GPU minutes in a month, by quality of service; none where no hard budget covers everybody, or no price is known."""
+    """Return GPU minutes a month by QOS; empty without a hard budget for all accounts, or without known prices."""
     found: dict[str, int] = {}
     dearest = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
     known = {name: price for name, price in dearest.items() if price is not None}
@@ -38,7 +38,7 @@ def gpu_minute_limits(environment: Environment) -> dict[str, int]:
 
 
 def partition_qos(environment: Environment, members: Sequence[str], nodes: Sequence[Nodes]) -> str | None:
-    """The quality of service that a queue of these nodes carries; None where it has a node of the site, or nothing is capped."""
+    """Return the QOS of a partition of these nodes; None if it has an on-prem node, or nothing is limited."""
     caps = gpu_minute_limits(environment)
     if not caps or any(group.site != "aws" for group in nodes if not set(group.names).isdisjoint(members)):
         return None
@@ -49,7 +49,7 @@ def partition_qos(environment: Environment, members: Sequence[str], nodes: Seque
 
 
 def _whole_budget(environment: Environment) -> float | None:
-    """What everybody together may spend at most: the hard budget, or the sum of the accounts' where all of them are hard."""
+    """Return the total limit of spend: the hard budget, or the sum of the accounts' budgets if all are hard."""
     budget, classes = environment.budget, environment.data_classes
     known = [budget.monthly_usd] if budget.hard and budget.monthly_usd is not None else []
     may = [
@@ -63,7 +63,7 @@ def _whole_budget(environment: Environment) -> float | None:
 
 
 def _gpu_minute(environment: Environment, pool: Pool) -> float | None:
-    """The most that a minute of one GPU of a pool can cost; None without GPUs, or where some price is not known."""
+    """Return the highest cost of a minute of a pool's GPU; None without GPUs, or with an unknown price."""
     kind = instances().get(pool.instance)
     if kind is None or kind.accelerators is None or kind.accelerators.kind != "gpu":
         return None

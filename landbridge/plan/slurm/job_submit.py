@@ -1,4 +1,4 @@
-"""job_submit.lua: the lock on jobs whose data may not be everywhere, before a job is queued and whenever one is changed.
+"""job_submit.lua: reject jobs whose data may not be at every site of their partitions, at submission and modification.
 
 AllowAccounts on the partitions says the same once more; this one also tells the user why, and holds where an administrator
 changes a partition by hand. It reads what slurmctld hands it and its own tables, and calls nothing.
@@ -91,7 +91,7 @@ return slurm.SUCCESS
 
 
 def has_job_submit(environment: Environment) -> bool:
-    """Whether there is something to hold jobs to: accounts say what data is whose, and without AWS nothing can leave."""
+    """True if the script has rules to enforce: accounts with data classes, and AWS pools."""
     return bool(environment.scheduler.accounts and environment.aws.pools)
 
 

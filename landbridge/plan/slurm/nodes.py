@@ -16,7 +16,7 @@ ONPREM_WEIGHT, CLOUD_WEIGHT = 1, 1000
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Equal Slurm nodes. `addresses` is empty for cloud nodes, which bring theirs when they register.
+    """Group of equal Slurm nodes. `addresses` is empty for cloud nodes, which report theirs at registration.
 
     `accelerators` is None for nodes that have none; `parts` are the instances of those of its GPUs that are partitioned.
     What is reserved no job gets. `gpus_by_socket` is empty where it is not known; `gpu_cores` beside each GPU are for jobs
@@ -88,7 +88,7 @@ class Nodes:
 
     @property
     def memory_per_gpu(self) -> int:
-        """MiB that each GPU or part of one has."""
+        """Memory of each GPU or MIG instance, in MiB."""
         return (self.memory_mib - self.reserved_memory_mib) // self.gpu_count
 
     @property
@@ -127,7 +127,7 @@ def cloud_nodes(environment: Environment) -> tuple[Nodes, ...]:
 
 
 def _less_huge_pages(environment: Environment, nodes: Nodes) -> Nodes:
-    """Slurm hands out what programs can have: huge pages that are set aside are nobody's ordinary memory."""
+    """Return the memory without reserved huge pages: they are not ordinary memory that Slurm can allocate."""
     aside = 2 * environment.hosts.tuning.huge_pages
     return replace(nodes, memory_mib=max(nodes.memory_mib - aside, 1)) if aside else nodes
 

@@ -1,4 +1,4 @@
-"""Where hosts get Slurm's packages from, and what they are called there."""
+"""Slurm packages: their repository and names."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from landbridge.environment import Environment
 
 
 def slurm_packages(environment: Environment) -> dict[str, Any]:
-    """Which release Slurm's packages come from, and where it is; nothing where hosts of Debian have this Slurm anyway."""
+    """Return the release and repository of Slurm's packages; empty if Debian itself has this version."""
     slurm, archive = environment.scheduler.slurm, slurm_archive()
     own = slurm.packaging == "schedmd"
     release = slurm.packages_release or (built_release(slurm.version) if own else _debians(slurm.version))
@@ -27,7 +27,7 @@ def slurm_packages(environment: Environment) -> dict[str, Any]:
 
 
 def built_release(version: str) -> str:
-    """What apt calls the repository that `landbridge packages slurm` builds."""
+    """Return the apt suite of the repository that `landbridge packages slurm` builds."""
     return f"slurm-{version.replace('.', '-')}"
 
 

@@ -1,4 +1,4 @@
-"""Slurm's queues: `gpu` over both sites, `onprem`, `mig` for GPUs in parts, one for each pool, and the site's own."""
+"""Slurm's partitions: `gpu` over both sites, `onprem`, `mig` for MIG instances, one for each pool, and the site's own."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ OPERATORS = "root"
 
 
 def partition_names(environment: Environment) -> tuple[str, ...]:
-    """Every queue, the default one first."""
+    """Return every partition, the default one first."""
     groups = environment.node_groups
     parts = [MIG] if any(group.mig for group in groups) else []
     built_in = [MAIN, *([ONPREM] if groups else []), *parts, *(pool.name for pool in environment.aws.pools)]
@@ -38,7 +38,7 @@ def partition_lines(environment: Environment, nodes: Sequence[Nodes]) -> list[st
 
 
 def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, frozenset[Site]]:
-    """The sites that a job of each queue may start at, those of the queue that Slurm would send it on to among them."""
+    """Return the sites where a job of each partition may start, including partitions that it is promoted to."""
     found = {}
     for name in partition_names(environment):
         partition = environment.scheduler.partitions.get(name, Partition())
@@ -54,12 +54,12 @@ def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[st
 
 
 def default_partition(environment: Environment) -> str:
-    """The queue of a job that names none."""
+    """Return the partition of a job that names none."""
     return next((name for name, partition in environment.scheduler.partitions.items() if partition.default), MAIN)
 
 
 def allowed_accounts(environment: Environment, sites: frozenset[Site]) -> tuple[str, ...]:
-    """The accounts whose data may be at every one of `sites`."""
+    """Return the accounts whose data may be at every one of `sites`."""
     classes = environment.data_classes
     return tuple(
         name

@@ -1,4 +1,4 @@
-"""What happens on a node before and after a job: slurm.conf's keys for it, and the files that they name."""
+"""Prolog and epilog of jobs: their slurm.conf settings and files."""
 
 from typing import Any
 
@@ -14,7 +14,8 @@ SENT = "/run/slurm/conf"
 
 
 def prolog_epilog_settings() -> dict[str, Scalar]:
-    """The keys, the same on both sites: what differs between nodes is in a file of the node (role slurm_job_environment).
+    """Return the settings, equal on both sites; differences between nodes are in a file on the node (role
+    slurm_job_environment).
 
     Source: slurm.conf(5), Prolog and Epilog Guide; configless pushes files that are named without a path.
     """
@@ -29,7 +30,7 @@ def prolog_epilog_settings() -> dict[str, Scalar]:
 
 
 def prolog_epilog_variables(environment: Environment, host: str) -> dict[str, Any]:
-    """What the roles scratch and slurm_job_environment have to know of one node; nothing where it has no scratch."""
+    """Return one node's variables of the roles scratch and slurm_job_environment; empty without local scratch."""
     for group in environment.node_groups:
         if group.local_scratch and host in hostlist.expand(group.hosts):
             return {

@@ -1,4 +1,4 @@
-"""Jobs that wait on-prem first: which queue they wait in, and which queues they may use too when that takes too long."""
+"""Promotion of pending on-prem jobs: partitions that a job may use too after a wait."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class PartitionPromotion(NamedTuple):
 
 
 def promotions(environment: Environment) -> tuple[PartitionPromotion, ...]:
-    """Of `gpu` to every pool with accelerators like the site's in kind; none where jobs are not to wait.
+    """Return the promotion of `gpu` to every pool with the site's kind of accelerators; empty if jobs do not wait.
 
     Who names another queue, `onprem` say, has chosen, and stays there.
     """

@@ -1,4 +1,4 @@
-"""The calendar of Capacity Blocks as Slurm's reservations: nodes of a block take jobs in its window alone.
+"""Slurm reservations of Capacity Blocks: nodes of a block accept jobs in its window only.
 
 Outside of it they belong to a reservation that nobody may use, so that Slurm starts there only what is over in time, plans
 for the day a block opens, and nobody waits for a node that nothing can launch.
@@ -20,7 +20,7 @@ PREFIX = "landbridge-block-"
 
 
 def reservations(environment: Environment) -> list[dict[str, Any]]:
-    """What the role slurm_controller keeps, by name: nodes, and from when to when (UTC; None: from now, without an end)."""
+    """Return the role slurm_controller's reservations: name, nodes, start and end (UTC; None: now, or no end)."""
     return [
         {
             "name": f"{PREFIX}{pool.name}-{number}",
@@ -34,7 +34,7 @@ def reservations(environment: Environment) -> list[dict[str, Any]]:
 
 
 def unavailable_windows(pool: Pool, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
-    """When no node of a pool can be had, in order. Never, where a pool has other capacity too: its nodes start in that."""
+    """Yield the windows without capacity for a pool, in order. None if the pool has other capacity."""
     decided = fallbacks(pool, region)
     if any(terms.kind != "capacity_block" for terms in decided):
         return
@@ -52,7 +52,7 @@ _ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=
 
 
 def _window(terms: Terms) -> tuple[datetime, datetime]:
-    """From when nodes can be launched to when the last job must have ended; an end that is not written down is none."""
+    """Return the time from the first launch to the end of the last job; an absent end is no end."""
     return _utc(terms.starts) or _ALWAYS, _utc(terms.leave_by) or _NEVER
 
 

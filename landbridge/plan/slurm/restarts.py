@@ -1,4 +1,4 @@
-"""Which of the settings that are written a daemon reads at its start alone: a role restarts it when one of these changes."""
+"""Settings that a daemon reads only at its start: a role restarts it when one of them changes."""
 
 from landbridge.catalog.slurm.restarts import Daemon, slurm_restarts
 from landbridge.environment import Environment
@@ -7,7 +7,7 @@ from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 
 
 def restart_settings(environment: Environment, daemon: Daemon) -> dict[str, str]:
-    """The settings of slurm.conf whose change needs a restart of `daemon`, by the catalogue's names.
+    """Return the settings of slurm.conf whose change needs a restart of `daemon`, by the catalogue's names.
 
     One that is not written is not here, so that it can be told from one that was taken out.
     """

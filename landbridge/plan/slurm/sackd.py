@@ -1,11 +1,12 @@
-"""Who signs what a controller asks slurmdbd, with auth/slurm."""
+"""sackd: signs requests of controllers to slurmdbd under auth/slurm."""
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
 
 
 def needs_sackd(environment: Environment) -> bool:
-    """Whether controllers ask a slurmdbd on another host: before slurmctld runs, nothing there signs for them.
+    """True if slurmdbd is on another host than a controller: before slurmctld runs, no other daemon there signs
+    requests.
 
     Source: Slurm's documentation of authentication plugins: sackd, slurmd, slurmctld and slurmdbd sign for their host.
     """
@@ -15,6 +16,6 @@ def needs_sackd(environment: Environment) -> bool:
 
 
 def has_accounting_storage(environment: Environment) -> bool:
-    """Whether slurm.conf, with what the site overrides, names a place for accounting: else nobody waits for a database."""
+    """True unless the site's overrides remove AccountingStorageType: then slurmctld does not wait for slurmdbd."""
     overridden = environment.scheduler.overrides.slurm_conf.items()
     return not any(key.casefold() == "accountingstoragetype" and value is None for key, value in overridden)

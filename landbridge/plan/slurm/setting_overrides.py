@@ -1,4 +1,4 @@
-"""Slurm settings as data: a site's overrides on top of defaults, and how Slurm writes values."""
+"""Overrides of Slurm settings, and their text form."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from landbridge.environment.base import Scalar
 
 
 def with_overrides(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None]) -> dict[str, Scalar]:
-    """Settings with a site's own on top: a value replaces (whatever the key's case), None deletes."""
+    """Return settings with a site's overrides: a value replaces (in any case of the key), None deletes."""
     spelling = {key.casefold(): key for key in settings}
     found = dict(settings)
     for key, value in overrides.items():
@@ -19,5 +19,5 @@ def with_overrides(settings: Mapping[str, Scalar], overrides: Mapping[str, Scala
 
 
 def setting_text(value: Scalar) -> str:
-    """A setting's value as Slurm writes it."""
+    """Return a setting's value in slurm.conf's form."""
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)

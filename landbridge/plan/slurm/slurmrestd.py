@@ -1,4 +1,4 @@
-"""Slurm's REST interface: who runs it, and what the controllers need to believe its callers' tokens.
+"""slurmrestd, and JWT authentication in slurmctld and slurmdbd.
 
 Source: slurm.schedmd.com/jwt.html (AuthAltTypes, AuthAltParameters, the key on slurmctld's and slurmdbd's hosts alone).
 """
@@ -13,19 +13,19 @@ KEY_FILE = "/etc/slurm/jwt_hs256.key"
 
 
 def rest_settings(environment: Environment) -> dict[str, Scalar]:
-    """The keys of slurm.conf by which slurmctld takes tokens; none where nothing asks with one."""
+    """Return slurm.conf's settings of JWT authentication; empty without slurmrestd."""
     if environment.scheduler.rest is None:
         return {}
     return {"AuthAltTypes": "auth/jwt", "AuthAltParameters": f"jwt_key={KEY_FILE}"}
 
 
 def token_variables(environment: Environment) -> dict[str, Any]:
-    """What the hosts of slurmctld and slurmdbd are told, besides the key, which is a secret of the operator's."""
+    """Return the variables of slurmctld's and slurmdbd's hosts; the JWT key is a secret of the operator."""
     return {"slurm_common_jwt": True} if environment.scheduler.rest is not None else {}
 
 
 def rest_variables(environment: Environment) -> dict[str, Any]:
-    """Variables of the role slurm_rest. It listens on its own host alone: there is no TLS in it, and a token is a password."""
+    """Return the role slurm_rest's variables. It listens on loopback only: it has no TLS, and a token is a credential."""
     rest = environment.scheduler.rest
     if rest is None:
         return {}

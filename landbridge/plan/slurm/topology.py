@@ -1,4 +1,4 @@
-"""Slurm's topology: trees without a common root, because no job may ever span the two sites, and blocks for NVLink domains."""
+"""Slurm's topology: trees without a common root, because no job may span both sites, and blocks for NVLink domains."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ DOMAINS = "nvlink"
 
 
 def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str, str]:
-    """Name and content: topology.yaml where Slurm reads it (since 25.05), else topology.conf, which has one topology only."""
+    """Return name and content: topology.yaml where Slurm reads it (since 25.05), else topology.conf with one topology."""
     leaves: dict[str, list[str]] = {}
     for group in nodes:
         leaves.setdefault(group.switch, []).extend(group.names)
@@ -28,14 +28,14 @@ def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str
 
 
 def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | None:
-    """TopologyPlugin of slurm.conf; None where topology.yaml says it."""
+    """Return TopologyPlugin of slurm.conf; None with topology.yaml."""
     if _has_yaml(environment):
         return None
     return "topology/block" if _only_domains(nodes) else "topology/tree"
 
 
 def queue_topology(environment: Environment, groups: Sequence[Nodes]) -> str | None:
-    """The topology of a queue over these nodes; None: the cluster's own, the tree of switches.
+    """Return the topology of a partition over these nodes; None: the cluster's default, the tree of switches.
 
     A job of nodes in NVLink domains has its nodes in as few of them as can be: outside of its domain, a GPU is reached through
     the adapters. Source: Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
@@ -61,7 +61,7 @@ def _blocks(nodes: Iterable[Nodes]) -> dict[str, list[str]]:
 
 
 def _block_size(blocks: dict[str, list[str]]) -> int:
-    """What a domain certainly has. Source: topology.conf(5), BlockSizes: no block has fewer nodes than the first size."""
+    """Return the block size. Source: topology.conf(5), BlockSizes: no block has fewer nodes than the first size."""
     return min(len(names) for names in blocks.values())
 
 

@@ -6,7 +6,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.args import tags
-from landbridge.plan.aws_limits.tags import form_faults, reserved_faults, tag_value_violations
+from landbridge.plan.aws_limits.tags import reserved_tag_violations, tag_form_violations, tag_value_violations
 from landbridge.rules.registry import rule
 from landbridge.tags import OF_INSTANCES, PREFIX
 
@@ -21,7 +21,7 @@ def tag_reserved(environment: Environment) -> Iterator[Finding]:
     """
     for path, written in _written(environment):
         for key in written:
-            for fault in reserved_faults(key):
+            for fault in reserved_tag_violations(key):
                 yield Finding("tag-reserved", fault.message, (*path, key), "choose another key")
             if key.casefold().startswith(PREFIX):
                 message = f'the tag "{key}" begins with {PREFIX}, by which the cluster knows what is its own'
@@ -46,7 +46,7 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
             yield Finding("tag-form", fault.message, (word,), _LETTERS)
     for path, written in _written(environment):
         for key, value in written.items():
-            for fault in form_faults(key, value):
+            for fault in tag_form_violations(key, value):
                 yield Finding("tag-form", fault.message, (*path, key), _LETTERS)
 
 
