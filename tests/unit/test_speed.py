@@ -64,7 +64,7 @@ def test_check_imports_no_giant() -> None:
 def test_a_command_loads_its_own_module_alone() -> None:
     loaded = modules("check", "-s", "example")
     others = {name for name in loaded if name.startswith("landbridge.cli.")}
-    assert {name.rpartition(".")[2] for name in others} <= {"check", "common", "excerpt", "main"}
+    assert {name.rpartition(".")[2] for name in others} <= {"check", "common", "display", "excerpt", "main"}
 
 
 def test_help_needs_neither_environment_nor_models() -> None:
