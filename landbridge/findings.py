@@ -1,4 +1,4 @@
-"""Errors as data. Everything that judges something returns findings; only the command line prints them."""
+"""Findings: errors as data. Rules and checks return them; only the command line prints them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ DataPath = tuple[PathPart, ...]
 
 
 class Severity(StrEnum):
-    """How bad a finding is. Only an error makes an environment unusable."""
+    """Severity of a finding. Only an error makes an environment unusable."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,10 +21,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, where it is, and what to do about it.
+    """Result of a rule: its place in the file, a message and a fix.
 
     `path` is the path inside the file's data, `related` the other paths that take part (for instance the second of two
-    overlapping ranges). A finding is dropped where one of them could not be read, so a rule names what it really looked at:
+    overlapping ranges). A finding is dropped where one of them could not be read, so a rule names every value that it has read:
     `("aws", "pools", "*", "name")` is every pool's name, `("aws", "pools", "*", "")` which pools there are. `line` and
     `column` count from 1 and are None only where there is no file.
     """
@@ -62,6 +62,21 @@ class Finding:
         head = f"{place}: " if place else ""
         tail = f" ({self.fix})" if self.fix else ""
         return f"{head}{self.severity.value}: {self.message} [{self.rule}]{tail}"
+
+
+def error(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
+    """Return an error at `path`. Its rule is empty: the decorator of the rule that yields it puts its name there."""
+    return Finding("", message, path, fix, Severity.ERROR, related)
+
+
+def warning(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
+    """Return a warning, as `error` does."""
+    return Finding("", message, path, fix, Severity.WARNING, related)
+
+
+def info(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
+    """Return an information, as `error` does."""
+    return Finding("", message, path, fix, Severity.INFO, related)
 
 
 class FindingsError(Exception):

@@ -9,7 +9,7 @@ from landbridge.environment import Environment, Loaded
 from landbridge.findings import DataPath, Finding, Severity, in_order, path_text
 from landbridge.plan.region_findings import in_other_region
 from landbridge.rules.elsewhere import JUDGED, regions_to_judge
-from landbridge.rules.registry import RULES, Found, Rule
+from landbridge.rules.registry import RULES, OtherFindings, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def judge(loaded: Loaded, today: date | None = None) -> Report:
     ]
     placed += _elsewhere(loaded, environment, today)
     ordered = in_order(placed)
-    found = Found(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
+    found = OtherFindings(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
     after = [
         loaded.place(finding)
         for rule in RULES.values()

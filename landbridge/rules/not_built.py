@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import pools
 
@@ -20,7 +20,7 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
     for wanted, what, path in (*_pools(environment), *_aws(environment), *_others(environment)):
         if wanted:
             message = f"{what} is checked and planned, but not built yet"
-            yield Finding("not-built-yet", message, path, _ACCEPT, Severity.WARNING)
+            yield warning(path, message, fix=_ACCEPT)
 
 
 def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:

@@ -1,9 +1,10 @@
-"""The list of rules, and the decorators that put a function into it."""
+"""Registry of rules, and the decorators that register a function."""
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import wraps
 from typing import Any, Literal, TypeVar, overload
 
 from landbridge.environment import Environment, Loaded
@@ -12,20 +13,20 @@ from landbridge.findings import Finding
 Kind = Literal["environment", "file", "dated", "after"]
 #: Reads the environment alone.
 EnvironmentRule = Callable[[Environment], Iterator[Finding]]
-#: Also reads what stands beside the environment in its file.
+#: Also reads the rest of the file.
 FileRule = Callable[[Environment, Loaded], Iterator[Finding]]
-#: Also needs today's date; it does not run where nobody says which day it is.
+#: Also needs today's date; it does not run without one.
 DatedRule = Callable[[Environment, date], Iterator[Finding]]
-#: Runs last, over what the others found.
-AfterRule = Callable[[Environment, "Found"], Iterator[Finding]]
+#: Runs last, over the findings of the others.
+AfterRule = Callable[[Environment, "OtherFindings"], Iterator[Finding]]
 
 _Function = TypeVar("_Function", bound=Callable[..., Iterator[Finding]])
 _SOURCE = "Source:"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What the other rules said, placed in the file; `complete` is False where a part could not be judged at all."""
+class OtherFindings:
+    """Findings of the other rules, placed in the file; `complete` is False where a part could not be read."""
 
     findings: tuple[Finding, ...]
     ran: frozenset[str]
@@ -34,7 +35,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `why` is its docstring without the line that names the source; `summary` the docstring's first line.
+    """Rule of `landbridge check`. `why` is its docstring without the line that names the source; `summary` the docstring's first line.
 
     A rule that protects data or follows from a law is not `suppressible`.
     """
@@ -49,7 +50,7 @@ class Rule:
 
     @property
     def topic(self) -> str:
-        """The file it stands in, which is its subject."""
+        """Return the name of its module, which is its subject."""
         return self.function.__module__.rpartition(".")[2]
 
 
@@ -63,8 +64,8 @@ def rule(*, suppressible: bool = True) -> Callable[[_Function], _Function]: ...
 def rule(function: Any = None, /, *, suppressible: bool = True) -> Any:
     """Register a function of the environment under its name, with dashes for underscores.
 
-    It yields findings whose `rule` is that name. Its docstring: a first line that says what must hold, then why, and a
-    last paragraph or line `Source: ...`.
+    It yields `error(path, message)`, `warning(...)` or `info(...)` of landbridge.findings, and this name is put into them. Its
+    docstring: a first line with the requirement, then the reason, and a last paragraph or line `Source: ...`.
     """
     return _register("environment", function, suppressible)
 
@@ -88,7 +89,7 @@ def dated_rule(function: Any = None, /, *, suppressible: bool = True) -> Any:
 
 
 def after_rule(function: _Function) -> _Function:
-    """As `rule`, for `(environment, found)`: it runs last, and nobody can suppress it."""
+    """As `rule`, for `(environment, found)`: it runs last and cannot be suppressed."""
     registered: _Function = _register("after", function, False)
     return registered
 
@@ -100,20 +101,30 @@ def _register(kind: Kind, function: Any, suppressible: bool) -> Any:
         if known is not None and known.function.__module__ != function.__module__:
             raise ValueError(f"the rule {name} is in {known.function.__module__} and in {function.__module__}")
         summary, why, source = _parts(inspect.getdoc(function) or "")
-        RULES[name] = Rule(name, function, kind, summary, why, source, suppressible)
-        return function
+        named: Any = _named(name, function)
+        RULES[name] = Rule(name, named, kind, summary, why, source, suppressible)
+        return named  # type: ignore[no-any-return]
 
     return put if function is None else put(function)
 
 
+def _named(name: str, function: Callable[..., Iterator[Finding]]) -> Callable[..., Iterator[Finding]]:
+    @wraps(function)
+    def yields(*arguments: Any) -> Iterator[Finding]:
+        for finding in function(*arguments):
+            yield finding if finding.rule else replace(finding, rule=name)
+
+    return yields
+
+
 def _parts(doc: str) -> tuple[str, str, str]:
-    """A docstring's first line, everything but its source, and its source."""
+    """Return a docstring's first line, all of it but its source, and its source."""
     text, _, source = doc.partition(_SOURCE)
     lines = text.strip().splitlines()
     return (lines[0] if lines else ""), paragraphs(text), " ".join(source.split())
 
 
 def paragraphs(text: str) -> str:
-    """Prose with each paragraph on one line."""
+    """Return prose with each paragraph on one line."""
     found = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
     return "\n".join(paragraph for paragraph in found if paragraph)

@@ -5,7 +5,7 @@ from typing import Any
 
 from landbridge.clear_text import PATTERNS
 from landbridge.environment import Environment, Loaded
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import file_rule, rule
 
 _OWN = "landbridge:"
@@ -26,7 +26,7 @@ def missing_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding
         command = f"pulumi config set --secret {reference} -s {environment.name}"
         fix = f'did you mean "{near}"?' if near else f"run: {command}"
         message = f"the secret {reference} is not in this file as a secure: key"
-        yield Finding("missing-secret", message, path, fix)
+        yield error(path, message, fix=fix)
 
 
 @file_rule
@@ -40,7 +40,7 @@ def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]
         if key.startswith(_OWN):
             message = f"nothing in secrets refers to {key}"
             fix = "name it there, or remove it"
-            yield Finding("unused-secret", message, ("secrets",), fix, Severity.WARNING)
+            yield warning(("secrets",), message, fix=fix)
 
 
 @rule
@@ -55,7 +55,7 @@ def same_secret(environment: Environment) -> Iterator[Finding]:
         if first != name:
             message = f"{name} and {first} are the same secret"
             related: tuple[DataPath, ...] = (("secrets", first),)
-            yield Finding("same-secret", message, ("secrets", name, "config"), "make one of its own", related=related)
+            yield error(("secrets", name, "config"), message, fix="make one of its own", related=related)
 
 
 @file_rule(suppressible=False)
@@ -72,7 +72,7 @@ def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Findin
                 inside = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
                 message = f"this is {what}, in clear text"
                 fix = "revoke it, then: pulumi config set --secret"
-                yield Finding("secret-in-clear", message, inside, fix)
+                yield error(inside, message, fix=fix)
 
 
 def _references(environment: Environment) -> Iterator[tuple[str, str]]:

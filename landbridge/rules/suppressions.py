@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.judge import accepts
-from landbridge.rules.registry import RULES, Found, after_rule, rule
+from landbridge.rules.registry import RULES, OtherFindings, after_rule, rule
 from landbridge.rules.shape import SHAPE
 
 #: Rules of `landbridge preflight` have this prefix; it judges suppressions of them itself.
@@ -26,20 +26,20 @@ def unknown_suppression(environment: Environment) -> Iterator[Finding]:
             continue
         if one.rule in SHAPE or one.rule == "rule-failed":
             message = f"{one.rule} cannot be suppressed: the file would still not say what is meant"
-            yield Finding("unknown-suppression", message, path, "correct what it is about")
+            yield error(path, message, fix="correct what it is about")
         elif one.rule not in RULES:
             near = did_you_mean(one.rule, RULES)
             fix = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
-            yield Finding("unknown-suppression", f'there is no rule "{one.rule}"', path, fix)
+            yield error(path, f'there is no rule "{one.rule}"', fix=fix)
         elif not RULES[one.rule].suppressible:
             message = (
                 f"{one.rule} cannot be suppressed: it protects data, follows from a law, or nothing works without it"
             )
-            yield Finding("unknown-suppression", message, path, f"`landbridge explain {one.rule}` says why")
+            yield error(path, message, fix=f"`landbridge explain {one.rule}` says why")
 
 
 @after_rule
-def unused_suppression(environment: Environment, found: Found) -> Iterator[Finding]:
+def unused_suppression(environment: Environment, found: OtherFindings) -> Iterator[Finding]:
     """A suppression is about something: one that is left over hides the next mistake of its kind.
 
     Not judged while a part of the file cannot be read, nor for rules that did not run.
@@ -52,4 +52,4 @@ def unused_suppression(environment: Environment, found: Found) -> Iterator[Findi
             where = f" at {one.path}" if one.path else ""
             message = f"nothing breaks {one.rule}{where}; this suppression is left over"
             path: DataPath = ("suppress", index)
-            yield Finding("unused-suppression", message, path, "remove it", Severity.WARNING)
+            yield warning(path, message, fix="remove it")

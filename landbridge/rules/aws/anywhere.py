@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from landbridge.catalog.aws.iam import iam
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.registry import dated_rule, rule
 
 _CERTIFICATE: DataPath = ("aws", "iam", "anywhere", "certificate")
@@ -27,10 +27,10 @@ def anywhere_certificate(environment: Environment) -> Iterator[Finding]:
         blocks = [found for found in _BLOCK.findall(text) if found[0] == "CERTIFICATE"]
         if not blocks and "PRIVATE KEY" not in text:
             fix = "put the CA's certificate itself here, as a block of text (certificate: |)"
-            yield Finding("anywhere-certificate", "there is no certificate here", _CERTIFICATE, fix)
+            yield error(_CERTIFICATE, "there is no certificate here", fix=fix)
         if any(not _is_der(body) for _, body in blocks):
             fix = "copy it anew, from its BEGIN line to its END line"
-            yield Finding("anywhere-certificate", "the certificate cannot be read", _CERTIFICATE, fix)
+            yield error(_CERTIFICATE, "the certificate cannot be read", fix=fix)
 
 
 @rule(suppressible=False)
@@ -42,7 +42,7 @@ def anywhere_key(environment: Environment) -> Iterator[Finding]:
     for text in _certificates(environment):
         if "PRIVATE KEY" in text:
             fix = "remove it, and make a new CA: this one has been seen"
-            yield Finding("anywhere-key", "a private key is written here", _CERTIFICATE, fix)
+            yield error(_CERTIFICATE, "a private key is written here", fix=fix)
 
 
 @rule
@@ -54,7 +54,7 @@ def ssm_activation_offset(environment: Environment) -> Iterator[Finding]:
     activation = environment.aws.iam.ssm_activation
     if activation is not None and activation.expires.utcoffset() is None:
         message = f"{activation.expires.isoformat()} has no offset"
-        yield Finding("ssm-activation-offset", message, _EXPIRES, f"write {activation.expires.isoformat()}Z")
+        yield error(_EXPIRES, message, fix=f"write {activation.expires.isoformat()}Z")
 
 
 @dated_rule
@@ -70,10 +70,10 @@ def ssm_activation_expiry(environment: Environment, today: date) -> Iterator[Fin
     start, most = datetime(today.year, today.month, today.day, tzinfo=UTC), iam().limits.ssm_activation_days
     if activation.expires <= start:
         message = f"the activation was over on {activation.expires.date()}"
-        yield Finding("ssm-activation-expiry", message, _EXPIRES, "remove it, or set a new end", Severity.WARNING)
+        yield warning(_EXPIRES, message, fix="remove it, or set a new end")
     elif activation.expires > start + timedelta(days=most + 1):
         message = f"{activation.expires.date()} is more than {most} days ahead"
-        yield Finding("ssm-activation-expiry", message, _EXPIRES, f"at most {most} days")
+        yield error(_EXPIRES, message, fix=f"at most {most} days")
 
 
 def _certificates(environment: Environment) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.cost import Spend, spend
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once, plannable
@@ -35,9 +35,7 @@ def budget_sum(environment: Environment) -> Iterator[Finding]:
     total, whole = sum(b.monthly_usd for b in environment.budget.accounts.values()), environment.budget.monthly_usd
     if whole is not None and total > whole:
         message = f"the accounts' budgets are {total:,.0f} USD a month together, the whole budget is {whole:,.0f}"
-        yield Finding(
-            "budget-sum", message, _MONTHLY, severity=Severity.WARNING, related=((*_ACCOUNTS, "*", "monthly_usd"),)
-        )
+        yield warning(_MONTHLY, message, related=((*_ACCOUNTS, "*", "monthly_usd"),))
 
 
 @rule
@@ -57,7 +55,7 @@ def budget_below_fixed(environment: Environment) -> Iterator[Finding]:
             f"{usd(fixed)} a month are billed with no job running (prices as of {planned.as_of}), "
             f"{usd(largest.fixed_month)} of it for {largest.what}; the budget is {usd(whole)}"
         )
-        yield Finding("budget-below-fixed", message, _MONTHLY, "raise it, or keep less", related=_COSTS)
+        yield error(_MONTHLY, message, fix="raise it, or keep less", related=_COSTS)
 
 
 @rule
@@ -73,7 +71,7 @@ def budget_below_an_hour(environment: Environment) -> Iterator[Finding]:
     hour = sum(line.usd_hour for line in planned.lines if line.pool is not None)
     if hour > whole > 0:
         message = f"one hour of every node costs {usd(hour)} (prices as of {planned.as_of}); the month's budget is {usd(whole)}"
-        yield Finding("budget-below-an-hour", message, _MONTHLY, severity=Severity.WARNING, related=_COSTS)
+        yield warning(_MONTHLY, message, related=_COSTS)
 
 
 @rule
@@ -90,7 +88,7 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
         if line.usd_whole is not None and line.usd_whole > whole and line.pool in names:
             message = f"{line.what}: {usd(line.usd_whole)} at once (price of {line.as_of}); the month's budget is {usd(whole)}"
             related: tuple[DataPath, ...] = (("aws", "pools", names.index(line.pool)), REGION)
-            yield Finding("budget-below-block", message, _MONTHLY, severity=Severity.WARNING, related=related)
+            yield warning(_MONTHLY, message, related=related)
 
 
 @rule
@@ -106,7 +104,7 @@ def budget_of_nothing(environment: Environment) -> Iterator[Finding]:
             fix = "give it a data_class that stays on-prem, or a budget"
             path: DataPath = (*_ACCOUNTS, name, "monthly_usd")
             related: tuple[DataPath, ...] = ((*_ACCOUNTS, name, "hard"),)
-            yield Finding("budget-of-nothing", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
     if environment.budget.monthly_usd == 0 and has_pools:
         message = "with a budget of 0 every cent is an alarm"
-        yield Finding("budget-of-nothing", message, _MONTHLY, "leave it away for no alarm", Severity.WARNING)
+        yield warning(_MONTHLY, message, fix="leave it away for no alarm")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import instances, zones
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.subnets import subnets
 from landbridge.rules.registry import rule
@@ -26,11 +26,11 @@ def one_place_for_services(environment: Environment) -> Iterator[Finding]:
     if not site and not services:
         message = "nobody says where the controller is: there is neither onprem nor aws.services"
         fix = "describe your site under onprem (with link), or write aws.services: {zone: ...}"
-        yield Finding("one-place-for-services", message, _SITE, fix, related=_EITHER)
+        yield error(_SITE, message, fix=fix, related=_EITHER)
     elif site and services:
         message = "the controller would be on your site and in AWS"
         fix = "remove one of them; docs/how-to/add-metal-later.md says how to move"
-        yield Finding("one-place-for-services", message, _SERVICES, fix, related=_EITHER)
+        yield error(_SERVICES, message, fix=fix, related=_EITHER)
 
 
 @rule
@@ -42,10 +42,10 @@ def link_and_site(environment: Environment) -> Iterator[Finding]:
     related = (_SITE, _LINK)
     if environment.onprem is not None and environment.link is None:
         fix = "add link: {kind: vpn, gateway_address: ...}"
-        yield Finding("link-and-site", "the site has no link to AWS", _LINK, fix, related=related)
+        yield error(_LINK, "the site has no link to AWS", fix=fix, related=related)
     if environment.onprem is None and environment.aws.services is not None and environment.link is not None:
         message = "the link leads to no site: there is no onprem"
-        yield Finding("link-and-site", message, _LINK, "remove it, or describe the site under onprem", related=related)
+        yield error(_LINK, message, fix="remove it, or describe the site under onprem", related=related)
 
 
 @rule
@@ -58,7 +58,7 @@ def needs_metal(environment: Environment) -> Iterator[Finding]:
         return
     for wanted, message, path, fix in _metal(environment):
         if wanted:
-            yield Finding("needs-metal", message, path, fix, related=(_SITE,))
+            yield error(path, message, fix=fix, related=(_SITE,))
 
 
 def _metal(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]]:
@@ -93,7 +93,7 @@ def metal_later(environment: Environment) -> Iterator[Finding]:
         message = (
             "the services are in AWS; when you have machines of your own, docs/how-to/add-metal-later.md is the path"
         )
-        yield Finding("metal-later", message, _SERVICES, severity=Severity.INFO, related=(_SITE,))
+        yield info(_SERVICES, message, related=(_SITE,))
 
 
 @rule
@@ -109,10 +109,10 @@ def services_zone(environment: Environment) -> Iterator[Finding]:
         if zone is not None and zone not in known:
             message = f"{zone} is no zone of {environment.region}"
             path = (*_SERVICES, key)
-            yield Finding("services-zone", message, path, suggestion(zone, known), related=(("region",),))
+            yield error(path, message, fix=suggestion(zone, known), related=(("region",),))
     if services.standby_zone == services.zone:
         message = "the database needs two zones, and this is the first one again"
-        yield Finding("services-zone", message, (*_SERVICES, "standby_zone"), related=((*_SERVICES, "zone"),))
+        yield error((*_SERVICES, "standby_zone"), message, related=((*_SERVICES, "zone"),))
 
 
 @rule
@@ -131,7 +131,7 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
     path: DataPath = (*_SERVICES, "zone")
     if planned.reserved is None:
         message = f"the subnet of {services.zone} has no room for the services: it is a /27 at least"
-        yield Finding("services-addresses", message, path, "widen aws.cidr, or the zone's subnet", related=related)
+        yield error(path, message, fix="widen aws.cidr, or the zone's subnet", related=related)
         return
     own = next(one.cidr for one in subnets(environment) if one.tier == "private" and one.zone == services.zone)
     for name, address in services.addresses.items():
@@ -139,10 +139,10 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
         more = (path, *related)
         if address not in own:
             message = f"{name}'s address {address} is outside {own}, the subnet of {services.zone}"
-            yield Finding("services-addresses", message, at, f"such as {planned.reserved[0]}", related=more)
+            yield error(at, message, fix=f"such as {planned.reserved[0]}", related=more)
         elif address not in planned.reserved:
             message = f"{address} is outside {planned.reserved}: AWS may have given it to something else already"
-            yield Finding("services-addresses", message, at, "leave it out", Severity.WARNING, more)
+            yield warning(at, message, fix="leave it out", related=more)
 
 
 @rule
@@ -159,17 +159,17 @@ def services_type(environment: Environment) -> Iterator[Finding]:
         path, kind = (*_SERVICES, key, "instance"), known.get(name)
         if kind is None:
             message = f'unknown instance type "{name}"'
-            yield Finding("services-type", message, path, suggestion(name, known))
+            yield error(path, message, fix=suggestion(name, known))
             continue
         if kind.accelerators is not None:
             message = f"{name} has {kind.accelerators.count} {kind.accelerators.type}, which no {key} host uses"
-            yield Finding("services-type", message, path, "such as m7i.large", Severity.WARNING)
+            yield warning(path, message, fix="such as m7i.large")
         if first is not None and kind.cpus.architecture != first.cpus.architecture:
             message = (
                 f"{name} is {kind.cpus.architecture}, the controller {first.cpus.architecture}: one image is for one"
             )
             related: tuple[DataPath, ...] = ((*_SERVICES, "controller", "instance"),)
-            yield Finding("services-type", message, path, related=related)
+            yield error(path, message, related=related)
 
 
 @rule
@@ -182,7 +182,7 @@ def services_keys(environment: Environment) -> Iterator[Finding]:
     if services is not None and not services.access.public_keys:
         path: DataPath = (*_SERVICES, "access", "public_keys")
         message = "no public key may log in, so that nothing can be configured"
-        yield Finding("services-keys", message, path, 'such as ["ssh-ed25519 AAAA... you@example.org"]')
+        yield error(path, message, fix='such as ["ssh-ed25519 AAAA... you@example.org"]')
 
 
 @rule
@@ -194,4 +194,4 @@ def home_share_name(environment: Environment) -> Iterator[Finding]:
     if ("home",) in environment.storage.in_aws() and "home" in environment.storage.cloud_shares:
         message = "the home directories are the file system `home` already"
         path: DataPath = ("storage", "cloud_shares", "home")
-        yield Finding("home-share-name", message, path, "give it another name", related=(("storage", "home"),))
+        yield error(path, message, fix="give it another name", related=(("storage", "home"),))

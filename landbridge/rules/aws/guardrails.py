@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.guardrails import guardrails
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.guardrails import has_budgets, subscribers
 from landbridge.rules.registry import rule
 
@@ -27,7 +27,7 @@ def budget_unheard(environment: Environment) -> Iterator[Finding]:
         if amount is not None and not subscribers(environment):
             message = f'nobody would be written to: owner "{environment.owner}" is no address'
             related: tuple[DataPath, ...] = (("owner",), (*_BUDGET, "subscribers"))
-            yield Finding("budget-unheard", message, path, "name addresses in budget.subscribers", related=related)
+            yield error(path, message, fix="name addresses in budget.subscribers", related=related)
 
 
 @rule
@@ -38,7 +38,7 @@ def budget_hard_without_amount(environment: Environment) -> Iterator[Finding]:
     """
     if environment.budget.hard and environment.budget.monthly_usd is None:
         path: DataPath = (*_BUDGET, "hard")
-        yield Finding("budget-hard-without-amount", "there is no monthly_usd that could be reached", path, "set one")
+        yield error(path, "there is no monthly_usd that could be reached", fix="set one")
 
 
 @rule
@@ -51,10 +51,10 @@ def budget_alarms(environment: Environment) -> Iterator[Finding]:
     alarms = len(set(own.alarms)) + 1
     if alarms > facts.notifications:
         message = f"{alarms} alarms with the forecast's; AWS Budgets takes {facts.notifications}"
-        yield Finding("budget-alarms", message, (*_BUDGET, "alarms"), "keep the ones that somebody acts on")
+        yield error((*_BUDGET, "alarms"), message, fix="keep the ones that somebody acts on")
     if len(own.subscribers) > facts.subscribers:
         message = f"{len(own.subscribers)} addresses; AWS Budgets takes {facts.subscribers}"
-        yield Finding("budget-alarms", message, (*_BUDGET, "subscribers"), "use a mailing list")
+        yield error((*_BUDGET, "subscribers"), message, fix="use a mailing list")
 
 
 @rule
@@ -75,7 +75,7 @@ def budget_elsewhere(environment: Environment) -> Iterator[Finding]:
         if here:
             message = f"{environment.region} has no AWS Budgets: nothing is made, and nobody is written to"
             fix = "make the budget in the standard account that pays"
-            yield Finding("budget-elsewhere", message, path, fix, Severity.WARNING, (("region",),))
+            yield warning(path, message, fix=fix, related=(("region",),))
 
 
 @rule
@@ -88,4 +88,4 @@ def reaper_off(environment: Environment) -> Iterator[Finding]:
     if aws.guardrails.reaper is False and aws.pools and aws.endpoints.operator is None:
         message = "nothing in AWS ends nodes whose lease is over"
         path: DataPath = (*_GUARDRAILS, "reaper")
-        yield Finding("reaper-off", message, path, "leave it away: it costs cents", Severity.WARNING)
+        yield warning(path, message, fix="leave it away: it costs cents")

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from landbridge.catalog.aws.iam import iam, iam_actions
 from landbridge.environment import Environment, Statement
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
@@ -31,7 +31,7 @@ def iam_action_form(environment: Environment) -> Iterator[Finding]:
             message, fix = f'the action "{action}" names no service', f"such as {example}"
         else:
             message, fix = f'"{action}" is not an action', "it is service:Action, such as s3:GetObject"
-        yield Finding("iam-action-form", message, path, fix)
+        yield error(path, message, fix=fix)
 
 
 @rule
@@ -48,14 +48,14 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
         if service.lower() not in iam().services:
             near = did_you_mean(service, iam().services)
             fix = f'did you mean "{near}:{name}"?' if near else "the prefix of a service, such as s3"
-            yield Finding("iam-unknown-action", f'there is no service "{service}" in IAM', path, fix)
+            yield error(path, f'there is no service "{service}" in IAM', fix=fix)
             continue
         known = iam_actions(service.lower())
         if known is not None and not _matching(name, known.all()):
             near = did_you_mean(name, known.all())
             hint = f'did you mean "{service}:{near}"?' if near and "*" not in name else None
             message = f'{service} has no action "{name}"'
-            yield Finding("iam-unknown-action", message, path, hint, Severity.WARNING)
+            yield warning(path, message, fix=hint)
 
 
 @rule(suppressible=False)
@@ -72,16 +72,16 @@ def iam_everything(environment: Environment) -> Iterator[Finding]:
         service = action.partition(":")[0].lower()
         if action == "*" or service in ("*", "**"):
             message = "nodes may do everything in the account, and so may every job"
-            yield Finding("iam-everything", message, path, "name the actions that jobs need")
+            yield error(path, message, fix="name the actions that jobs need")
         elif action.lower() in (f"{one}:*" for one in ("iam", "sts", "organizations", "account")):
             message = f"with {action} a node can give itself every right there is"
-            yield Finding("iam-everything", message, path, "name the actions that jobs need")
+            yield error(path, message, fix="name the actions that jobs need")
         elif any(fnmatchcase(one, action.lower()) for one in escalation):
             passing = action.lower() == "iam:passrole" and not any(map(iam().is_everything, statement.resources))
             if not passing:
                 message = f"with {action} a node can give itself other rights"
                 related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)
-                yield Finding("iam-everything", message, path, "leave it to the role that deploys", related=related)
+                yield error(path, message, fix="leave it to the role that deploys", related=related)
 
 
 @rule
@@ -100,14 +100,14 @@ def iam_star(environment: Environment) -> Iterator[Finding]:
             if _ACTION.fullmatch(action) and action.endswith(":*"):
                 message = f"{action} is every action of the service, and nothing says why"
                 fix = "name the actions, or say why: in the statement"
-                yield Finding("iam-star", message, (*base, "actions", number), fix, related=related)
+                yield error((*base, "actions", number), message, fix=fix, related=related)
         narrow = [action for action in statement.actions if not _knows_no_resource(action)]
         for number, resource in enumerate(statement.resources):
             if resource == "*" and narrow:
                 message = f"{narrow[0]} on every resource of the account, and nothing says why"
                 fix = "name the resources, or say why: in the statement"
                 also = (*related, (*base, "actions"))
-                yield Finding("iam-star", message, (*base, "resources", number), fix, related=also)
+                yield error((*base, "resources", number), message, fix=fix, related=also)
 
 
 @rule
@@ -121,7 +121,7 @@ def iam_needs_star(environment: Environment) -> Iterator[Finding]:
             message = f"{action} knows no resources; on {statement.resources[0]} it allows nothing"
             fix = 'put it in a statement of its own with resources: ["*"]'
             related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)
-            yield Finding("iam-needs-star", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
 
 
 @rule
@@ -144,10 +144,10 @@ def iam_bucket_or_object(environment: Environment) -> Iterator[Finding]:
         if _named(name, s3.bucket) and all("/" in one for one in names):
             message = f"{action} acts on buckets, and every resource here is an object"
             fix = f"add {statement.resources[0].split('/')[0]}"
-            yield Finding("iam-bucket-or-object", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
         elif _named(name, s3.object) and not any("/" in one or one.endswith("*") for one in names):
             message = f"{action} acts on objects, and every resource here is a bucket"
-            yield Finding("iam-bucket-or-object", message, path, f"add {statement.resources[0]}/*", related=related)
+            yield error(path, message, fix=f"add {statement.resources[0]}/*", related=related)
 
 
 def _actions(environment: Environment) -> Iterator[tuple[DataPath, Statement, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.catalog.aws.iam import iam
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Statement
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
@@ -26,9 +26,9 @@ def iam_condition_operator(environment: Environment) -> Iterator[Finding]:
         if _base(operator) is None:
             near = did_you_mean(_bare(operator), iam().operators)
             fix = f'did you mean "{near}"?' if near else "such as StringEquals"
-            yield Finding("iam-condition-operator", f'IAM has no condition operator "{operator}"', path, fix)
+            yield error(path, f'IAM has no condition operator "{operator}"', fix=fix)
         elif not keys:
-            yield Finding("iam-condition-operator", f"{operator} compares nothing", path, "name a key and a value")
+            yield error(path, f"{operator} compares nothing", fix="name a key and a value")
 
 
 @rule
@@ -44,19 +44,19 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
             here = (*path, key)
             if not colon or not name:
                 message = f'the condition key "{key}" names no service'
-                yield Finding("iam-condition-key", message, here, "such as aws:SourceVpc")
+                yield error(here, message, fix="such as aws:SourceVpc")
             elif service.lower() == "aws":
                 if key.partition("/")[0].lower() not in own:
                     near = did_you_mean(key.partition("/")[0], own.values())
                     fix = f'did you mean "{near}"?' if near else None
-                    yield Finding("iam-condition-key", f'IAM has no condition key "{key}"', here, fix)
+                    yield error(here, f'IAM has no condition key "{key}"', fix=fix)
                 elif key.lower() in _WITH_NAME:
                     message = f"{key} needs the tag's name"
-                    yield Finding("iam-condition-key", message, here, f"such as {key}/landbridge:cluster")
+                    yield error(here, message, fix=f"such as {key}/landbridge:cluster")
             elif service.lower() not in iam().services and service.lower() not in ("saml", "www.amazon.com"):
                 near = did_you_mean(service, iam().services)
                 fix = f'did you mean "{near}:{name}"?' if near else None
-                yield Finding("iam-condition-key", f'there is no service "{service}" in IAM', here, fix)
+                yield error(here, f'there is no service "{service}" in IAM', fix=fix)
 
 
 @rule
@@ -71,7 +71,7 @@ def iam_condition_value(environment: Environment) -> Iterator[Finding]:
             for one in value if isinstance(value, list) else [value]:
                 problem = _problem(base, one) if base is not None else None
                 if problem is not None:
-                    yield Finding("iam-condition-value", f"{operator} {key}: {problem}", (*path, key))
+                    yield error((*path, key), f"{operator} {key}: {problem}")
 
 
 @rule

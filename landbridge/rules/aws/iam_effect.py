@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from landbridge.catalog.aws.iam import iam
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
@@ -33,7 +33,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
                 fix = "name the resources, or a condition"
                 related: tuple[DataPath, ...] = ((*base, "resources"), (*base, "conditions"))
                 at = (*base, "actions", number)
-                yield Finding("iam-far-reaching", message, at, fix, Severity.WARNING, related)
+                yield warning(at, message, fix=fix, related=related)
 
 
 @rule
@@ -52,7 +52,7 @@ def iam_denies_own(environment: Environment) -> Iterator[Finding]:
                 message = f"this denies {needed[0]}, which nodes need to join and to reach the hub"
                 fix = "name the resources that are meant, or add a condition"
                 related: tuple[DataPath, ...] = ((*base, "conditions"), (*base, "resources"))
-                yield Finding("iam-denies-own", message, (*base, "actions", number), fix, related=related)
+                yield error((*base, "actions", number), message, fix=fix, related=related)
 
 
 @rule
@@ -66,11 +66,11 @@ def iam_repeated(environment: Environment) -> Iterator[Finding]:
         base: DataPath = (*_STATEMENTS, index)
         bare = statement.model_copy(update={"why": None})
         if any(bare == other.model_copy(update={"why": None}) for other in statements[:index]):
-            yield Finding("iam-repeated", "this statement is here already", base, "remove it", Severity.WARNING)
+            yield warning(base, "this statement is here already", fix="remove it")
             continue
         for key in ("actions", "resources"):
             words = [word.lower() if key == "actions" else word for word in getattr(statement, key)]
             for number, word in enumerate(words):
                 if word in words[:number]:
                     message = f"{getattr(statement, key)[number]} is here already"
-                    yield Finding("iam-repeated", message, (*base, key, number), "remove it", Severity.WARNING)
+                    yield warning((*base, key, number), message, fix="remove it")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from landbridge.catalog import regions
 from landbridge.catalog.aws.iam import iam, iam_actions
 from landbridge.environment import Environment, Statement
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
@@ -45,7 +45,7 @@ def iam_resource_form(environment: Environment) -> Iterator[Finding]:
             fix = "this is an action; write it under actions"
         elif text.startswith("arn:") and text.split(":")[2:3] == ["s3"] and text.count(":") < 5:
             fix = f"S3 leaves region and account empty: arn:aws:s3:::{text.rsplit(':', 1)[1]}"
-        yield Finding("iam-resource-form", f'"{text}" is neither * nor an ARN', path, fix)
+        yield error(path, f'"{text}" is neither * nor an ARN', fix=fix)
 
 
 @rule
@@ -68,7 +68,7 @@ def iam_partition(environment: Environment) -> Iterator[Finding]:
     for path, partition in named:
         if partition not in (region.partition, "*"):
             message = f"the partition {partition} is not that of {environment.region}, {region.partition}"
-            yield Finding("iam-partition", message, path, f"write arn:{region.partition}:…", related=(_REGION,))
+            yield error(path, message, fix=f"write arn:{region.partition}:…", related=(_REGION,))
 
 
 @rule
@@ -85,12 +85,12 @@ def iam_other_account(environment: Environment) -> Iterator[Finding]:
         if arn.account.isdigit() and arn.account != own:
             message = f"account {arn.account} is not this environment's, {own}"
             fix = "right if that account shares it; else correct one of the two"
-            yield Finding("iam-other-account", message, arn.path, fix, Severity.WARNING, (_ACCOUNT,))
+            yield warning(arn.path, message, fix=fix, related=(_ACCOUNT,))
     for path, text in _policies(environment):
         account = text.split(":")[4]
         if account.isdigit() and account != own:
             message = f"the policy is of account {account}; roles are made in {own}"
-            yield Finding("iam-other-account", message, path, "make a copy of it there", related=(_ACCOUNT,))
+            yield error(path, message, fix="make a copy of it there", related=(_ACCOUNT,))
 
 
 @rule
@@ -120,7 +120,7 @@ def iam_arn_parts(environment: Environment) -> Iterator[Finding]:
             message = f'there is no service "{arn.service}" in ARNs'
             fix = f'did you mean "{near}"?' if near else None
         if message is not None:
-            yield Finding("iam-arn-parts", message, arn.path, fix)
+            yield error(arn.path, message, fix=fix)
 
 
 @rule
@@ -135,10 +135,10 @@ def iam_unknown_region(environment: Environment) -> Iterator[Finding]:
         if arn.region not in regions():
             near = did_you_mean(arn.region, regions())
             fix = f'did you mean "{near}"?' if near else None
-            yield Finding("iam-unknown-region", f'there is no region "{arn.region}"', arn.path, fix)
+            yield error(arn.path, f'there is no region "{arn.region}"', fix=fix)
         elif environment.region in regions():
             message = f"this is in {arn.region}; the nodes are in {environment.region}"
-            yield Finding("iam-unknown-region", message, arn.path, None, Severity.WARNING, (_REGION,))
+            yield warning(arn.path, message, related=(_REGION,))
 
 
 @rule
@@ -162,7 +162,7 @@ def iam_other_service(environment: Environment) -> Iterator[Finding]:
                 message = f"{action} acts on nothing of {', '.join(sorted(services))}, and no other resource is here"
                 fix = f"add resources of {service.lower()}, or a statement of its own"
                 at = (*base, "actions", number)
-                yield Finding("iam-other-service", message, at, fix, Severity.WARNING, ((*base, "resources"),))
+                yield warning(at, message, fix=fix, related=((*base, "resources"),))
 
 
 def _resources(environment: Environment) -> Iterator[tuple[DataPath, Statement, str]]:

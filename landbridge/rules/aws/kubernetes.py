@@ -7,7 +7,7 @@ from landbridge.catalog import instances
 from landbridge.catalog.aws.kubernetes import eks
 from landbridge.catalog.network import network
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.endpoints import mode
 from landbridge.plan.network.subnets import PARTS, used_zones
 from landbridge.rules.registry import dated_rule, rule
@@ -51,12 +51,12 @@ def kubernetes_support(environment: Environment, today: date) -> Iterator[Findin
     fix = f"in standard support: {', '.join(current)}" if current else None
     if version.extended_until < today:
         message = f"Kubernetes {kubernetes.version} ended on {version.extended_until}; EKS makes no such cluster"
-        yield Finding("kubernetes-support", message, path, fix)
+        yield error(path, message, fix=fix)
     elif version.standard_until < today:
         message = (
             f"the standard support of Kubernetes {kubernetes.version} ended on {version.standard_until}; it costs extra"
         )
-        yield Finding("kubernetes-support", message, path, fix, Severity.WARNING)
+        yield warning(path, message, fix=fix)
 
 
 @rule
@@ -73,10 +73,10 @@ def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
     services: DataPath = (*_CLUSTER, "service_cidr")
     if not low <= kubernetes.service_cidr.prefixlen <= high:
         message = f"the services' range is a /{low} to a /{high}, not a /{kubernetes.service_cidr.prefixlen}"
-        yield Finding("kubernetes-ranges", message, services)
+        yield error(services, message)
     elif not any(kubernetes.service_cidr.subnet_of(own) for own in network().private):
         message = f"EKS takes services' ranges of RFC 1918 only, not {kubernetes.service_cidr}"
-        yield Finding("kubernetes-ranges", message, services, "such as 172.20.0.0/16")
+        yield error(services, message, fix="such as 172.20.0.0/16")
     pods, path = kubernetes.pod_cidr, (*_CLUSTER, "pod_cidr")
     if pods is None:
         return
@@ -84,10 +84,10 @@ def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
         message = f"the pods' range {pods} is none of the VPC's"
         fix = f"add it to aws.secondary_cidrs; {network().carrier} is what it is for"
         related: tuple[DataPath, ...] = (("aws", "secondary_cidrs"), ("aws", "cidr"))
-        yield Finding("kubernetes-ranges", message, path, fix, related=related)
+        yield error(path, message, fix=fix, related=related)
     elif pods.num_addresses // PARTS < 16:
         message = f"the pods' range {pods} is too small for a subnet in each of {PARTS} zones"
-        yield Finding("kubernetes-ranges", message, path, "use a /25 or more; a /18 is common")
+        yield error(path, message, fix="use a /25 or more; a /18 is common")
 
 
 @rule
@@ -108,7 +108,7 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
         message = f"EKS needs subnets in {eks().zones} zones, and there is {found}{also}"
         fix = "name another zone in aws.subnets, or in a pool's capacity"
         related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "subnets"), ("aws", "vpc"), *SHARES, REGION)
-        yield Finding("kubernetes-zones", message, _CLUSTER, fix, related=related)
+        yield error(_CLUSTER, message, fix=fix, related=related)
 
 
 @rule
@@ -124,15 +124,15 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
     if not kubernetes.pools and not kubernetes.hybrid_nodes:
         message = "no pool and no on-prem node joins the cluster: it is paid for, and runs nothing"
         fix = "name its pools"
-        yield Finding("kubernetes-pools", message, _CLUSTER, fix, Severity.WARNING, ((*_CLUSTER, "pools", "*", ""),))
+        yield warning(_CLUSTER, message, fix=fix, related=((*_CLUSTER, "pools", "*", ""),))
     names = [pool.name for pool in environment.aws.pools]
     for index, name in enumerate(kubernetes.pools):
         path: DataPath = (*_CLUSTER, "pools", index)
         if name not in names:
             message, fix = f'there is no pool "{name}"', suggestion(name, names)
-            yield Finding("kubernetes-pools", message, path, fix, related=((*_POOLS, "*", "name"),))
+            yield error(path, message, fix=fix, related=((*_POOLS, "*", "name"),))
         elif name in kubernetes.pools[:index]:
-            yield Finding("kubernetes-pools", f"{name} is here already", path, "remove it", Severity.WARNING)
+            yield warning(path, f"{name} is here already", fix="remove it")
     for queue, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
             pool = token if token in names else token.split("-[")[0]
@@ -140,7 +140,7 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
                 message = f"the nodes of {pool} are Kubernetes', and in the queue {queue} too"
                 path = ("scheduler", "partitions", queue, "nodes", index)
                 fix = "remove it in one of the two places, or make two pools"
-                yield Finding("kubernetes-pools", message, path, fix, related=((*_CLUSTER, "pools"),))
+                yield error(path, message, fix=fix, related=((*_CLUSTER, "pools"),))
 
 
 @rule
@@ -158,7 +158,7 @@ def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
         if kubernetes.pods_per_node > most:
             message = f"{pool.instance} runs {most} pods at most, not {kubernetes.pods_per_node}"
             related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), (*_POOLS, "*", "instance"))
-            yield Finding("kubernetes-pods", message, (*_CLUSTER, "pods_per_node"), related=related)
+            yield error((*_CLUSTER, "pods_per_node"), message, related=related)
             return
 
 
@@ -175,13 +175,13 @@ def kubernetes_public(environment: Environment) -> Iterator[Finding]:
     if aws.nat == "none" and aws.vpc is None:
         message = "nodes without NAT cannot reach a public API server"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"))
-        yield Finding("kubernetes-public", message, path, "use private", related=related)
+        yield error(path, message, fix="use private", related=related)
     elif mode(environment) == "derived":
         message = "the API server answers on the internet, in a network whose endpoints keep everything else inside"
-        yield Finding("kubernetes-public", message, path, "use private", Severity.WARNING, (("aws", "vpc_endpoints"),))
+        yield warning(path, message, fix="use private", related=(("aws", "vpc_endpoints"),))
     else:
         message = "the API server answers on the internet"
-        yield Finding("kubernetes-public", message, path, "use private", Severity.WARNING)
+        yield warning(path, message, fix="use private")
 
 
 @rule
@@ -199,12 +199,12 @@ def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
         return
     if not any(site.cidr.subnet_of(own) for own in network().private):
         message = f"hybrid nodes have addresses of RFC 1918, which {site.cidr} is not"
-        yield Finding("hybrid-nodes", message, path, related=(("onprem", "cidr"),))
+        yield error(path, message, related=(("onprem", "cidr"),))
     if not site.nodes:
         message = "there are no on-prem nodes to join"
-        yield Finding("hybrid-nodes", message, path, "remove it", Severity.WARNING, (("onprem", "nodes"),))
+        yield warning(path, message, fix="remove it", related=(("onprem", "nodes"),))
     if not site.container_cidrs.keys() - {"docker"}:
         message = "the pods' range of on-prem nodes is not said, so nobody can see whether it clashes"
         fix = "name it in onprem.container_cidrs, such as pods: 10.85.0.0/16"
         related: tuple[DataPath, ...] = (("onprem", "container_cidrs"),)
-        yield Finding("hybrid-nodes", message, path, fix, Severity.WARNING, related)
+        yield warning(path, message, fix=fix, related=related)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.regimes import obligations, regimes
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.registry import rule
 
 _LOGS: DataPath = ("aws", "logs")
@@ -26,7 +26,7 @@ def log_retention(environment: Environment) -> Iterator[Finding]:
         at = bisect_left(known, days)
         near = known[max(at - 1, 0) : at + 1]
         message = f"CloudWatch Logs does not keep events for {days} days"
-        yield Finding("log-retention", message, _DAYS, f"use {' or '.join(map(str, near))}")
+        yield error(_DAYS, message, fix=f"use {' or '.join(map(str, near))}")
 
 
 @rule
@@ -44,8 +44,8 @@ def audit_logs(environment: Environment) -> Iterator[Finding]:
         if not logs.flow_logs:
             message = f"data of class {name} is in AWS under {regime.title}: {obligations()[_AUDIT]}"
             path: DataPath = (*_LOGS, "flow_logs")
-            yield Finding("audit-logs", message, path, "write flow_logs: true", Severity.WARNING, related)
+            yield warning(path, message, fix="write flow_logs: true", related=related)
         if logs.retention_days < 90:
             message = f"{logs.retention_days} days are short for a record under {regime.title}"
-            yield Finding("audit-logs", message, _DAYS, "keep 365 days or more", Severity.WARNING, related)
+            yield warning(_DAYS, message, fix="keep 365 days or more", related=related)
         return

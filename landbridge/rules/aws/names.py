@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.data_hub import BUCKET_NAME_LIMIT, data_hub_args
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.registry import rule
@@ -28,7 +28,7 @@ def bucket_name_long(environment: Environment) -> Iterator[Finding]:
         if len(wanted) > room:
             message = f"the bucket of {plan.data_class} would be {wanted}-<account>: {room} characters are there for it"
             path: DataPath = ("data_classes", plan.data_class)
-            yield Finding("bucket-name-long", message, path, "shorten one of the two names", Severity.WARNING)
+            yield warning(path, message, fix="shorten one of the two names")
 
 
 @rule
@@ -50,7 +50,7 @@ def bucket_name(environment: Environment) -> Iterator[Finding]:
         elif name.startswith(_KEPT_STARTS) or name.endswith(_KEPT_ENDINGS):
             problem = "begins or ends as only AWS's own do"
         if problem is not None:
-            yield Finding("bucket-name", f'"{name}" {problem}', path, "see the bucket's name in the console")
+            yield error(path, f'"{name}" {problem}', fix="see the bucket's name in the console")
 
 
 @rule
@@ -64,7 +64,7 @@ def pool_name_taken(environment: Environment) -> Iterator[Finding]:
         what = taken.get(owner.pool.name)
         if what is not None:
             message = f"{environment.name}-{owner.pool.name} is the security group of {what}"
-            yield Finding("pool-name-taken", message, owner.at("name"), "give the pool another name")
+            yield error(owner.at("name"), message, fix="give the pool another name")
 
 
 def _groups(environment: Environment) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.iam import iam, managed_policies
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import rule
 
 _POLICIES: DataPath = ("aws", "iam", "node_policies")
@@ -23,7 +23,7 @@ def too_wide_policy(environment: Environment) -> Iterator[Finding]:
     for path, name in _named(environment):
         if name in wide:
             message = f"{name} gives every node, and so every job, {wide[name]}"
-            yield Finding("too-wide-policy", message, path, "name in node_statements what jobs need")
+            yield error(path, message, fix="name in node_statements what jobs need")
 
 
 @rule
@@ -41,18 +41,18 @@ def unknown_policy(environment: Environment) -> Iterator[Finding]:
             continue
         if folder == "aws-service-role/":
             message = f"{last} is for a role of AWS's own; no other can have it"
-            yield Finding("unknown-policy", message, path, "remove it")
+            yield error(path, message, fix="remove it")
         if last in managed_policies().get(folder, ()):
             continue
         right = next((one for one, known in managed_policies().items() if last in known), None)
         if right is not None:
             message = f"{last} is not in the folder {folder or '/'}"
-            yield Finding("unknown-policy", message, path, f"write {head}:policy/{right}{last}")
+            yield error(path, message, fix=f"write {head}:policy/{right}{last}")
         else:
             near = did_you_mean(last, [one for known in managed_policies().values() for one in known])
             fix = f'did you mean "{near}"?' if near else None
             message = f"AWS has no policy {last}, as far as is known here"
-            yield Finding("unknown-policy", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
 
 
 @rule
@@ -64,7 +64,7 @@ def retired_policy(environment: Environment) -> Iterator[Finding]:
     for path, name in _named(environment):
         if name in iam().retired:
             fix = f"use {iam().retired[name]}"
-            yield Finding("retired-policy", f"{name} is retired", path, fix, Severity.WARNING)
+            yield warning(path, f"{name} is retired", fix=fix)
 
 
 @rule
@@ -77,13 +77,13 @@ def repeated_policy(environment: Environment) -> Iterator[Finding]:
     for index, arn in enumerate(arns):
         if arn in arns[:index]:
             message = f"{arn} is attached already"
-            yield Finding("repeated-policy", message, (*_POLICIES, index), "remove it", Severity.WARNING)
+            yield warning((*_POLICIES, index), message, fix="remove it")
     limits = iam().limits
     most = environment.aws.quotas.get(limits.managed_policies_quota, limits.managed_policies_per_role)
     if len(set(arns)) > most:
         message = f"{len(set(arns))} managed policies on one role; AWS allows {most}"
         fix = f"merge some, or have quota {limits.managed_policies_quota} raised and write it in aws.quotas"
-        yield Finding("repeated-policy", message, _POLICIES, fix, related=(("aws", "quotas"),))
+        yield error(_POLICIES, message, fix=fix, related=(("aws", "quotas"),))
 
 
 @rule
@@ -97,7 +97,7 @@ def boundary_as_policy(environment: Environment) -> Iterator[Finding]:
         if boundary is not None and arn == boundary:
             message = "the permissions boundary is attached as a policy too"
             related: tuple[DataPath, ...] = (("aws", "iam", "permissions_boundary"),)
-            yield Finding("boundary-as-policy", message, (*_POLICIES, index), "remove it here", related=related)
+            yield error((*_POLICIES, index), message, fix="remove it here", related=related)
 
 
 @rule
@@ -111,9 +111,9 @@ def role_path(environment: Environment) -> Iterator[Finding]:
     path: DataPath = ("aws", "iam", "path")
     for reserved in iam().reserved_paths:
         if own.startswith(reserved):
-            yield Finding("role-path", f"{reserved} is kept for AWS's own roles", path, "such as /landbridge/")
+            yield error(path, f"{reserved} is kept for AWS's own roles", fix="such as /landbridge/")
     if len(own) > limits.path:
-        yield Finding("role-path", f"the path has {len(own)} characters; {limits.path} are possible", path)
+        yield error(path, f"the path has {len(own)} characters; {limits.path} are possible")
 
 
 @rule
@@ -132,7 +132,7 @@ def policy_size(environment: Environment) -> Iterator[Finding]:
     if statements and size > limit:
         message = f"the statements make a policy of about {size} characters; a role's inline policies have {limit}"
         fix = "use wildcards, or a managed policy of your own in node_policies"
-        yield Finding("policy-size", message, ("aws", "iam", "node_statements"), fix)
+        yield error(("aws", "iam", "node_statements"), message, fix=fix)
 
 
 def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:

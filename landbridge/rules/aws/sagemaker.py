@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding
+from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.subnets import used_zones
 from landbridge.rules.registry import rule
@@ -25,16 +25,16 @@ def sagemaker_classes(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_PATH, "data_classes", index)
         if name not in known:
             message = f'unknown data class "{name}"'
-            yield Finding("sagemaker-classes", message, path, suggestion(name, known), related=(("data_classes",),))
+            yield error(path, message, fix=suggestion(name, known), related=(("data_classes",),))
         elif "aws" not in known[name].sites:
             message = (
                 f"data of class {name} may be at {', '.join(known[name].sites)} only: no job of SageMaker may see it"
             )
             related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
-            yield Finding("sagemaker-classes", message, path, "leave it out", related=related)
+            yield error(path, message, fix="leave it out", related=related)
     if not wanted.data_classes and not job_classes(environment):
         message = "no data class may be in AWS, so that jobs of SageMaker have nothing to read"
-        yield Finding("sagemaker-classes", message, _PATH, "leave it out", related=(("data_classes",),))
+        yield error(_PATH, message, fix="leave it out", related=(("data_classes",),))
 
 
 @rule
@@ -49,7 +49,7 @@ def sagemaker_groups(environment: Environment) -> Iterator[Finding]:
     for index, key in enumerate(wanted.model_groups):
         path: DataPath = (*_PATH, "model_groups", index)
         if key in wanted.model_groups[:index]:
-            yield Finding("sagemaker-groups", f'there are two groups "{key}"', path, "name each once")
+            yield error(path, f'there are two groups "{key}"', fix="name each once")
 
 
 @rule
@@ -60,4 +60,4 @@ def sagemaker_place(environment: Environment) -> Iterator[Finding]:
     """
     if environment.mlops.sagemaker is not None and not used_zones(environment):
         message = "nothing else is in AWS, so that jobs of SageMaker have no subnet to be in"
-        yield Finding("sagemaker-place", message, _PATH, "add a pool, or a file system with a zone", related=POOL_ZONES)
+        yield error(_PATH, message, fix="add a pool, or a file system with a zone", related=POOL_ZONES)

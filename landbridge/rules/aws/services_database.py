@@ -5,7 +5,7 @@ from datetime import date
 
 from landbridge.catalog.aws.databases import databases
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.rules.registry import dated_rule, rule
 
 _DATABASE: DataPath = ("aws", "services", "database")
@@ -21,7 +21,7 @@ def services_database(environment: Environment) -> Iterator[Finding]:
     services, known = environment.aws.services, databases().versions
     if services is not None and services.database.version not in known:
         message = f"RDS is not known to have MariaDB {services.database.version}"
-        yield Finding("services-database", message, (*_DATABASE, "version"), f"one of {', '.join(known)}")
+        yield error((*_DATABASE, "version"), message, fix=f"one of {', '.join(known)}")
 
 
 @dated_rule
@@ -37,7 +37,7 @@ def database_support(environment: Environment, today: date) -> Iterator[Finding]
     ends = "ended" if facts.until < today else "ends"
     message = f"support of MariaDB {services.database.version} {ends} on {facts.until}"
     fix = f"plan the change to {list(databases().versions)[-1]}: a backup first, and an hour without accounting"
-    yield Finding("database-support", message, (*_DATABASE, "version"), fix, Severity.WARNING)
+    yield warning((*_DATABASE, "version"), message, fix=fix)
 
 
 @rule
@@ -52,6 +52,4 @@ def one_copy_of_accounting(environment: Environment) -> Iterator[Finding]:
     if services is not None and not services.database.multi_az and nodes > 256:
         message = f"{nodes} nodes hang on accounting that one zone has"
         related: tuple[DataPath, ...] = (("aws", "pools", "*", "max_nodes"),)
-        yield Finding(
-            "one-copy-of-accounting", message, (*_DATABASE, "multi_az"), "write multi_az: true", Severity.INFO, related
-        )
+        yield info((*_DATABASE, "multi_az"), message, fix="write multi_az: true", related=related)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.args import tags
 from landbridge.plan.aws_limits.tags import reserved_tag_violations, tag_form_violations, tag_value_violations
 from landbridge.rules.registry import rule
@@ -22,16 +22,16 @@ def tag_reserved(environment: Environment) -> Iterator[Finding]:
     for path, written in _written(environment):
         for key in written:
             for fault in reserved_tag_violations(key):
-                yield Finding("tag-reserved", fault.message, (*path, key), "choose another key")
+                yield error((*path, key), fault.message, fix="choose another key")
             if key.casefold().startswith(PREFIX):
                 message = f'the tag "{key}" begins with {PREFIX}, by which the cluster knows what is its own'
                 fix = (
                     "owner: and cost_center: are keys of the environment" if key.endswith(("owner", "center")) else None
                 )
-                yield Finding("tag-reserved", message, (*path, key), fix)
+                yield error((*path, key), message, fix=fix)
             elif key == "Name":
                 message = 'the tag "Name" is set on everything by Landbridge itself'
-                yield Finding("tag-reserved", message, (*path, key), "remove it", Severity.WARNING)
+                yield warning((*path, key), message, fix="remove it")
 
 
 @rule
@@ -43,11 +43,11 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
     """
     for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
         for fault in tag_value_violations(word, value):
-            yield Finding("tag-form", fault.message, (word,), _LETTERS)
+            yield error((word,), fault.message, fix=_LETTERS)
     for path, written in _written(environment):
         for key, value in written.items():
             for fault in tag_form_violations(key, value):
-                yield Finding("tag-form", fault.message, (*path, key), _LETTERS)
+                yield error((*path, key), fault.message, fix=_LETTERS)
 
 
 @rule
@@ -60,13 +60,13 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
     most = limits().tags.most
     if len(common) > most:
         message = f"{len(common)} tags on an instance, {len(common) - len(environment.aws.tags)} of them Landbridge's"
-        yield Finding("tag-count", f"{message}; AWS allows {most}", ("aws", "tags"))
+        yield error(("aws", "tags"), f"{message}; AWS allows {most}")
         return
     for index, pool in enumerate(environment.aws.pools):
         if pool.tags and len(common | set(pool.tags)) > most:
             path: DataPath = ("aws", "pools", index, "tags")
             message = f"{len(common | set(pool.tags))} tags on an instance of {pool.name}; AWS allows {most}"
-            yield Finding("tag-count", message, path, related=(("aws", "tags"),))
+            yield error(path, message, related=(("aws", "tags"),))
 
 
 @rule
@@ -84,7 +84,7 @@ def tag_twice(environment: Environment) -> Iterator[Finding]:
             if first != key:
                 message = f'"{key}" and "{first}" differ in case alone'
                 related: tuple[DataPath, ...] = (("aws", "tags"),)
-                yield Finding("tag-twice", message, (*path, key), "keep one", Severity.WARNING, related)
+                yield warning((*path, key), message, fix="keep one", related=related)
 
 
 def _written(environment: Environment) -> Iterator[tuple[DataPath, Mapping[str, str]]]:

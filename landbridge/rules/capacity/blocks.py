@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from landbridge.catalog import Price, price_of
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import CapacityBlock, Environment, OnDemand, Spot
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, Severity, error, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools, usd
 
@@ -38,7 +38,7 @@ def block_count(environment: Environment) -> Iterator[Finding]:
     for at, block in blocks(environment):
         if block.count is not None and block.count > sold.instances:
             message = f"a Capacity Block has at most {sold.instances} instances, not {block.count}"
-            yield Finding("block-count", message, at.at("count"), "name every block you bought with its own count")
+            yield error(at.at("count"), message, fix="name every block you bought with its own count")
         if block.count is not None:
             seen.setdefault(block.reservation, (at, block))
     # The greatest sum is reached where some window starts.
@@ -59,7 +59,7 @@ def block_count(environment: Environment) -> Iterator[Finding]:
     if running > sold.instances_all:
         at = list(seen.values())[last][0]
         message = f"{running} instances in Capacity Blocks at one time; an account has at most {sold.instances_all}"
-        yield Finding("block-count", message, at.at("count"), "look up what was bought", related=(("aws", "pools"),))
+        yield error(at.at("count"), message, fix="look up what was bought", related=(("aws", "pools"),))
 
 
 @rule
@@ -82,7 +82,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
         related = (owner.at("max_nodes"), owner.at("capacity"))
         if 0 < pool.min_nodes < kept:
             message = f"the block's {kept} nodes are all paid for, and {pool.min_nodes} of them are kept"
-            yield Finding("block-size", message, owner.at("min_nodes"), f"write min_nodes: {kept}", related=related)
+            yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {kept}", related=related)
         elif pool.min_nodes == 0:
             message = f"the block's {kept} nodes are paid for whether they run or not, and none is kept (min_nodes: 0)"
             path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else found[0].path
@@ -111,7 +111,7 @@ def kept_after_block(environment: Environment) -> Iterator[Finding]:
         message = f"when the block ends, {owner.pool.min_nodes} nodes are kept as {kind}{cost}"
         fix = "give the fallback a pool of its own with min_nodes: 0"
         related = (after.path, block.path)
-        yield Finding("kept-after-block", message, owner.at("min_nodes"), fix, Severity.WARNING, related)
+        yield warning(owner.at("min_nodes"), message, fix=fix, related=related)
 
 
 @rule
@@ -127,7 +127,7 @@ def blocks_apart(environment: Environment) -> Iterator[Finding]:
             if block.zone != other.zone and not one_after_the_other(other, block):
                 message = f"this block is in {block.zone}, {other.reservation} is in {other.zone}"
                 fix = "make a pool of each"
-                yield Finding("blocks-apart", message, at.at("zone"), fix, Severity.WARNING, (first.at("zone"),))
+                yield warning(at.at("zone"), message, fix=fix, related=(first.at("zone"),))
 
 
 @rule
@@ -144,7 +144,7 @@ def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
             message = f"no Capacity Blocks of {at.instance} are known in {environment.region}"
             fix = f"known in {', '.join(sorted(where))}"
             related = (REGION, at.instance_path)
-            yield Finding("no-blocks-in-region", message, at.at("kind"), fix, Severity.WARNING, related)
+            yield warning(at.at("kind"), message, fix=fix, related=related)
 
 
 @rule
@@ -161,7 +161,7 @@ def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
         known = ", ".join(f"{name} has {one.instances}" for name, one in servers.items() if one.instance == at.instance)
         message = f"{block.count} instances are no whole UltraServers: {known}"
         fix = f"write a multiple of {min(sizes)}"
-        yield Finding("whole-ultraservers", message, at.at("count"), fix, related=(at.instance_path,))
+        yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))
 
 
 def one_after_the_other(one: CapacityBlock, other: CapacityBlock) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge import hostlist
 from landbridge.environment import Environment, Partition
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
 from landbridge.plan.ansible.burst import boot_seconds
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.rates import worst_rate
@@ -38,7 +38,7 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
         fix = "name accounts, each with the class of its data"
         path: DataPath = ("scheduler", "accounts")
         related: tuple[DataPath, ...] = (POOLS, ("data_classes", "*", "sites"))
-        yield Finding("burst-without-accounts", message, path, fix, Severity.WARNING, related)
+        yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -52,10 +52,10 @@ def burst_wait(environment: Environment) -> Iterator[Finding]:
     related: tuple[DataPath, ...] = (("onprem", "nodes"), (*POOLS, "*", "instance"))
     if not environment.node_groups:
         fix = "remove it: jobs start in AWS at once"
-        yield Finding("burst-wait", "there are no on-prem nodes to wait for", _WAIT, fix, related=related)
+        yield error(_WAIT, "there are no on-prem nodes to wait for", fix=fix, related=related)
     elif not promotions(environment):
         message = "no pool has accelerators like the site's, so who waits is let on nowhere"
-        yield Finding("burst-wait", message, _WAIT, "remove it, or add a pool", related=related)
+        yield error(_WAIT, message, fix="remove it, or add a pool", related=related)
 
 
 @rule
@@ -73,7 +73,7 @@ def burst_wait_passed_by(environment: Environment) -> Iterator[Finding]:
                 message = f"jobs of {name} take nodes of {token} at once, and wait for nothing"
                 path: DataPath = (*_PARTITIONS, name, "nodes", index)
                 fix = "name on-prem nodes alone: the controller lets jobs on into the pools' own queues"
-                yield Finding("burst-wait-passed-by", message, path, fix, Severity.WARNING, (_WAIT,))
+                yield warning(path, message, fix=fix, related=(_WAIT,))
 
 
 @rule
@@ -96,12 +96,12 @@ def burst_queue_closed(environment: Environment) -> Iterator[Finding]:
                 path: DataPath = (*base, "max_time") if "max_time" in own.model_fields_set else base
                 at_first: DataPath = (*_PARTITIONS, promotion.partition)
                 related = (_WAIT, at_first)
-                yield Finding("burst-queue-closed", message, path, fix, Severity.WARNING, related)
+                yield warning(path, message, fix=fix, related=related)
             for key in own.settings:
                 if key.casefold() in _CLOSING:
                     message = f"{key} of {name} may turn away jobs of {promotion.partition} that are let on into it"
                     at: DataPath = (*base, "settings", key)
-                    yield Finding("burst-queue-closed", message, at, "remove it", Severity.WARNING, (_WAIT,))
+                    yield warning(at, message, fix="remove it", related=(_WAIT,))
 
 
 @rule
@@ -116,9 +116,7 @@ def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
             near = did_you_mean(name, known)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(known) or 'none'}"
             path: DataPath = (*_BUDGET, "pools", name)
-            yield Finding(
-                "budget-unknown-pool", f'there is no pool "{name}"', path, fix, related=((*POOLS, "*", "name"),)
-            )
+            yield error(path, f'there is no pool "{name}"', fix=fix, related=((*POOLS, "*", "name"),))
 
 
 @rule
@@ -139,7 +137,7 @@ def budget_unpriced(environment: Environment) -> Iterator[Finding]:
             )
             fix = f"say what you pay: burst: {{prices: {{{at.instance}: …}}}}; with unpriced: true it starts uncounted"
             related = (hard[0][1], ("burst",), at.instance_path)
-            yield Finding("budget-unpriced", message, at.path, fix, Severity.WARNING, related)
+            yield warning(at.path, message, fix=fix, related=related)
 
 
 @rule
@@ -156,7 +154,7 @@ def budget_below_a_job(environment: Environment) -> Iterator[Finding]:
         fitting = [cost for cost, at in costs if pool in (None, at.pool.name)]
         if amount > 0 and fitting and min(fitting) > amount:
             message = f"one node for an hour and its boot costs {usd(min(fitting))}, more than the whole budget"
-            yield Finding("budget-below-a-job", message, path, severity=Severity.WARNING, related=(POOLS,))
+            yield warning(path, message, related=(POOLS,))
 
 
 @rule
@@ -174,7 +172,7 @@ def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
             days = span.total_seconds() / 86_400
             message = f"the block is {days:.0f} days long; a job of {at.pool.name} that asks for its longest time never starts in it"
             fix = "ask for what a job needs: sbatch --time"
-            yield Finding("block-shorter-than-jobs", message, at.at("ends"), fix, Severity.INFO, (at.at("starts"),))
+            yield info(at.at("ends"), message, fix=fix, related=(at.at("starts"),))
 
 
 def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:

@@ -14,7 +14,7 @@ from landbridge.environment import (
     Spot,
     capacity_zones,
 )
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.hostlist import expand
 from landbridge.plan.cost import HOURS_A_MONTH
 from landbridge.rules.registry import rule
@@ -38,7 +38,7 @@ def duplicate_pool(environment: Environment) -> Iterator[Finding]:
         if at.pool.name in taken:
             what = "is used by Landbridge itself" if not taken[at.pool.name] else "is another pool's already"
             message = f'the name "{at.pool.name}" {what}'
-            yield Finding("duplicate-pool", message, path, "choose another", related=(taken[at.pool.name] or path,))
+            yield error(path, message, fix="choose another", related=(taken[at.pool.name] or path,))
         taken.setdefault(at.pool.name, path)
 
 
@@ -52,7 +52,7 @@ def pool_size(environment: Environment) -> Iterator[Finding]:
         if at.pool.min_nodes > at.pool.max_nodes:
             message = f"min_nodes is {at.pool.min_nodes}, more than the {at.pool.max_nodes} of max_nodes"
             fix = f"write at most min_nodes: {at.pool.max_nodes}"
-            yield Finding("pool-size", message, at.at("min_nodes"), fix, related=(at.at("max_nodes"),))
+            yield error(at.at("min_nodes"), message, fix=fix, related=(at.at("max_nodes"),))
 
 
 @rule
@@ -69,7 +69,7 @@ def purchase_not_offered(environment: Environment) -> Iterator[Finding]:
         if needed not in at.type.purchase:
             message = f"{at.instance} cannot be bought as {needed}; it can as {', '.join(at.type.purchase)}"
             fix = f"use kind: {at.type.purchase[0]}"
-            yield Finding("purchase-not-offered", message, at.at("kind"), fix, related=(at.instance_path,))
+            yield error(at.at("kind"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -89,7 +89,7 @@ def paid_capacity_first(environment: Environment) -> Iterator[Finding]:
                     f"{_called(before.capacity)} is tried before {_called(at.capacity)}, which is paid for already"
                 )
                 related = (before.path,)
-                yield Finding("paid-capacity-first", message, at.path, "put it first", Severity.WARNING, related)
+                yield warning(at.path, message, fix="put it first", related=related)
 
 
 @rule
@@ -108,7 +108,7 @@ def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
             if first is not None:
                 message = f"by its turn capacity[{first.number}] has been refused the same: {_called(at.capacity)}"
                 fix = "remove it, or name another zone, type or market"
-                yield Finding("fallback-without-turn", message, at.path, fix, Severity.WARNING, (first.path,))
+                yield warning(at.path, message, fix=fix, related=(first.path,))
             seen.append((at, there))
 
 
@@ -129,7 +129,7 @@ def kept_on_demand(environment: Environment) -> Iterator[Finding]:
         )
         message = f"{kept} {first.instance} run whether there are jobs or not{cost}"
         fix = "min_nodes: 0 starts nodes for jobs and gives them back"
-        yield Finding("kept-on-demand", message, owner.at("min_nodes"), fix, Severity.WARNING, (first.instance_path,))
+        yield warning(owner.at("min_nodes"), message, fix=fix, related=(first.instance_path,))
 
 
 @rule
@@ -143,7 +143,7 @@ def prepaid_idle_pool(environment: Environment) -> Iterator[Finding]:
         if only and owner.pool.min_nodes == 0:
             message = f"{owner.pool.name} has reserved capacity alone, which is billed while its nodes are off"
             fix = f"min_nodes: {owner.pool.max_nodes} keeps them on at no extra cost, or let the reservation go"
-            yield Finding("prepaid-idle-pool", message, owner.at("capacity"), fix, Severity.INFO)
+            yield info(owner.at("capacity"), message, fix=fix)
 
 
 @rule
@@ -161,7 +161,7 @@ def slurm_nodes(environment: Environment) -> Iterator[Finding]:
         message = f"{total} nodes in slurm.conf; Slurm has room for {most}"
         fix = "lower max_nodes to what the quotas and budgets allow anyway"
         related: tuple[DataPath, ...] = (POOLS, ("onprem", "nodes"))
-        yield Finding("slurm-nodes", message, POOLS, fix, Severity.WARNING, related)
+        yield warning(POOLS, message, fix=fix, related=related)
 
 
 @rule
@@ -181,7 +181,7 @@ def boot_time(environment: Environment) -> Iterator[Finding]:
             )
             fix = "remove resume_timeout: the default is 1200"
             related = (owner.at("instance"),)
-            yield Finding("boot-time", message, owner.at("resume_timeout"), fix, Severity.WARNING, related)
+            yield warning(owner.at("resume_timeout"), message, fix=fix, related=related)
 
 
 @rule
@@ -201,11 +201,11 @@ def idle_time(environment: Environment) -> Iterator[Finding]:
         price = price_of("on_demand", owner.pool.instance, environment.region)
         if wait < (quickest if owner.type.accelerators is not None else least):
             message = f"nodes are given back after {wait} s, and the next job boots them again for minutes"
-            yield Finding("idle-time", message, path, "write suspend_after: 600 or more", Severity.WARNING, related)
+            yield warning(path, message, fix="write suspend_after: 600 or more", related=related)
         elif wait > _LONG_IDLE:
             lost = f", {usd(price.usd * wait / 3600)} each time as of {price.as_of}" if isinstance(price, Price) else ""
             message = f"an idle node is paid for {wait / 3600:.1f} hours before it is given back{lost}"
-            yield Finding("idle-time", message, path, "write suspend_after: 600", Severity.WARNING, related)
+            yield warning(path, message, fix="write suspend_after: 600", related=related)
 
 
 def _same_market(one: CapacityAt, other: CapacityAt) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.aws.images import architecture_of, image_behind, images, root_device
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, info, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import PoolAt, of_pool, pools, suggestion
 
@@ -47,7 +47,7 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
             parameter = public.parameter_for(architecture, kubernetes.version if kubernetes else None)
             fix = f"add it under aws.images: {{{image}: {{parameter: {parameter}}}}}" if parameter else fix
         message = f'there is no image "{image}" in aws.images'
-        yield Finding("unknown-image", message, owner.at("image"), fix, related=(IMAGES,))
+        yield error(owner.at("image"), message, fix=fix, related=(IMAGES,))
 
 
 @rule
@@ -63,7 +63,7 @@ def unused_image(environment: Environment) -> Iterator[Finding]:
         if name not in used:
             message = f"no pool boots the image {name}"
             fix = "write image: in a pool, or remove it"
-            yield Finding("unused-image", message, (*IMAGES, name), fix, Severity.WARNING, (("aws", "pools"),))
+            yield warning((*IMAGES, name), message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
@@ -79,21 +79,21 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             continue
         last = parameter.rstrip("/").rpartition("/")[2]
         if parameter.endswith("/"):
-            yield Finding("image-parameter", f"{parameter} is a folder", path, "name the parameter in it")
+            yield error(path, f"{parameter} is a folder", fix="name the parameter in it")
         elif last in ("release_version", "image_version", "image_name", "image_description"):
             fix = f"write {parameter.removesuffix(last)}image_id"
-            yield Finding("image-parameter", f"{last} holds no image's id", path, fix)
+            yield error(path, f"{last} holds no image's id", fix=fix)
         elif last in ("latest", "recommended", "current", "stable"):
             fix = f"write {parameter}/{'ami-id' if '/deeplearning/' in parameter else 'image_id'}"
-            yield Finding("image-parameter", f"{parameter} holds a document or nothing, not an image's id", path, fix)
+            yield error(path, f"{parameter} holds a document or nothing, not an image's id", fix=fix)
         elif "/deeplearning/ami/" in parameter and last != "ami-id":
-            yield Finding("image-parameter", f"{last} holds no image's id", path, "its name ends in /latest/ami-id")
+            yield error(path, f"{last} holds no image's id", fix="its name ends in /latest/ami-id")
         elif last not in _VALUES and not _bare(parameter):
             message = f"{parameter} is not a parameter that is known to hold an image's id"
             known = [one.parameter.format(arch="x86_64", kubernetes="1.34") for one in images().values()]
             near = did_you_mean(parameter, known)
             fix = f"is {near} meant?" if near else "`landbridge lock` tells whether AWS has it"
-            yield Finding("image-parameter", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
 
 
 @rule
@@ -111,16 +111,14 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
         if owner.pool.image is None and wanted != "x86_64":
             message = f"{owner.pool.instance} is {wanted}; the image must have been built on such a machine"
             fix = "run node_image.yml on one, or name an image"
-            yield Finding("image-architecture", message, owner.at("instance"), fix, Severity.INFO)
+            yield info(owner.at("instance"), message, fix=fix)
             continue
         source = environment.aws.images.get(owner.pool.image or "")
         found = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
         if found is not None and found != wanted:
             message = f"{owner.pool.image} is an image for {found}, {owner.pool.instance} is {wanted}"
             fix = f"name the parameter for {wanted}"
-            yield Finding(
-                "image-architecture", message, path, fix, related=(*related, (*IMAGES, owner.pool.image or ""))
-            )
+            yield error(path, message, fix=fix, related=(*related, (*IMAGES, owner.pool.image or "")))
 
 
 @rule
@@ -142,14 +140,14 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
             if flavour == "none":
                 message = f"{named.name} has no driver for the {what} of {at.instance}"
                 fix = "name an image that has one, such as dlami-base-ubuntu-24.04"
-                yield Finding("image-driver", message, path, fix, Severity.WARNING, related)
+                yield warning(path, message, fix=fix, related=related)
             elif flavour not in at.type.driver:
                 message = f"{named.name} has {_called(flavour)}, which do not work with the {what} of {at.instance}"
                 works = " or ".join(_called(one) for one in at.type.driver)
-                yield Finding("image-driver", message, path, f"name an image with {works}", related=related)
+                yield error(path, message, fix=f"name an image with {works}", related=related)
             elif owner.pool.driver not in ("auto", flavour):
                 message = f"{named.name} has {_called(flavour)}, and the pool asks for driver: {owner.pool.driver}"
-                yield Finding("image-driver", message, path, "remove driver, or name another image", related=related)
+                yield error(path, message, fix="remove driver, or name another image", related=related)
             else:
                 continue
             break
@@ -170,7 +168,7 @@ def image_without_slurm(environment: Environment) -> Iterator[Finding]:
             fix = "boot one that is built with your own roles: aws.images: {node: {build: {}}}"
             related = (named.path,)
             path = named.owner.at("image")
-            yield Finding("image-without-slurm", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -209,7 +207,7 @@ def image_root_device(environment: Environment) -> Iterator[Finding]:
             message = f"{named.name} has its root at {wanted}, not at {named.owner.pool.root_device}"
             path = named.owner.at("root_device") if written(named.owner, "root_device") else named.owner.at("image")
             fix = f"write root_device: {wanted}"
-            yield Finding("image-root-device", message, path, fix, related=(named.path, named.owner.at("image")))
+            yield error(path, message, fix=fix, related=(named.path, named.owner.at("image")))
 
 
 def booted_images(environment: Environment) -> Iterator[tuple[PoolAt, str]]:

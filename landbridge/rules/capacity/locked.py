@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment, Loaded
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, error, warning
 from landbridge.rules.capacity.images import IMAGES, booted_images, written
 from landbridge.rules.registry import file_rule
 
@@ -23,17 +23,17 @@ def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Findi
         if found is None and source.build is not None:
             message = f"{name} has not been built, or not been locked since: no node can boot it"
             fix = f"landbridge up, landbridge image build {name} and, when it is ready, landbridge lock, with -s {environment.name}"
-            yield Finding("image-not-locked", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
         elif found is None:
             message = f"{name} is not locked: each launch takes whatever {source.parameter} is that day"
-            yield Finding("image-not-locked", message, path, command, Severity.WARNING)
+            yield warning(path, message, fix=command)
         elif found.parameter != source.parameter:
             message = f"{name} is locked as {_what(found.parameter)}, not as {_what(source.parameter)}"
             key = "build" if source.build is not None else "parameter"
-            yield Finding("image-not-locked", message, (*path, key), command)
+            yield error((*path, key), message, fix=command)
         elif found.region != environment.region:
             message = f"{name} is locked in {found.region}; image ids are regional"
-            yield Finding("image-not-locked", message, path, command, related=(("region",),))
+            yield error(path, message, fix=command, related=(("region",),))
 
 
 @file_rule
@@ -51,16 +51,16 @@ def locked_image(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
         if found.root_gib is not None and pool.root_volume_gib < found.root_gib:
             message = f"{name} needs {found.root_gib} GiB, and root_volume_gib is {pool.root_volume_gib}"
             path = owner.at("root_volume_gib")
-            yield Finding("locked-image", message, path, f"write at least {found.root_gib}", related=image)
+            yield error(path, message, fix=f"write at least {found.root_gib}", related=image)
         if found.root_device != pool.root_device:
             message = f"{name} has its root at {found.root_device}, not at {pool.root_device}"
             path = owner.at("root_device") if written(owner, "root_device") else image[0]
-            yield Finding("locked-image", message, path, f"write root_device: {found.root_device}", related=image)
+            yield error(path, message, fix=f"write root_device: {found.root_device}", related=image)
         kind = owner.type
         if kind is not None and kind.cpus.architecture != found.architecture:
             message = f"{name} is for {found.architecture}, {pool.instance} is {kind.cpus.architecture}"
             related = (owner.at("instance"),)
-            yield Finding("locked-image", message, image[0], "name an image for it", related=related)
+            yield error(image[0], message, fix="name an image for it", related=related)
 
 
 def _what(parameter: str | None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import instances
 from landbridge.catalog.aws.images import Image, image_behind
 from landbridge.environment import Environment, ImageBuild, Loaded
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources
 from landbridge.plan.node_image.args import build_architecture
 from landbridge.plan.zones import environment_zones, services_zones
@@ -35,7 +35,7 @@ def image_source(environment: Environment) -> Iterator[Finding]:
             both = source.build is not None
             message = f"{name} has a parameter and a build" if both else f"nothing says where {name} comes from"
             fix = "keep one of them" if both else "write parameter: or build: {}"
-            yield Finding("image-source", message, (*IMAGES, name), fix)
+            yield error((*IMAGES, name), message, fix=fix)
 
 
 @rule
@@ -51,14 +51,14 @@ def node_image_parent(environment: Environment) -> Iterator[Finding]:
         parameter = image_sources(environment).get(parent)
         if source is not None and source.build is not None:
             message = f"{name} starts from {parent}, which is built here itself"
-            yield Finding("node-image-parent", message, at, "start from a public image", related=(IMAGES,))
+            yield error(at, message, fix="start from a public image", related=(IMAGES,))
         elif parameter is None:
             message = f'there is no image "{parent}" in aws.images'
             fix = suggestion(parent, (one for one in environment.aws.images if one != name))
-            yield Finding("node-image-parent", message, at, fix, related=(IMAGES,))
+            yield error(at, message, fix=fix, related=(IMAGES,))
         elif (known := image_behind(parameter)) is not None and known.os != _SYSTEM:
             message = f"{parent} is {known.os}, and the roles are for {_SYSTEM}"
-            yield Finding("node-image-parent", message, at, "leave parent out", Severity.WARNING, (IMAGES,))
+            yield warning(at, message, fix="leave parent out", related=(IMAGES,))
 
 
 @file_rule
@@ -75,11 +75,11 @@ def parent_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Find
         if found is None and parent not in environment.aws.images:
             message = f"{parent}, from which {name} is built, is not locked"
             fix = f"run landbridge lock -s {environment.name}, and commit what it writes"
-            yield Finding("parent-not-locked", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
         elif found is not None and (found.root_gib or 0) > build.disk_gib:
             message = f"{parent} needs {found.root_gib} GiB, and disk_gib is {build.disk_gib}"
             fix = f"write at least {found.root_gib}"
-            yield Finding("parent-not-locked", message, (*path, "disk_gib"), fix, related=((*path, "parent"),))
+            yield error((*path, "disk_gib"), message, fix=fix, related=((*path, "parent"),))
 
 
 @rule
@@ -101,7 +101,7 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
             )
             fix = "add a role that installs it to node_image.yml, or build on an image that has it"
             related = (at.instance_path, (*IMAGES, name))
-            yield Finding("node-image-driver", message, owner.at("image"), fix, Severity.WARNING, related)
+            yield warning(owner.at("image"), message, fix=fix, related=related)
 
 
 @rule
@@ -115,19 +115,17 @@ def node_image_instance(environment: Environment) -> Iterator[Finding]:
         if build.instance is not None and kind is None:
             message = f"{build.instance} is not in the catalogue"
             fix = suggestion(build.instance, instances())
-            yield Finding("node-image-instance", message, (*path, "instance"), fix)
+            yield error((*path, "instance"), message, fix=fix)
             continue
         known, wanted = _behind(environment, build), build_architecture(environment, build)
         if kind is not None and known is not None and wanted not in known.architectures:
             message = f"{build.instance} is {wanted}, {build_parent(build)} is for {known.architectures[0]}"
-            yield Finding("node-image-instance", message, (*path, "instance"), related=((*path, "parent"),))
+            yield error((*path, "instance"), message, related=((*path, "parent"),))
         for owner, booted in booted_images(environment):
             if booted == name and owner.type is not None and owner.type.cpus.architecture != wanted:
                 message = f"{name} is built for {wanted}, {owner.pool.instance} is {owner.type.cpus.architecture}"
                 related: tuple[DataPath, ...] = (owner.at("instance"), path)
-                yield Finding(
-                    "node-image-instance", message, owner.at("image"), "build another image for it", related=related
-                )
+                yield error(owner.at("image"), message, fix="build another image for it", related=related)
 
 
 @rule
@@ -141,10 +139,10 @@ def node_image_zone(environment: Environment) -> Iterator[Finding]:
         if build.zone is not None and build.zone not in zones:
             message = f"{name} is to be built in {build.zone}, where there is no subnet"
             fix = suggestion(build.zone, zones)
-            yield Finding("node-image-zone", message, (*path, "zone"), fix, related=(("aws", "pools"),))
+            yield error((*path, "zone"), message, fix=fix, related=(("aws", "pools"),))
         elif not zones:
             message = f"{name} cannot be built: no zone has a subnet"
-            yield Finding("node-image-zone", message, path, "add a pool", related=(("aws", "pools"),))
+            yield error(path, message, fix="add a pool", related=(("aws", "pools"),))
 
 
 @rule
@@ -161,7 +159,7 @@ def node_image_sources(environment: Environment) -> Iterator[Finding]:
         if build.apt_proxy is None and "apt_mirror" not in build.model_fields_set:
             message = f"{name} is built in a network without a way out, and its packages come from {build.apt_mirror}"
             fix = "write apt_proxy: and python_find_links: of hosts behind the link, or nat: single"
-            yield Finding("node-image-sources", message, path, fix, Severity.WARNING, (("aws", "nat"),))
+            yield warning(path, message, fix=fix, related=(("aws", "nat"),))
 
 
 def _behind(environment: Environment, build: ImageBuild) -> Image | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import CapacityBlock, Environment
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, error, warning
 from landbridge.plan.aws_limits import capacity_block_violations
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.network_interfaces import pool_interfaces
@@ -26,7 +26,7 @@ def placement_not_supported(environment: Environment) -> Iterator[Finding]:
             continue
         message = f"{at.instance} cannot be in a {strategy} group; it can in {', '.join(at.type.placement)}"
         fix = "write placement: none, or use a type that can"
-        yield Finding("placement-not-supported", message, _asked(at), fix, related=(at.instance_path,))
+        yield error(_asked(at), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -44,7 +44,7 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
         fix = "remove it; a fallback that needs a group gets a pool of its own" if others else "remove it"
         for fault in capacity_block_violations(owner.pool.placement_group, owner.pool.placement):
             path = owner.at("placement_group" if fault.key == "group" else "placement")
-            yield Finding("block-in-group", fault.message, path, fix, related=(block.path,))
+            yield error(path, fault.message, fix=fix, related=(block.path,))
 
 
 @rule
@@ -58,7 +58,7 @@ def group_without_placement(environment: Environment) -> Iterator[Finding]:
             message = f"placement is none, so the group {owner.pool.placement_group} is not used"
             related = (owner.at("placement"),)
             fix = "remove one of them"
-            yield Finding("group-without-placement", message, owner.at("placement_group"), fix, related=related)
+            yield error(owner.at("placement_group"), message, fix=fix, related=related)
 
 
 @rule
@@ -74,7 +74,7 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
             message = f"a spread group has {room} nodes in a zone, {room * len(zones)} in {', '.join(zones)}"
             fix = f"write max_nodes: {room * len(zones)}, or placement: partition"
             related = (owner.at("placement"), owner.at("capacity"), REGION)
-            yield Finding("spread-limit", message, owner.at("max_nodes"), fix, related=related)
+            yield error(owner.at("max_nodes"), message, fix=fix, related=related)
 
 
 @rule
@@ -95,7 +95,7 @@ def efa_far_apart(environment: Environment) -> Iterator[Finding]:
             message = f"{owner.pool.name} has EFA, and its nodes are {where}"
             fix = "remove placement: the default is a cluster group where the capacity allows one"
             related = (owner.at("instance"), owner.at("capacity"))
-            yield Finding("efa-far-apart", message, owner.at("placement"), fix, Severity.WARNING, related)
+            yield warning(owner.at("placement"), message, fix=fix, related=related)
 
 
 @rule
@@ -114,7 +114,7 @@ def named_group_zone(environment: Environment) -> Iterator[Finding]:
             message = f"the cluster group {group} is in one zone, and the pool in {', '.join(zones)}"
             fix = "name the group's zone alone, or remove placement_group"
             related = (owner.at("capacity"), REGION)
-            yield Finding("named-group-zone", message, owner.at("placement_group"), fix, Severity.WARNING, related)
+            yield warning(owner.at("placement_group"), message, fix=fix, related=related)
 
 
 @rule
@@ -137,14 +137,14 @@ def shared_group(environment: Environment) -> Iterator[Finding]:
         apart = not set(pool_zones(owner.pool, environment.region)) & set(pool_zones(other.pool, environment.region))
         if mine != theirs:
             message = f"the group {group} is a {theirs} group for {other.pool.name} and a {mine} group here"
-            yield Finding("shared-group", message, path, "name another group", related=related)
+            yield error(path, message, fix="name another group", related=related)
         elif mine == "cluster" and apart:
             message = f"the cluster group {group} is {other.pool.name}'s too, which is in other zones"
-            yield Finding("shared-group", message, path, "name another group", related=related)
+            yield error(path, message, fix="name another group", related=related)
         elif mine == "cluster" and owner.pool.instance != other.pool.instance:
             message = f"the group {group} holds {other.pool.instance} of {other.pool.name} and {owner.pool.instance}"
             fix = "a group of its own finds capacity more often"
-            yield Finding("shared-group", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 def _asked(at: CapacityAt) -> tuple[str | int, ...]:

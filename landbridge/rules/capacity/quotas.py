@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import Quota, limits, quota_of
 from landbridge.environment import CapacityBlock, Environment, Spot
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.zones import environment_zones, pool_zones
@@ -26,7 +26,7 @@ def unknown_quota(environment: Environment) -> Iterator[Finding]:
         if code not in known:
             message = f"nothing is known to count against the quota {code}"
             fix = suggestion(code, known)
-            yield Finding("unknown-quota", message, (*_QUOTAS, code), fix, Severity.WARNING)
+            yield warning((*_QUOTAS, code), message, fix=fix)
 
 
 @rule
@@ -58,12 +58,12 @@ def fleet_quota(environment: Environment) -> Iterator[Finding]:
                 message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({one} each)"
                 fix = f"have {code} raised to {most}, or lower max_nodes"
                 related = (path, owner.at("instance"), owner.at("capacity"))
-                yield Finding("fleet-quota", message, owner.at("max_nodes"), fix, related=related)
+                yield error(owner.at("max_nodes"), message, fix=fix, related=related)
         total = sum(most for _, most, _ in counted)
         if total > have and all(most <= have for _, most, _ in counted):
             message = f"{rows[code].name} is {have} vCPUs, and all pools at their largest have {total}"
             fix = f"have it raised to {total}: whoever asks last finds no room"
-            yield Finding("fleet-quota", message, path, fix, Severity.WARNING, (POOLS,))
+            yield warning(path, message, fix=fix, related=(POOLS,))
 
 
 @rule
@@ -80,7 +80,7 @@ def interface_quota(environment: Environment) -> Iterator[Finding]:
         what = "is" if row.code in environment.aws.quotas else "starts at"
         message = f"all pools at their largest have {total} network interfaces; the quota {what} {have} in a region"
         fix = f"have {row.code} raised, and write what it is under aws.quotas"
-        yield Finding("interface-quota", message, POOLS, fix, Severity.WARNING, (POOLS,))
+        yield warning(POOLS, message, fix=fix, related=(POOLS,))
 
 
 @rule
@@ -97,7 +97,7 @@ def placement_group_quota(environment: Environment) -> Iterator[Finding]:
     if groups > most:
         message = f"{groups} placement groups, one for each pool and zone; a region has room for {most}"
         fix = "name fewer zones, or have pools share a group (placement_group)"
-        yield Finding("placement-group-quota", message, POOLS, fix, related=(POOLS,))
+        yield error(POOLS, message, fix=fix, related=(POOLS,))
 
 
 @rule
@@ -116,7 +116,7 @@ def nat_addresses(environment: Environment) -> Iterator[Finding]:
         what = "is" if row.code in environment.aws.quotas else "starts at"
         message = f"{needed} NAT gateways need an elastic address each; the quota {what} {have}"
         fix = f"name fewer zones in the pools, use nat: single, or have {row.code} raised"
-        yield Finding("nat-addresses", message, ("aws", "nat"), fix, Severity.WARNING, (POOLS,))
+        yield warning(("aws", "nat"), message, fix=fix, related=(POOLS,))
 
 
 def _counted(owner: PoolAt) -> dict[str, int]:

@@ -14,7 +14,7 @@ from landbridge.environment import (
     Spot,
     capacity_zones,
 )
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, error, warning
 from landbridge.rules.capacity.blocks import one_after_the_other
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools
@@ -43,7 +43,7 @@ def reserved_size(environment: Environment) -> Iterator[Finding]:
                 f"{owner.pool.name} has {total} instances reserved for {owner.pool.max_nodes} nodes, and no fallback"
             )
             fix = f"write max_nodes: {total}, or add {{kind: on_demand}}"
-            yield Finding("reserved-size", message, owner.at("max_nodes"), fix, related=related)
+            yield error(owner.at("max_nodes"), message, fix=fix, related=related)
 
 
 @rule
@@ -57,7 +57,7 @@ def reservation_count(environment: Environment) -> Iterator[Finding]:
         if isinstance(at.capacity, Reservation) and at.capacity.count is not None and at.capacity.count > high:
             message = f"a reservation has {low} to {high} instances, not {at.capacity.count}"
             fix = "name every reservation with its own count, or the group of them"
-            yield Finding("reservation-count", message, at.at("count"), fix)
+            yield error(at.at("count"), message, fix=fix)
 
 
 @rule
@@ -77,7 +77,7 @@ def reserved_and_unused(environment: Environment) -> Iterator[Finding]:
             message = f"{at.capacity.count} instances are reserved, and {most[_id(at)]} nodes may use them"
             fix = f"raise max_nodes to {at.capacity.count}, or reserve fewer"
             related = (at.owner.at("max_nodes"),)
-            yield Finding("reserved-and-unused", message, at.at("count"), fix, Severity.WARNING, related)
+            yield warning(at.at("count"), message, fix=fix, related=related)
 
 
 @rule
@@ -96,11 +96,11 @@ def reservation_group_match(environment: Environment) -> Iterator[Finding]:
         if at.pool.placement == "none":
             message = f"{at.capacity.reservation} was made in the group {made_in}, and the pool says placement: none"
             related = (at.owner.at("placement"),)
-            yield Finding("reservation-group-match", message, path, "remove placement: none", related=related)
+            yield error(path, message, fix="remove placement: none", related=related)
         elif asked is not None and asked != made_in:
             message = f"{at.capacity.reservation} was made in the group {made_in}; the pool asks for {asked}"
             fix = f"write placement_group: {made_in}"
-            yield Finding("reservation-group-match", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
 
 
 @rule
@@ -122,7 +122,7 @@ def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
             message = f"{_name(at)} was made in no group, so launches into it go into none, and not into {asked}"
             fix = f"remove {key}, or write the reservation's placement_group if it was made in one"
             path, related = at.owner.at(key), (at.path,)
-            yield Finding("reservation-in-other-group", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -145,11 +145,11 @@ def reservation_twice(environment: Environment) -> Iterator[Finding]:
         if differs:
             message = f"{_name(at)} is {differs[1]} here and {differs[0]} at {first.pool.name}"
             fix = "look it up with aws ec2 describe-capacity-reservations, and correct one of them"
-            yield Finding("reservation-twice", message, at.path, fix, related=related)
+            yield error(at.path, message, fix=fix, related=related)
         elif first.pool is not at.pool:
             message = f"{_name(at)} is {first.pool.name}'s already: each pool may find it used up by the other"
             fix = "reserve for each, or put both into one pool"
-            yield Finding("reservation-twice", message, at.path, fix, Severity.WARNING, related)
+            yield warning(at.path, message, fix=fix, related=related)
 
 
 @rule
@@ -171,7 +171,7 @@ def open_reservation_used_up(environment: Environment) -> Iterator[Finding]:
                 message = f"on-demand launches of {at.pool.name} in {zone} use up {owner.pool.name}'s open reservation"
                 fix = f"make {owner.capacity.reservation} targeted, or keep this pool out of {zone}"
                 related = (owner.at("match"), at.instance_path)
-                yield Finding("open-reservation-used-up", message, at.path, fix, Severity.WARNING, related)
+                yield warning(at.path, message, fix=fix, related=related)
                 break
 
 
@@ -189,7 +189,7 @@ def group_over_zones(environment: Environment) -> Iterator[Finding]:
             why = "EFA" if efa else "a cluster placement group"
             message = f"the group's reservations are in {', '.join(at.capacity.zones)}, and {why} needs one zone"
             fix = "make a group of each zone, and a pool of each group"
-            yield Finding("group-over-zones", message, at.at("zones"), fix, Severity.WARNING, (at.instance_path,))
+            yield warning(at.at("zones"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -212,7 +212,7 @@ def group_arn(environment: Environment) -> Iterator[Finding]:
         for has, should, what, other in wrong:
             if has != should:
                 message = f"the group's {what} is {has}, the environment's {should}"
-                yield Finding("group-arn", message, at.at("group"), "name a group of this one", related=(other,))
+                yield error(at.at("group"), message, fix="name a group of this one", related=(other,))
                 break
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import Price, PriceRange, price_of
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, OnDemand, Spot
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, error, info, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import capacities, of_pool, pools, usd
 
@@ -21,7 +21,7 @@ def spot_alone(environment: Environment) -> Iterator[Finding]:
         if all(isinstance(capacity, Spot) for capacity in at.pool.capacity):
             message = f"the pool {at.pool.name} has spot capacity alone"
             fix = "add {kind: on_demand} after it, or accept the wait"
-            yield Finding("spot-alone", message, at.at("capacity"), fix, Severity.WARNING)
+            yield warning(at.at("capacity"), message, fix=fix)
 
 
 @rule
@@ -35,7 +35,7 @@ def spot_kept(environment: Environment) -> Iterator[Finding]:
         if owner.pool.min_nodes > 0 and isinstance(first.capacity, Spot):
             message = f"{owner.pool.min_nodes} nodes of {owner.pool.name} are to be kept, and spot keeps none"
             fix = "use min_nodes: 0, or put a reservation or on_demand first"
-            yield Finding("spot-kept", message, owner.at("min_nodes"), fix, Severity.WARNING, (owner.at("capacity"),))
+            yield warning(owner.at("min_nodes"), message, fix=fix, related=(owner.at("capacity"),))
 
 
 @rule
@@ -53,7 +53,7 @@ def spot_for_gangs(environment: Environment) -> Iterator[Finding]:
                 f"a job over {at.pool.max_nodes} spot nodes of {at.pool.name} ends when AWS takes back one of them"
             )
             fix = "save checkpoints every few minutes, or keep such jobs in a pool without spot"
-            yield Finding("spot-for-gangs", message, at.at("kind"), fix, Severity.INFO, (at.instance_path,))
+            yield info(at.at("kind"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -72,18 +72,18 @@ def spot_price(environment: Environment) -> Iterator[Finding]:
         price, path, related = at.capacity.max_price_usd, at.at("max_price_usd"), (at.instance_path,)
         if price < least:
             message = f"EC2 takes no highest price below {least} USD; this is {price}"
-            yield Finding("spot-price", message, path, "it is per instance and hour, in USD; or remove it")
+            yield error(path, message, fix="it is per instance and hour, in USD; or remove it")
             continue
         ceiling = price_of("on_demand", at.instance, environment.region)
         seen = price_of("spot", at.instance, environment.region)
         if isinstance(ceiling, Price) and price > ceiling.usd:
             message = f"{usd(price)} is above the on-demand price of {usd(ceiling.usd)} (as of {ceiling.as_of})"
             fix = "remove max_price_usd: spot never costs more than on-demand"
-            yield Finding("spot-price", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
         elif isinstance(seen, PriceRange) and price < seen.low:
             message = f"{at.instance} has cost {usd(seen.low)} to {usd(seen.high)} as spot (as of {seen.as_of})"
             fix = "raise max_price_usd, or remove it: the default is the on-demand price"
-            yield Finding("spot-price", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -97,7 +97,7 @@ def spot_allocation(environment: Environment) -> Iterator[Finding]:
         if isinstance(at.capacity, Spot) and at.capacity.allocation == "lowest_price":
             message = "lowest_price takes the spot capacity that is taken back first"
             fix = "use allocation: price_capacity_optimized, the default"
-            yield Finding("spot-allocation", message, at.at("allocation"), fix, Severity.WARNING)
+            yield warning(at.at("allocation"), message, fix=fix)
 
 
 @rule
@@ -114,4 +114,4 @@ def spot_after_on_demand(environment: Environment) -> Iterator[Finding]:
             elif isinstance(at.capacity, Spot) and before is not None and before.instance == at.instance:
                 message = "spot is tried after on-demand of the same type, so it saves nothing"
                 fix = "put spot first, or remove it"
-                yield Finding("spot-after-on-demand", message, at.path, fix, Severity.WARNING, (before.path,))
+                yield warning(at.path, message, fix=fix, related=(before.path,))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import InstanceType, instances
 from landbridge.environment import CapacityBlock, Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import CapacityAt, capacities, of_pool, pools, suggestion
 
@@ -30,7 +30,7 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
             fix = (
                 "add it to landbridge/catalog/instances, or use one that is there; `landbridge catalog list` shows them"
             )
-        yield Finding("unknown-instance-type", f'unknown instance type "{name}"', path, fix)
+        yield error(path, f'unknown instance type "{name}"', fix=fix)
 
 
 @rule
@@ -45,7 +45,7 @@ def sold_as_ultraserver(environment: Environment) -> Iterator[Finding]:
             continue
         message = f"{at.instance} is sold in the UltraServer {at.type.ultraserver} only, as a Capacity Block"
         fix = "buy a block of it and write {kind: capacity_block, reservation: cr-…, zone: …}"
-        yield Finding("sold-as-ultraserver", message, at.at("kind"), fix, related=(at.instance_path,))
+        yield error(at.at("kind"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -142,10 +142,10 @@ def driver_flavour(environment: Environment) -> Iterator[Finding]:
             if flavours:
                 message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {wanted} modules"
                 fix = f"use driver: auto, or {flavours[0]}"
-                yield Finding("driver-flavour", message, owner.at("driver"), fix, related=related)
+                yield error(owner.at("driver"), message, fix=fix, related=related)
             else:
                 message = f"{at.instance} has {_accelerators(at.type)}; driver: {wanted} is about NVIDIA GPUs"
-                yield Finding("driver-flavour", message, owner.at("driver"), "remove driver", related=related)
+                yield error(owner.at("driver"), message, fix="remove driver", related=related)
             break
 
 
@@ -160,7 +160,7 @@ def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
         if at.type is not None and at.type.accelerators is None:
             message = f"{at.pool.instance} has no accelerator, and the queue gpu has its nodes too"
             fix = "give such jobs a queue of their own: scheduler.partitions"
-            yield Finding("pool-without-accelerator", message, at.at("instance"), fix, Severity.INFO)
+            yield info(at.at("instance"), message, fix=fix)
 
 
 @rule
@@ -185,7 +185,7 @@ def mixed_queue(environment: Environment) -> Iterator[Finding]:
                 message = f"{word} has {has}, and {first[0]} in the same queue has {first[1]}"
                 fix = "make a queue of each, or have jobs ask for a model: --gres=gpu:h100:8"
                 related = (at.at("instance"), known[first[0]].at("instance"))
-                yield Finding("mixed-queue", message, path, fix, Severity.WARNING, related)
+                yield warning(path, message, fix=fix, related=related)
                 break
 
 

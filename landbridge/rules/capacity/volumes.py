@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import Finding, Severity
+from landbridge.findings import Finding, error, info, warning
 from landbridge.plan.aws_limits import imds_hop_limit_violations, volume_violations
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import of_pool, pools
@@ -28,9 +28,7 @@ def root_volume_limits(environment: Environment) -> Iterator[Finding]:
             )
             others = {key for key, _ in fault.instead} - {fault.key}
             related = tuple(owner.at(f"root_volume_{key}") for key in sorted(others))
-            yield Finding(
-                "root-volume-limits", fault.message, owner.at(f"root_volume_{fault.key}"), fix, related=related
-            )
+            yield error(owner.at(f"root_volume_{fault.key}"), fault.message, fix=fix, related=related)
 
 
 @rule
@@ -52,7 +50,7 @@ def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
             if asked > most and key in pool.model_fields_set:
                 message = f"{pool.instance} carries {most} {unit} to EBS, {asked} are paid for"
                 fix = f"write at most {key}: {most}"
-                yield Finding("root-volume-past-instance", message, owner.at(key), fix, Severity.WARNING, related)
+                yield warning(owner.at(key), message, fix=fix, related=related)
 
 
 @rule
@@ -69,7 +67,7 @@ def root_volume_small(environment: Environment) -> Iterator[Finding]:
             message = f"{owner.pool.root_volume_gib} GiB are little for driver, CUDA and container images"
             fix = "write root_volume_gib: 200, the default; or move containers to local_scratch"
             related = (owner.at("instance"),)
-            yield Finding("root-volume-small", message, owner.at("root_volume_gib"), fix, Severity.WARNING, related)
+            yield warning(owner.at("root_volume_gib"), message, fix=fix, related=related)
 
 
 @rule
@@ -87,7 +85,7 @@ def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
                 message = f"{at.instance} has no local disk for {owner.pool.local_scratch}"
                 fix = "remove local_scratch, or use a type with NVMe"
                 related = (at.instance_path,)
-                yield Finding("local-scratch-without-disk", message, owner.at("local_scratch"), fix, related=related)
+                yield error(owner.at("local_scratch"), message, fix=fix, related=related)
                 break
 
 
@@ -103,10 +101,10 @@ def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
         hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
         for fault in imds_hop_limit_violations(hops, 2):
             fix = "write 1, or 2 where containers need them"
-            yield Finding("metadata-hop-limit", fault.message, path, fix, Severity.WARNING)
+            yield warning(path, fault.message, fix=fix)
         if hops == 2:
             message = "containers on the node get the node's credentials"
-            yield Finding("metadata-hop-limit", message, path, "1 keeps them from it", Severity.INFO)
+            yield info(path, message, fix="1 keeps them from it")
 
 
 @rule
@@ -120,4 +118,4 @@ def detailed_monitoring_cost(environment: Environment) -> Iterator[Finding]:
             message = f"CloudWatch bills every metric of {owner.pool.max_nodes} nodes while they run"
             fix = "remove it: the basic metrics are free, and GPUs are in neither"
             path = owner.at("detailed_monitoring")
-            yield Finding("detailed-monitoring-cost", message, path, fix, Severity.INFO)
+            yield info(path, message, fix=fix)

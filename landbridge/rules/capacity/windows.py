@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from landbridge.catalog import Price, price_of
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import CapacityBlock, Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.plan.slurm.partitions import seconds
 from landbridge.rules.capacity.blocks import blocks, length
 from landbridge.rules.registry import dated_rule, rule
@@ -26,10 +26,10 @@ def block_window(environment: Environment) -> Iterator[Finding]:
         naive = [key for key in ("starts", "ends") if (time := getattr(block, key)) and time.utcoffset() is None]
         for key in naive:
             fix = "end it with Z, or +02:00"
-            yield Finding("block-window", "a window's times need their time zone", at.at(key), fix)
+            yield error(at.at(key), "a window's times need their time zone", fix=fix)
         if not naive and block.starts and block.ends and block.ends <= block.starts:
             message = f"the window ends at {_utc(block.ends)}, before it starts"
-            yield Finding("block-window", message, at.at("ends"), "write the later time", related=(at.at("starts"),))
+            yield error(at.at("ends"), message, fix="write the later time", related=(at.at("starts"),))
 
 
 @rule
@@ -42,7 +42,7 @@ def block_without_window(environment: Environment) -> Iterator[Finding]:
         if block.ends is None:
             message = f"the end of {block.reservation} is not written down, so nothing drains its nodes before it"
             fix = "add starts and ends; `aws ec2 describe-capacity-reservations` has them"
-            yield Finding("block-without-window", message, at.path, fix, Severity.INFO)
+            yield info(at.path, message, fix=fix)
 
 
 @rule
@@ -63,11 +63,11 @@ def block_length(environment: Environment) -> Iterator[Finding]:
         related = (at.at("starts"),)
         if days > sold.long_days:
             message = f"the window is {days} days long; blocks are sold for {sold.long_days} at the most"
-            yield Finding("block-length", message, at.at("ends"), "look up what was bought", related=related)
+            yield error(at.at("ends"), message, fix="look up what was bought", related=related)
         elif days > sold.days and days % sold.long_step_days:
             message = f"the window is {days} days long; past {sold.days} days blocks come in whole weeks"
             fix = "look up what was bought, unless the block was extended"
-            yield Finding("block-length", message, at.at("ends"), fix, Severity.WARNING, related)
+            yield warning(at.at("ends"), message, fix=fix, related=related)
 
 
 @rule
@@ -84,7 +84,7 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
         found = block.ends.astimezone(UTC).time()
         if found != end:
             message = f"the window ends at {found:%H:%M} UTC; Capacity Blocks end at {end:%H:%M} UTC"
-            yield Finding("block-end-time", message, at.at("ends"), f"end it at {end:%H:%M}Z", Severity.WARNING)
+            yield warning(at.at("ends"), message, fix=f"end it at {end:%H:%M}Z")
 
 
 @dated_rule
@@ -112,7 +112,7 @@ def block_far_ahead(environment: Environment, today: date) -> Iterator[Finding]:
     for at, block in blocks(environment):
         if block.starts is not None and block.starts.date() > today + timedelta(weeks=weeks, days=1):
             message = f"the window starts on {block.starts:%Y-%m-%d}; blocks are sold {weeks} weeks ahead"
-            yield Finding("block-far-ahead", message, at.at("starts"), "look at the year", Severity.WARNING)
+            yield warning(at.at("starts"), message, fix="look at the year")
 
 
 @rule
@@ -138,7 +138,7 @@ def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
             message = f"{hours} hours of {block.reservation} are lost to the maintenance of {one.starts:%Y-%m-%d}{cost}"
             path: DataPath = ("maintenance", index)
             fix = "move the maintenance, or name sites: [onprem] where AWS is not part of it"
-            yield Finding("block-in-maintenance", message, path, fix, Severity.WARNING, (at.path,))
+            yield warning(path, message, fix=fix, related=(at.path,))
 
 
 @rule
@@ -171,7 +171,7 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
             written = "max_time" in partition.model_fields_set
             path: DataPath = ("scheduler", "partitions", name, *(["max_time"] if written else []))
             fix = f'write max_time: "{hours}:00:00"'
-            yield Finding("jobs-longer-than-block", message, path, fix, Severity.WARNING, (owner.at("capacity"),))
+            yield warning(path, message, fix=fix, related=(owner.at("capacity"),))
 
 
 def _cost(environment: Environment, at: CapacityAt, block: CapacityBlock, lost: timedelta) -> str:

@@ -7,7 +7,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import Environment
 from landbridge.environment.link import LineVpn
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.addresses import Overlap, Range, overlaps, ranges
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import PARTS, nat_zones, used_zones
@@ -37,7 +37,7 @@ def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
             first, second = second, first
         message = f"{second.name} {second.cidr} overlaps {first.name} {first.cidr}"
         fix = "choose ranges that share no address"
-        yield Finding("overlapping-cidrs", message, second.path, fix, related=(first.path,))
+        yield error(second.path, message, fix=fix, related=(first.path,))
 
 
 @rule
@@ -53,7 +53,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
         unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
         if unusable is not None:
             message = f"{one.name} {one.cidr} is in {unusable}, where nothing can have an address"
-            yield Finding("private-cidr", message, one.path, "use a range inside 10.0.0.0/8")
+            yield error(one.path, message, fix="use a range inside 10.0.0.0/8")
         elif not network().is_private(one.cidr) and not one.cidr.subnet_of(network().benchmark):
             fix = "use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
             severity = Severity.WARNING if one.kind == "site" else Severity.ERROR
@@ -72,7 +72,7 @@ def range_used_elsewhere(environment: Environment) -> Iterator[Finding]:
         for used, by in limits().vpc.used_elsewhere.items():
             if cidr.overlaps(used) and path not in clashes:
                 message = f"{cidr} overlaps {used}: {by}"
-                yield Finding("range-used-elsewhere", message, path, "choose another range", Severity.WARNING)
+                yield warning(path, message, fix="choose another range")
 
 
 @rule
@@ -87,7 +87,7 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     for path, cidr in _vpc_ranges(environment):
         if not largest <= cidr.prefixlen <= smallest:
             message = f"a range of a VPC is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
-            yield Finding("vpc-size", message, path)
+            yield error(path, message)
     aws = environment.aws
     if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
         return
@@ -98,7 +98,7 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
         what = "with NAT gateways" if cuts > bits else "of this shape"
         message = f"a VPC {what} is a /{largest} to a /{least}, not a /{aws.cidr.prefixlen}"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), *POOL_ZONES)
-        yield Finding("vpc-size", message, _VPC, "widen aws.cidr, or name aws.subnets", related=related)
+        yield error(_VPC, message, fix="widen aws.cidr, or name aws.subnets", related=related)
 
 
 @rule
@@ -117,7 +117,7 @@ def secondary_cidr(environment: Environment) -> Iterator[Finding]:
             if owner is not None and barred is not None and not cidr.overlaps(owner):
                 message = f"AWS adds nothing in {barred} to a VPC that has {owner}"
                 fix = f"use a range in {network().carrier}, or in the same private range as {owner}"
-                yield Finding("secondary-cidr", message, path, fix, related=(_VPC, ("aws", "secondary_cidrs")))
+                yield error(path, message, fix=fix, related=(_VPC, ("aws", "secondary_cidrs")))
                 break
         have.append(cidr)
     allowed = environment.aws.quotas.get("L-83CA0A9D", limits().vpc.ranges)
@@ -125,7 +125,7 @@ def secondary_cidr(environment: Environment) -> Iterator[Finding]:
         message = f"{len(have)} ranges in one VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
         fix = f"have quota L-83CA0A9D raised (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
         more: DataPath = ("aws", "secondary_cidrs")
-        yield Finding("secondary-cidr", message, more, fix, related=(("aws", "quotas"),))
+        yield error(more, message, fix=fix, related=(("aws", "quotas"),))
 
 
 def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Network]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.dns import ADDRESSES, alias, endpoint_zones, private_zone, site_domain, site_domains
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
@@ -31,9 +31,9 @@ def dns_zone(environment: Environment) -> Iterator[Finding]:
     if taken is not None:
         message = f"the zone {zone} would hide {taken}, which the site answers for"
         related: tuple[DataPath, ...] = (("onprem", "domain"), (*_DNS, "forward"))
-        yield Finding("dns-zone", message, path, f"use a name below it, such as aws.{taken}", related=related)
+        yield error(path, message, fix=f"use a name below it, such as aws.{taken}", related=related)
     elif (own := _inside(zone, _AWS)) is not None:
-        yield Finding("dns-zone", f"AWS answers for {own} in every VPC", path, "use a part of your own domain")
+        yield error(path, f"AWS answers for {own} in every VPC", fix="use a part of your own domain")
 
 
 @rule
@@ -50,7 +50,7 @@ def dns_names(environment: Environment) -> Iterator[Finding]:
         name, path = alias(key[-1]), ("storage", *key)
         if name in taken:
             message = f"{name}.{private_zone(environment)} would be two things"
-            yield Finding("dns-names", message, path, "use another name for it", related=(taken[name], _DNS))
+            yield error(path, message, fix="use another name for it", related=(taken[name], _DNS))
         taken.setdefault(name, path)
 
 
@@ -69,13 +69,13 @@ def dns_forward(environment: Environment) -> Iterator[Finding]:
         own = next((one for one in _AWS if _inside(domain, (one,)) or _inside(one, (domain,))), None)
         if own is not None:
             message = f"nodes would ask the site for names of {own}, which AWS answers inside the VPC"
-            yield Finding("dns-forward", message, path, "leave it out")
+            yield error(path, message, fix="leave it out")
         elif _inside(domain, (private_zone(environment),)):
             message = f"{domain} is inside the cluster's own zone"
-            yield Finding("dns-forward", message, path, "leave it out", related=((*_DNS, "zone"),))
+            yield error(path, message, fix="leave it out", related=((*_DNS, "zone"),))
         elif domain in seen:
             message = f"{domain} is forwarded already"
-            yield Finding("dns-forward", message, path, "leave it out", Severity.WARNING)
+            yield warning(path, message, fix="leave it out")
         seen.add(domain)
 
 
@@ -92,26 +92,26 @@ def dns_servers(environment: Environment) -> Iterator[Finding]:
         keys = [key for key in ("servers", "resolvers", "forward", "upstream") if getattr(dns, key)]
         for key in keys[:1]:
             message = "there is no site whose names could be asked for"
-            yield Finding("dns-servers", message, (*_DNS, key), "leave it out until there is one")
+            yield error((*_DNS, key), message, fix="leave it out until there is one")
         return
     if dns.servers and dns.resolvers:
         message = "the site has name servers of its own, so none are made of these hosts"
-        yield Finding("dns-servers", message, (*_DNS, "servers"), "name either", related=((*_DNS, "resolvers"),))
+        yield error((*_DNS, "servers"), message, fix="name either", related=((*_DNS, "resolvers"),))
         return
     if dns.upstream and dns.resolvers:
         message = "whom the site's own name servers ask is their owner's to say"
-        yield Finding("dns-servers", message, (*_DNS, "upstream"), "leave it out", related=((*_DNS, "resolvers"),))
+        yield error((*_DNS, "upstream"), message, fix="leave it out", related=((*_DNS, "resolvers"),))
     known = environment.host_addresses()
     for index, host in enumerate(dns.servers):
         path: DataPath = (*_DNS, "servers", index)
         if host not in known:
             fix = did_you_mean(host, known) or "add it under onprem.addresses"
-            yield Finding("dns-servers", f"the name server {host} has no address", path, fix)
+            yield error(path, f"the name server {host} has no address", fix=fix)
         elif host not in _configured(environment):
             message = f"{host} is no host that Landbridge configures"
-            yield Finding("dns-servers", message, path, f"such as {environment.onprem.services.gateway}")
+            yield error(path, message, fix=f"such as {environment.onprem.services.gateway}")
         elif host in dns.servers[:index]:
-            yield Finding("dns-servers", f"{host} is named twice", path, "leave it out")
+            yield error(path, f"{host} is named twice", fix="leave it out")
 
 
 @rule
@@ -129,7 +129,7 @@ def dns_reach(environment: Environment) -> Iterator[Finding]:
             message = f"{address} is in no range that the link leads to: nodes' questions would not get there"
             path: DataPath = (*_DNS, "resolvers", index)
             related: tuple[DataPath, ...] = (("onprem", "cidr"), ("link", "sites"))
-            yield Finding("dns-reach", message, path, "use an address of the site", Severity.WARNING, related)
+            yield warning(path, message, fix="use an address of the site", related=related)
 
 
 @rule
@@ -146,7 +146,7 @@ def dns_one_server(environment: Environment) -> Iterator[Finding]:
     if count == 1:
         message = "nodes in AWS ask one name server about the site: with it, every name is gone"
         path: DataPath = (*_DNS, key) if getattr(dns, key) else _DNS
-        yield Finding("dns-one-server", message, path, "name a second", Severity.WARNING)
+        yield warning(path, message, fix="name a second")
 
 
 @rule
@@ -160,11 +160,11 @@ def dns_one_zone(environment: Environment) -> Iterator[Finding]:
     zones = endpoint_zones(environment)
     if not zones:
         message = "there is nothing in AWS yet, and so no zone to put the endpoints in"
-        yield Finding("dns-one-zone", message, _DNS, "add a pool first", related=POOL_ZONES)
+        yield error(_DNS, message, fix="add a pool first", related=POOL_ZONES)
     elif len(set(zones)) < ADDRESSES and not emulated(environment):
         message = f"all addresses of the endpoints are in {zones[0]}"
         fix = "a pool or a file system in a second zone brings them apart"
-        yield Finding("dns-one-zone", message, _DNS, fix, Severity.WARNING, related=POOL_ZONES)
+        yield warning(_DNS, message, fix=fix, related=POOL_ZONES)
 
 
 @rule
@@ -177,7 +177,7 @@ def dns_in_the_vpc(environment: Environment) -> Iterator[Finding]:
     if environment.dns is not None and vpc is not None and not vpc.dns_support:
         message = "the VPC's DNS attributes are off: neither the zone nor the site's names would be answered in it"
         related: tuple[DataPath, ...] = (("aws", "vpc", "dns_support"),)
-        yield Finding("dns-in-the-vpc", message, _DNS, "turn them on in the VPC, or leave dns out", related=related)
+        yield error(_DNS, message, fix="turn them on in the VPC, or leave dns out", related=related)
 
 
 def _configured(environment: Environment) -> frozenset[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import regions
 from landbridge.catalog.aws.regions import services
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info
 from landbridge.plan.network.endpoints import endpoint_services, mode
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION
@@ -41,8 +41,8 @@ def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
         if service in services() and service not in region.services:
             message = f"{environment.region} has no endpoint for {endpoint.service}, which is needed for {endpoint.why}"
             fix = "use nat: single, or another region"
-            yield Finding("endpoint-not-in-region", message, _ENDPOINTS, fix, related=related)
+            yield error(_ENDPOINTS, message, fix=fix, related=related)
     if region.partition != "aws" and interfaces:
         message = f"whether {environment.region} has endpoints for {len(interfaces)} services is not recorded"
         fix = "`landbridge preflight` asks AWS"
-        yield Finding("endpoint-not-in-region", message, _ENDPOINTS, fix, Severity.INFO, related)
+        yield info(_ENDPOINTS, message, fix=fix, related=related)

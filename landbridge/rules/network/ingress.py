@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Ingress
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws_limits import is_internet, port_range_violations, rule_count_violations
@@ -30,15 +30,15 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
         related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
         if one.protocol not in _WITH_PORTS and one.ports is not None:
             message = f"{one.protocol} has no ports"
-            yield Finding("ingress-ports", message, path, "remove them, or say tcp or udp", related=related)
+            yield error(path, message, fix="remove them, or say tcp or udp", related=related)
             continue
         first, last = _ports(one) if one.ports is not None else (None, None)
         found = tuple(port_range_violations(one.protocol, first, last))
         for fault in found[:1]:
             fix = "such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
-            yield Finding("ingress-ports", fault.message, path, fix, related=related)
+            yield error(path, fault.message, fix=fix, related=related)
         if not found and first == 0:
-            yield Finding("ingress-ports", "nothing listens at port 0: ports go from 1 to 65535", path)
+            yield error(path, "nothing listens at port 0: ports go from 1 to 65535")
 
 
 @rule(suppressible=False)
@@ -58,7 +58,7 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
             message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} would be open to {one.source}"
             related: tuple[DataPath, ...] = ((*_INGRESS, index, "ports"), (*_INGRESS, index, "protocol"))
             fix = "name the range of those who need it; operators come through the link or Session Manager"
-            yield Finding("administration-open", message, (*_INGRESS, index, "source"), fix, related=related)
+            yield error((*_INGRESS, index, "source"), message, fix=fix, related=related)
 
 
 @rule
@@ -71,11 +71,11 @@ def open_to_the_world(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_INGRESS, index, "source")
         if is_internet(one.source):
             message = f"{one.source} is the internet"
-            yield Finding("open-to-the-world", message, path, "name the range of those who need it")
+            yield error(path, message, fix="name the range of those who need it")
         elif not network().is_private(one.source) and one.source.prefixlen < 24:
             message = f"{one.source} are {one.source.num_addresses} public addresses"
             fix = "name those who need it, as narrowly as can be"
-            yield Finding("open-to-the-world", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
 
 
 @rule
@@ -114,7 +114,7 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
             if built_in.protocol == one.protocol and built_in.ports == ports and peer == one.source:
                 message = f"the on-prem site may do that anyway: {built_in.why}"
                 related: tuple[DataPath, ...] = (("onprem", "cidr"),)
-                yield Finding("ingress-built-in", message, (*_INGRESS, index), "remove it", related=related)
+                yield error((*_INGRESS, index), message, fix="remove it", related=related)
                 break
 
 
@@ -132,7 +132,7 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
             what = "every protocol" if one.protocol == "all" else f"{last - first + 1} ports"
             message = f"{what} for {one.source}, Slurm's and ssh among them"
             path: DataPath = (*_INGRESS, index, "protocol" if one.protocol == "all" else "ports")
-            yield Finding("wide-ingress", message, path, "name the ports", Severity.WARNING)
+            yield warning(path, message, fix="name the ports")
 
 
 @rule
@@ -152,7 +152,7 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
     for fault in rule_count_violations(inwards, most) if entries else ():
         message = f"{fault.message}; Landbridge's own are among them"
         fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"
-        yield Finding("security-group-rules", message, _INGRESS, fix, related=(("aws", "quotas"),))
+        yield error(_INGRESS, message, fix=fix, related=(("aws", "quotas"),))
 
 
 def _ports(one: Ingress) -> tuple[int, int]:

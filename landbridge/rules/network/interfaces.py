@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, ExistingVpc
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.instances.network_interfaces import (
     addresses_per_node,
     interface_violations,
@@ -36,7 +36,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
                     told.add((fault.index, fault.message))
                     path = owner.at("interfaces") if fault.index is None else owner.at("interfaces", fault.index)
                     related = (at.instance_path, owner.at("interfaces"))
-                    yield Finding("interface-layout", fault.message, path, fault.fix, related=related)
+                    yield error(path, fault.message, fix=fault.fix, related=related)
 
 
 @rule
@@ -53,15 +53,11 @@ def interfaces_twice(environment: Environment) -> Iterator[Finding]:
         carries = any(own.type != "interface" for own in pool.interfaces)
         if "nics" in pool.model_fields_set:
             message = f"interfaces are written by hand, so nics: {pool.nics} changes nothing"
-            yield Finding(
-                "interfaces-twice", message, owner.at("nics"), "remove one of them", Severity.WARNING, related
-            )
+            yield warning(owner.at("nics"), message, fix="remove one of them", related=related)
         if pool.efa is not None and pool.efa != carries:
             what = "there is EFA among them" if carries else "none of them is EFA"
             message = f"efa is {str(pool.efa).lower()}, interfaces are written by hand, and {what}"
-            yield Finding(
-                "interfaces-twice", message, owner.at("efa"), "remove efa, or change interfaces", related=related
-            )
+            yield error(owner.at("efa"), message, fix="remove efa, or change interfaces", related=related)
 
 
 @rule
@@ -75,7 +71,7 @@ def efa_not_on_type(environment: Environment) -> Iterator[Finding]:
             if owner.pool.efa and at.type is not None and not at.type.efa_cards:
                 message = f"{at.instance} has no EFA"
                 fix = "use a type that has it, or remove efa"
-                yield Finding("efa-not-on-type", message, owner.at("efa"), fix, related=(at.instance_path,))
+                yield error(owner.at("efa"), message, fix=fix, related=(at.instance_path,))
                 break
 
 
@@ -102,7 +98,7 @@ def efa_unused(environment: Environment) -> Iterator[Finding]:
         else:
             path, fix = owner.at("efa"), "remove efa: false"
             message = f"{owner.pool.instance} has EFA on {every} card{'s' if every > 1 else ''}, and it is off"
-        yield Finding("efa-unused", message, path, fix, Severity.WARNING, (owner.at("instance"),))
+        yield warning(path, message, fix=fix, related=(owner.at("instance"),))
 
 
 @rule
@@ -120,7 +116,7 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
             message = f"each node takes {each} addresses, {each * owner.pool.max_nodes} in all; {least} would do"
             fix = "use nics: ip_optimised"
             related = (owner.at("instance"), owner.at("max_nodes"))
-            yield Finding("legacy-interfaces", message, owner.at("nics"), fix, Severity.WARNING, related)
+            yield warning(owner.at("nics"), message, fix=fix, related=related)
 
 
 @rule
@@ -137,7 +133,7 @@ def bandwidth_in_vain(environment: Environment) -> Iterator[Finding]:
         if addresses_per_node(pool.instance, "bandwidth") == addresses_per_node(pool.instance):
             message = f"nics: bandwidth changes nothing on {pool.instance}: one card carries its addresses"
             path, related = owner.at("nics"), (owner.at("instance"),)
-            yield Finding("bandwidth-in-vain", message, path, "remove it", Severity.INFO, related)
+            yield info(path, message, fix="remove it", related=related)
 
 
 @rule
@@ -155,7 +151,7 @@ def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
                 message = f"EC2 gives a launch with {count} interfaces no public address, and {at.instance} has them"
                 fix = "remove public_ip: nodes are reached through the link; or write efa: false"
                 related = (at.instance_path, owner.at("interfaces"), owner.at("efa"))
-                yield Finding("public-ip-interfaces", message, owner.at("public_ip"), fix, related=related)
+                yield error(owner.at("public_ip"), message, fix=fix, related=related)
                 break
 
 
@@ -183,7 +179,7 @@ def public_ip_without_way(environment: Environment) -> Iterator[Finding]:
             message = "the nodes stand on the internet; Slurm, NFS and MPI are not made for that"
             fix = "remove public_ip: nodes are reached through the link"
             related = (("aws", "vpc"),)
-        yield Finding("public-ip-without-way", message, owner.at("public_ip"), fix, Severity.WARNING, related)
+        yield warning(owner.at("public_ip"), message, fix=fix, related=related)
 
 
 @rule
@@ -199,13 +195,13 @@ def own_security_groups(environment: Environment) -> Iterator[Finding]:
         for index, group in enumerate(groups):
             if group in groups[:index]:
                 path = owner.at("security_groups", index)
-                yield Finding("own-security-groups", f"{group} is here twice", path, "remove it", Severity.WARNING)
+                yield warning(path, f"{group} is here twice", fix="remove it")
         if groups and _efa(owner):
             message = (
                 f"whether {', '.join(dict.fromkeys(groups))} let all traffic through to themselves is not known here"
             )
             fix = "`landbridge preflight` looks; each needs such a rule both ways for EFA"
-            yield Finding("own-security-groups", message, owner.at("security_groups"), fix, Severity.INFO)
+            yield info(owner.at("security_groups"), message, fix=fix)
 
 
 @rule
@@ -220,11 +216,11 @@ def security_group_count(environment: Environment) -> Iterator[Finding]:
         path = owner.at("security_groups")
         if count > most.security_groups_raised:
             message = f"{count} security groups, the pool's own among them; at the most {most.security_groups_raised} are possible"
-            yield Finding("security-group-count", message, path, "merge some of them")
+            yield error(path, message, fix="merge some of them")
         elif count > most.security_groups:
             message = f"{count} security groups, the pool's own among them; {most.security_groups} by default"
             fix = "merge some, or have the quota raised (L-2AFB9258)"
-            yield Finding("security-group-count", message, path, fix, Severity.WARNING)
+            yield warning(path, message, fix=fix)
 
 
 @rule
@@ -244,7 +240,7 @@ def efa_only_and_cni(environment: Environment) -> Iterator[Finding]:
             message = f"{owner.pool.name} has efa-only interfaces, which vpc-cni {kubernetes.vpc_cni} does not know"
             fix = "use vpc_cni 1.18.5 or newer, or nics: legacy in this pool"
             path: DataPath = ("aws", "kubernetes", "vpc_cni")
-            yield Finding("efa-only-and-cni", message, path, fix, related=(owner.at("nics"), owner.at("instance")))
+            yield error(path, message, fix=fix, related=(owner.at("nics"), owner.at("instance")))
 
 
 def _efa(owner: PoolAt) -> bool:

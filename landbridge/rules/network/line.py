@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import DirectConnect, Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.direct_connect import around, direct_connect_args, other_host
 from landbridge.rules.registry import rule
 
@@ -25,7 +25,7 @@ def line_asn(environment: Environment) -> Iterator[Finding]:
         if link.line_asn == value:
             message = f"{key} is {value} too"
             related: tuple[DataPath, ...] = (("link", key), _KIND)
-            yield Finding("line-asn", message, ("link", "line_asn"), "such as 64513", related=related)
+            yield error(("link", "line_asn"), message, fix="such as 64513", related=related)
 
 
 @rule
@@ -40,11 +40,11 @@ def line_vpn(environment: Environment) -> Iterator[Finding]:
     path: DataPath = ("link", "encryption")
     if link.encryption == "vpn" and link.line_vpn is None:
         fix = "say where they end: line_vpn: {gateway_address: ...}"
-        yield Finding("line-vpn", "the tunnels inside the line end nowhere", path, fix, related=(("link", "line_vpn"),))
+        yield error(path, "the tunnels inside the line end nowhere", fix=fix, related=(("link", "line_vpn"),))
     if link.encryption != "vpn" and link.line_vpn is not None:
         message = f"encryption is {link.encryption}, and nothing uses these tunnels"
         fix = "use encryption: vpn, or take line_vpn out"
-        yield Finding("line-vpn", message, ("link", "line_vpn"), fix, related=(path,))
+        yield error(("link", "line_vpn"), message, fix=fix, related=(path,))
 
 
 @rule
@@ -60,10 +60,10 @@ def line_vpn_address(environment: Environment) -> Iterator[Finding]:
     if not address.is_private or address.is_link_local:
         message = f"{address} is no private address; inside the line nothing else is routed"
         at: DataPath = ("link", "line_vpn", "gateway_address")
-        yield Finding("line-vpn-address", message, at, "put the gateway's address in the site")
+        yield error(at, message, fix="put the gateway's address in the site")
     if cidr.prefixlen > least or cidr.overlaps(limits().vpn.inside_range):
         message = f"{cidr} cannot be a transit gateway's range: a /{least} or larger, and not link-local"
-        yield Finding("line-vpn-address", message, ("link", "line_vpn", "cidr"), "such as 100.127.254.0/24")
+        yield error(("link", "line_vpn", "cidr"), message, fix="such as 100.127.254.0/24")
 
 
 @rule
@@ -79,7 +79,7 @@ def macsec_port(environment: Environment) -> Iterator[Finding]:
     if link.port not in known:
         message = f"a port of {link.port} has no MACsec; {', '.join(known)} have"
         related: tuple[DataPath, ...] = (("link", "port"), _KIND)
-        yield Finding("macsec-port", message, ("link", "encryption"), "use encryption: vpn", related=related)
+        yield error(("link", "encryption"), message, fix="use encryption: vpn", related=related)
 
 
 @rule
@@ -92,7 +92,7 @@ def lone_line(environment: Environment) -> Iterator[Finding]:
     if isinstance(link, DirectConnect) and link.backup is None:
         message = "nothing carries while the line does not: running jobs in AWS lose their controller"
         fix = "add a VPN over the internet: backup: {gateway_address: ...}"
-        yield Finding("lone-line", message, _KIND, fix, Severity.WARNING, (("link", "backup"),))
+        yield warning(_KIND, message, fix=fix, related=(("link", "backup"),))
 
 
 @rule
@@ -108,7 +108,7 @@ def backup_apart(environment: Environment) -> Iterator[Finding]:
         message = "the userspace datapath carries one tunnel: the backup would never be up"
         related: tuple[DataPath, ...] = (("link", "line_vpn", "datapath"), ("link", "backup", "datapath"))
         at: DataPath = ("link", "backup")
-        yield Finding("backup-apart", message, at, "use datapath: kernel for both", related=related)
+        yield error(at, message, fix="use datapath: kernel for both", related=related)
 
 
 @rule
@@ -123,7 +123,7 @@ def told_prefixes(environment: Environment) -> Iterator[Finding]:
             f"{len(direct_connect_args(environment, link).allowed_prefixes)} prefixes on one line; AWS tells {most}"
         )
         related: tuple[DataPath, ...] = (("link", "sites"), ("aws", "secondary_cidrs"))
-        yield Finding("told-prefixes", message, ("link", "sites_meet"), "let sites stay apart", related=related)
+        yield error(("link", "sites_meet"), message, fix="let sites stay apart", related=related)
 
 
 @rule
@@ -139,15 +139,15 @@ def peer_addresses(environment: Environment) -> Iterator[Finding]:
     ours, theirs = link.gateway_address, link.aws_address
     related: tuple[DataPath, ...] = (("link", "gateway_address"), _KIND)
     if ours == theirs:
-        yield Finding("peer-addresses", f"both routers have the address {ours}", path, related=related)
+        yield error(path, f"both routers have the address {ours}", related=related)
     elif theirs not in around(ours, 30) and theirs not in around(ours, 31):
         message = f"{theirs} and {ours} are in no common /30"
-        yield Finding("peer-addresses", message, path, f"such as {other_host(ours)}", related=related)
+        yield error(path, message, fix=f"such as {other_host(ours)}", related=related)
     elif theirs not in around(ours, 31):
         whole = around(ours, 30)
         if whole.network_address in (ours, theirs) or whole.broadcast_address in (ours, theirs):
             message = f"{ours} and {theirs} are not the two hosts of {whole}"
-            yield Finding("peer-addresses", message, path, related=related)
+            yield error(path, message, related=related)
 
 
 @rule
@@ -164,8 +164,8 @@ def clear_text_line(environment: Environment) -> Iterator[Finding]:
     related: tuple[DataPath, ...] = (("data_classes",), _KIND)
     if regulated:
         message = f"the line is not encrypted, and data of class {regulated[0]} crosses it"
-        yield Finding("clear-text-line", message, path, "use encryption: macsec, or vpn with line_vpn", related=related)
+        yield error(path, message, fix="use encryption: macsec, or vpn with line_vpn", related=related)
     else:
         message = "the line is not encrypted: munge's credentials and NFS cross it as they are"
         fix = "use encryption: macsec, or vpn with line_vpn"
-        yield Finding("clear-text-line", message, path, fix, Severity.WARNING, related)
+        yield warning(path, message, fix=fix, related=related)

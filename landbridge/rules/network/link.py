@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import DirectConnect, Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.link import connections
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
@@ -30,7 +30,7 @@ def same_asn(environment: Environment) -> Iterator[Finding]:
             message = f"both ends of the link have the AS number {asn}"
             fix = f"choose another private number (64512 to 65534) for {path[-1]}"
             related: tuple[DataPath, ...] = (("link", "aws_asn"), _KIND)
-            yield Finding("same-asn", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
 
 
 @rule
@@ -41,10 +41,10 @@ def reserved_asn(environment: Environment) -> Iterator[Finding]:
     """
     for path, value in _numbers(environment):
         if value in network().asn_reserved:
-            yield Finding("reserved-asn", f"the AS number {value} is reserved", path, "such as 65010")
+            yield error(path, f"the AS number {value} is reserved", fix="such as 65010")
         elif any(first <= value <= last for first, last in network().asn_documentation):
             message = f"the AS number {value} is one for examples"
-            yield Finding("reserved-asn", message, path, "such as 65010", Severity.WARNING)
+            yield warning(path, message, fix="such as 65010")
 
 
 @rule
@@ -56,7 +56,7 @@ def aws_asn_private(environment: Environment) -> Iterator[Finding]:
     for path, number in _numbers(environment):
         if path[-1] in _OF_AWS and not _is_private(number):
             message = f"a {_OF_AWS[str(path[-1])]} cannot have the AS number {number}"
-            yield Finding("aws-asn-private", message, path, "64512 is AWS's default, and 64513 is as good")
+            yield error(path, message, fix="64512 is AWS's default, and 64513 is as good")
 
 
 @rule
@@ -72,7 +72,7 @@ def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
     if not known and not _is_private(value):
         message = f"{value} is a public AS number"
         fix = "right if it is yours; else a private one, such as 65010"
-        yield Finding("onprem-asn-public", message, ("link", "onprem_asn"), fix, Severity.WARNING)
+        yield warning(("link", "onprem_asn"), message, fix=fix)
 
 
 @rule
@@ -91,14 +91,14 @@ def gateway_address(environment: Environment) -> Iterator[Finding]:
         if any(address in one for one in network().documentation):
             if not emulated(environment):
                 message = f"{address} is an example from the documentation ranges; nothing answers there"
-                yield Finding("gateway-address", message, path, "put your gateway's public address", Severity.WARNING)
+                yield warning(path, message, fix="put your gateway's public address")
         elif (site is not None and address in site.cidr) or address in environment.aws.cidr:
             message = f"{address} is inside a site's range; AWS needs the gateway's public address"
             related: tuple[DataPath, ...] = (("onprem", "cidr"), ("aws", "cidr"), _KIND)
-            yield Finding("gateway-address", message, path, related=related)
+            yield error(path, message, related=related)
         elif not address.is_global or address.is_multicast or any(address in one for one in network().unusable):
             message = f"{address} is not a public address; AWS cannot reach it"
-            yield Finding("gateway-address", message, path, "with NAT, put the address that the internet sees")
+            yield error(path, message, fix="with NAT, put the address that the internet sees")
 
 
 @rule
@@ -113,9 +113,9 @@ def inside_cidr(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*own.path, "inside_cidrs", index)
             if inside.prefixlen != vpn.inside_prefix or not inside.subnet_of(vpn.inside_range):
                 message = f"{inside} is not a /{vpn.inside_prefix} in {vpn.inside_range}"
-                yield Finding("inside-cidr", message, path, "such as 169.254.10.0/30")
+                yield error(path, message, fix="such as 169.254.10.0/30")
             elif inside in vpn.inside_reserved:
-                yield Finding("inside-cidr", f"{inside} is kept by AWS", path, "such as 169.254.10.0/30")
+                yield error(path, f"{inside} is kept by AWS", fix="such as 169.254.10.0/30")
 
 
 @rule
@@ -128,7 +128,7 @@ def one_tunnel(environment: Environment) -> Iterator[Finding]:
         if own.tunnels.datapath == "userspace" and not emulated(environment):
             message = "the userspace datapath carries one of the two tunnels"
             fix = "use datapath: kernel on a gateway whose kernel has ESP"
-            yield Finding("one-tunnel", message, (*own.path, "datapath"), fix, Severity.WARNING)
+            yield warning((*own.path, "datapath"), message, fix=fix)
 
 
 @rule
@@ -143,7 +143,7 @@ def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
                 f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are paid for; the userspace datapath carries about 0.3"
             )
             path, related = (*own.path, "bandwidth"), ((*own.path, "datapath"),)
-            yield Finding("userspace-bandwidth", message, path, "use standard", Severity.WARNING, related)
+            yield warning(path, message, fix="use standard", related=related)
 
 
 @rule
@@ -157,10 +157,10 @@ def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
         path, least, mtu = (*own.path, "mtu"), network().vpn_mtu_with_nat, own.tunnels.mtu
         if mtu > least and own.tunnels.datapath == "userspace":
             message = f"packets of {mtu} bytes do not fit through a tunnel of the userspace datapath"
-            yield Finding("tunnel-mtu", message, path, f"use {least} or less", related=((*own.path, "datapath"),))
+            yield error(path, message, fix=f"use {least} or less", related=((*own.path, "datapath"),))
         elif mtu > least:
             message = f"packets of {mtu} bytes fit only without NAT on the way"
-            yield Finding("tunnel-mtu", message, path, f"use {least} or less, or be sure of it", Severity.WARNING)
+            yield warning(path, message, fix=f"use {least} or less, or be sure of it")
 
 
 def _numbers(environment: Environment) -> Iterator[tuple[DataPath, int]]:

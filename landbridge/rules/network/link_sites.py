@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.link import LINE, OWN, connections
 from landbridge.rules.registry import rule
 from landbridge.rules.site.hosts import hosts
@@ -21,7 +21,7 @@ def site_name(environment: Environment) -> Iterator[Finding]:
     """
     for name in environment.link.sites if environment.link is not None else ():
         if name in (OWN, LINE, "vpc"):
-            yield Finding("site-name", f"{name} is a word of the link's own", (*_SITES, name), "name it after its town")
+            yield error((*_SITES, name), f"{name} is a word of the link's own", fix="name it after its town")
 
 
 @rule
@@ -35,12 +35,12 @@ def site_gateway(environment: Environment) -> Iterator[Finding]:
         at: DataPath = (*_SITES, name)
         if site.gateway in seen:
             message = f"{site.gateway} is another host's name already"
-            yield Finding("site-gateway", message, (*at, "gateway"), related=(seen[site.gateway],))
+            yield error((*at, "gateway"), message, related=(seen[site.gateway],))
         seen[site.gateway] = (*at, "gateway")
         if site.address not in site.cidr:
             message = f"{site.address} is outside {site.cidr}"
             fix = "put the host's address in that site"
-            yield Finding("site-gateway", message, (*at, "address"), fix, related=((*at, "cidr"),))
+            yield error((*at, "address"), message, fix=fix, related=((*at, "cidr"),))
 
 
 @rule
@@ -55,7 +55,7 @@ def shared_gateway(environment: Environment) -> Iterator[Finding]:
         first = seen.setdefault(own.tunnels.gateway_address, path)
         if first != path:
             message = f"{own.tunnels.gateway_address} is another connection's end already"
-            yield Finding("shared-gateway", message, path, related=(first,))
+            yield error(path, message, related=(first,))
 
 
 @rule
@@ -69,11 +69,11 @@ def sites_meet(environment: Environment) -> Iterator[Finding]:
         return
     if not link.sites:
         message = "there is no other site to meet"
-        yield Finding("sites-meet", message, _MEET, "add link.sites, or take this out", Severity.WARNING, (_SITES,))
+        yield warning(_MEET, message, fix="add link.sites, or take this out", related=(_SITES,))
     seen: dict[int, DataPath] = {link.onprem_asn: ("link", "onprem_asn")}
     for name, site in link.sites.items():
         path: DataPath = (*_SITES, name, "asn")
         first = seen.setdefault(site.asn, path)
         if first != path:
             message = f"{site.asn} is another site's AS number too: the two never hear of one another"
-            yield Finding("sites-meet", message, path, "number the sites 65010, 65011, ...", related=(first, _MEET))
+            yield error(path, message, fix="number the sites 65010, 65011, ...", related=(first, _MEET))

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from landbridge.catalog.network import network
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.network.endpoints import mode, unreachable
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
@@ -27,7 +27,7 @@ def closed_network(environment: Environment) -> Iterator[Finding]:
         named = ", ".join(endpoint.service for endpoint in missing)
         message = f"without NAT and with gateway endpoints alone, nodes cannot reach {named}"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"))
-        yield Finding("closed-network", message, _ENDPOINTS, "use derived, or nat: single", related=related)
+        yield error(_ENDPOINTS, message, fix="use derived, or nat: single", related=related)
 
 
 @rule
@@ -40,7 +40,7 @@ def endpoints_without_dns(environment: Environment) -> Iterator[Finding]:
     if vpc is not None and not vpc.dns_support and mode(environment) == "derived":
         message = "interface endpoints answer under their services' names only with the VPC's DNS attributes on"
         related: tuple[DataPath, ...] = (("aws", "vpc", "dns_support"),)
-        yield Finding("endpoints-without-dns", message, _ENDPOINTS, "turn both attributes on", related=related)
+        yield error(_ENDPOINTS, message, fix="turn both attributes on", related=related)
 
 
 @rule
@@ -55,12 +55,12 @@ def other_aws(environment: Environment) -> Iterator[Finding]:
     missing = [key for key, value in values.items() if value is None]
     if named and missing:
         message = f"{', '.join(named)} use{'s' * (len(named) == 1)} another AWS than {' and '.join(missing)}"
-        yield Finding("other-aws", message, path, f"name {' and '.join(missing)} too", Severity.WARNING)
+        yield warning(path, message, fix=f"name {' and '.join(missing)} too")
     for key, value in values.items():
         host = re.match(r"http://([^/:]+)", value or "")
         if host is not None and not _is_near(host[1]):
             message = f"requests with credentials go to {host[1]} in clear text"
-            yield Finding("other-aws", message, (*path, key), "use https://")
+            yield error((*path, key), message, fix="use https://")
 
 
 @rule
@@ -70,10 +70,10 @@ def account_unnamed(environment: Environment) -> Iterator[Finding]:
     Source: Pulumi's AWS provider, allowedAccountIds.
     """
     if environment.aws.account == "0" * 12:
-        yield Finding("account-unnamed", "no account has the number 000000000000", ("aws", "account"))
+        yield error(("aws", "account"), "no account has the number 000000000000")
     if environment.aws.account is None and environment.aws.pools and _is_real(environment):
         message = "no account is named: whichever the operator's profile leads to is built in"
-        yield Finding("account-unnamed", message, ("aws",), 'account: "123456789012"', Severity.INFO)
+        yield info(("aws",), message, fix='account: "123456789012"')
 
 
 def _is_real(environment: Environment) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import regions
 from landbridge.environment import EfsHome, Environment, OpenZfsHome
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, suggestion
 
@@ -24,15 +24,13 @@ def other_region_unknown(environment: Environment) -> Iterator[Finding]:
         path, there = (*_OTHERS, name), regions().get(name)
         if name == environment.region:
             fix = "put its capacity into the pool itself"
-            yield Finding(
-                "other-region-unknown", f"{name} is the environment's own region", path, fix, related=(REGION,)
-            )
+            yield error(path, f"{name} is the environment's own region", fix=fix, related=(REGION,))
         elif there is None:
-            yield Finding("other-region-unknown", f'there is no region "{name}"', path, suggestion(name, regions()))
+            yield error(path, f'there is no region "{name}"', fix=suggestion(name, regions()))
         elif home is not None and there.partition != home.partition:
             message = f"{name} is in the partition {there.partition}, and {environment.region} in {home.partition}"
             fix = "make an environment of its own there"
-            yield Finding("other-region-unknown", message, path, fix, related=(REGION,))
+            yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule
@@ -44,7 +42,7 @@ def other_region_link(environment: Environment) -> Iterator[Finding]:
     if environment.aws.other_regions and (environment.onprem is None or environment.link is None):
         message = "other regions are reached through the link's transit gateway, and this environment has no link"
         fix = "remove other_regions, or write onprem and link (docs/how-to/add-metal-later.md)"
-        yield Finding("other-region-link", message, _OTHERS, fix, related=(("onprem",), ("link",)))
+        yield error(_OTHERS, message, fix=fix, related=(("onprem",), ("link",)))
 
 
 @rule
@@ -59,7 +57,7 @@ def other_region_pool(environment: Environment) -> Iterator[Finding]:
             if pool not in known:
                 path: DataPath = (*_OTHERS, name, "pools", pool)
                 message = f'there is no pool "{pool}" in aws.pools'
-                yield Finding("other-region-pool", message, path, suggestion(pool, known), related=(("aws", "pools"),))
+                yield error(path, message, fix=suggestion(pool, known), related=(("aws", "pools"),))
 
 
 @rule
@@ -80,12 +78,12 @@ def other_region_image(environment: Environment) -> Iterator[Finding]:
             if bound:
                 message = f"{pool.image} is in {environment.region} alone"
                 fix = f"copy it (`aws ec2 copy-image --region {name} …`) and write image: ami-… here"
-                yield Finding("other-region-image", message, path, fix, related=related)
+                yield error(path, message, fix=fix, related=related)
             elif pool.image is None:
                 parameter = f"/landbridge/{environment.name}/node-image"
                 message = f"{pool.name} boots in {name} what the parameter {parameter} names there"
                 fix = "copy the image and write the parameter there (docs/how-to/another-region.md)"
-                yield Finding("other-region-image", message, path, fix, Severity.INFO, related)
+                yield info(path, message, fix=fix, related=related)
 
 
 @rule
@@ -100,14 +98,14 @@ def other_region_storage(environment: Environment) -> Iterator[Finding]:
     if isinstance(home, EfsHome | OpenZfsHome) and home.on_cloud_nodes:
         message = "homes are in AWS, in the environment's own region: nodes in other regions have none"
         fix = "keep homes on-prem, or remove other_regions"
-        yield Finding("other-region-storage", message, ("storage", "home"), fix, related=(_OTHERS,))
+        yield error(("storage", "home"), message, fix=fix, related=(_OTHERS,))
     elsewhere = ", ".join(environment.aws.other_regions)
     for path in environment.storage.in_aws():
         if path != ("home",):
             message = f"nodes in {elsewhere} do not have {path[-1]}: it is in {environment.region}"
             fix = "let only classes whose jobs do without it list that region"
             where: DataPath = ("storage", *path)
-            yield Finding("other-region-storage", message, where, fix, Severity.INFO, related=(_OTHERS,))
+            yield info(where, message, fix=fix, related=(_OTHERS,))
 
 
 @rule(suppressible=False)
@@ -123,14 +121,14 @@ def other_region_class(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*_CLASSES, name, "regions", index)
             if region not in known and region != environment.region:
                 message = f"{region} is not one of aws.other_regions"
-                yield Finding("other-region-class", message, path, suggestion(region, known), related=(_OTHERS,))
+                yield error(path, message, fix=suggestion(region, known), related=(_OTHERS,))
         if data_class.regions and "aws" not in data_class.sites:
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "sites"),)
             message = f"{name} may not be in AWS, so in no region of it"
             where: DataPath = (*_CLASSES, name, "regions")
-            yield Finding("other-region-class", message, where, "remove it", related=related)
+            yield error(where, message, fix="remove it", related=related)
     for name in known:
         if not any(name in data_class.regions for data_class in environment.data_classes.values()):
             message = f"no data class lists {name}, so that no job may start there"
             fix = f"write regions: [{name}] in the classes whose data may be there"
-            yield Finding("other-region-class", message, (*_OTHERS, name), fix, Severity.WARNING, (_CLASSES,))
+            yield warning((*_OTHERS, name), message, fix=fix, related=(_CLASSES,))

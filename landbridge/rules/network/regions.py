@@ -7,7 +7,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.aws.regions import services
 from landbridge.catalog.regimes import obligations, regimes
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION
 
@@ -27,7 +27,7 @@ def service_not_in_region(environment: Environment) -> Iterator[Finding]:
             near = [name for name in there if name.split("-")[0] == environment.region.split("-")[0]] or there
             message = f"{what} is not to be had in {environment.region}"
             fix = f"it is in {', '.join(near[:5])}" if near else None
-            yield Finding("service-not-in-region", message, path, fix, related=(REGION,))
+            yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule(suppressible=False)
@@ -44,17 +44,17 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
         related: tuple[DataPath, ...] = (("data_classes", name, "regime"), REGION)
         if regime.aws is None:
             message = f"{name}: {regime.title}: on-prem only"
-            yield Finding("class-not-in-region", message, path, "write sites: [onprem]", related=related)
+            yield error(path, message, fix="write sites: [onprem]", related=related)
         elif environment.region in regions() and not regime.allows_region(environment.region):
             allowed = [one for one in regions() if regime.allows_region(one)]
             message = f"data under {regime.title} may not be in {environment.region} ({regime.citation})"
             fix = f"use sites: [onprem], or a region such as {', '.join(allowed[:4])}"
-            yield Finding("class-not-in-region", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
         for index, other in enumerate(data_class.regions):
             if other in regions() and not regime.allows_region(other):
                 message = f"data under {regime.title} may not be in {other} ({regime.citation})"
                 where: DataPath = ("data_classes", name, "regions", index)
-                yield Finding("class-not-in-region", message, where, "remove it", related=related[:1])
+                yield error(where, message, fix="remove it", related=related[:1])
 
 
 @rule
@@ -72,7 +72,7 @@ def class_obligations(environment: Environment) -> Iterator[Finding]:
         path: DataPath = ("data_classes", name, "regime")
         related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
         fix = "accept it with the reason once that is so"
-        yield Finding("class-obligations", message, path, fix, Severity.INFO, related)
+        yield info(path, message, fix=fix, related=related)
 
 
 def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:

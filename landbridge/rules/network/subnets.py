@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from landbridge.catalog import zones
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Efs, Environment, capacity_zones
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.addresses import SubnetBudget, ip_budget
 from landbridge.plan.network.subnets import used_zones
 from landbridge.rules.registry import rule
@@ -34,11 +34,11 @@ def subnet_cidr(environment: Environment) -> Iterator[Finding]:
     for zone, cidr, path in _named(environment):
         if not largest <= cidr.prefixlen <= smallest:
             message = f"a subnet is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
-            yield Finding("subnet-cidr", message, path)
+            yield error(path, message)
         elif not any(cidr.subnet_of(one) for one in own):
             message = f"the subnet {cidr} of {zone} is in no range of the VPC ({', '.join(map(str, own))})"
             fix = "choose a part of aws.cidr, or add its range to aws.secondary_cidrs"
-            yield Finding("subnet-cidr", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
 
 
 @rule
@@ -53,11 +53,11 @@ def subnet_zone(environment: Environment) -> Iterator[Finding]:
         base = path[: path.index(zone) + 1]
         if known and zone not in known:
             message = f"{environment.region} has no zone {zone}"
-            yield Finding("subnet-zone", message, base, suggestion(zone, known), related=(REGION,))
+            yield error(base, message, fix=suggestion(zone, known), related=(REGION,))
         elif known and zone not in used and plannable(environment) is environment:
             message = f"nothing uses zone {zone}, which has a subnet here"
             related = (*POOL_ZONES, *SHARES, REGION)
-            yield Finding("subnet-zone", message, base, "remove it, or name the zone", Severity.WARNING, related)
+            yield warning(base, message, fix="remove it, or name the zone", related=related)
 
 
 @rule
@@ -77,19 +77,19 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
         for zone in named:
             if zone not in vpc.subnets:
                 message = f"the VPC has no subnet in {zone}"
-                yield Finding("subnet-missing", message, at.zone_path(zone), fix, related=(there,))
+                yield error(at.zone_path(zone), message, fix=fix, related=(there,))
         meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
         without = [zone for zone in meant if zone not in vpc.subnets]
         if without:
             message = f"{at.pool.name} names no zone, so every one is meant, and the VPC has no subnet in {', '.join(without)}"
             related = (there, at.instance_path, REGION)
-            yield Finding("subnet-missing", message, at.path, f"name zones: {fix}", related=related)
+            yield error(at.path, message, fix=f"name zones: {fix}", related=related)
     for path, share in shares(environment):
         for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
             if wanted is not None and wanted not in vpc.subnets:
                 key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")
                 message = f"the VPC has no subnet in {wanted}"
-                yield Finding("subnet-missing", message, key, fix, related=(there,))
+                yield error(key, message, fix=fix, related=(there,))
 
 
 @rule
@@ -108,22 +108,22 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
             "without its DNS attributes, names of AWS's services and of instances do not lead to addresses in the VPC"
         )
         fix = "turn on enableDnsSupport and enableDnsHostnames of the VPC"
-        yield Finding("existing-vpc", message, (*_VPC, "dns_support"), fix)
+        yield error((*_VPC, "dns_support"), message, fix=fix)
     if aws.subnets:
         message = "aws.subnets is for a VPC that Landbridge makes; this one's are in aws.vpc.subnets"
-        yield Finding("existing-vpc", message, ("aws", "subnets"), "remove one of the two", related=(_VPC,))
+        yield error(("aws", "subnets"), message, fix="remove one of the two", related=(_VPC,))
     if aws.nat != "none":
         message = "Landbridge adds no NAT gateway to a VPC that is there already"
-        yield Finding("existing-vpc", message, ("aws", "nat"), "remove it", related=(_VPC,))
+        yield error(("aws", "nat"), message, fix="remove it", related=(_VPC,))
     if not any(subnet.route_table for subnet in vpc.subnets.values()):
         message = "no subnet names its route table, so nothing leads to the on-prem site unless somebody adds it"
         fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
-        yield Finding("existing-vpc", message, (*_VPC, "subnets"), fix, Severity.WARNING)
+        yield warning((*_VPC, "subnets"), message, fix=fix)
     first: dict[str, str] = {}
     for zone, subnet in vpc.subnets.items():
         if first.setdefault(subnet.id, zone) != zone:
             message = f"{subnet.id} is {first[subnet.id]}'s subnet already; a subnet is in one zone"
-            yield Finding("existing-vpc", message, (*_VPC, "subnets", zone, "id"))
+            yield error((*_VPC, "subnets", zone, "id"), message)
 
 
 @rule
@@ -140,9 +140,7 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
                 message = f"the nodes' subnet in {zone} is public, and they have no public addresses: nothing leads out"
                 fix = "name a private subnet, with a NAT gateway or endpoints behind it"
                 related = ((*_POOLS, "*", "public_ip"),)
-                yield Finding(
-                    "public-subnet", message, (*_VPC, "subnets", zone, "public"), fix, Severity.WARNING, related
-                )
+                yield warning((*_VPC, "subnets", zone, "public"), message, fix=fix, related=related)
 
 
 @rule
@@ -180,7 +178,7 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         own: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
         related = (worst.path, *POOL_SIZES, *layout, *own, *SHARES, REGION)
         fix = "widen the subnet, use nics: ip_optimised, or lower max_nodes"
-        yield Finding("subnet-too-small", message, path, fix, related=related)
+        yield error(path, message, fix=fix, related=related)
 
 
 def _named(environment: Environment) -> Iterator[tuple[str, IPv4Network, DataPath]]:

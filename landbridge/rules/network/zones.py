@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import instances, offered, regions, zones
 from landbridge.environment import Efs, Environment, ReservationGroup, capacity_zones
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, capacities, pools, shares, suggestion
 
@@ -17,7 +17,7 @@ def unknown_region(environment: Environment) -> Iterator[Finding]:
     """
     if environment.region not in regions():
         fix = suggestion(environment.region, regions())
-        yield Finding("unknown-region", f'there is no region "{environment.region}"', REGION, fix)
+        yield error(REGION, f'there is no region "{environment.region}"', fix=fix)
 
 
 @rule
@@ -33,7 +33,7 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
             message = f"{environment.region} has no zone {zone}"
             home = next((name for name, one in regions().items() if zone in one.zones), None)
             fix = suggestion(zone, known) if home is None else f"{zone} is in {home}; here there are {', '.join(known)}"
-            yield Finding("unknown-zone", message, path, fix, related=(REGION,))
+            yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule
@@ -45,7 +45,7 @@ def repeated_zone(environment: Environment) -> Iterator[Finding]:
     for path, named in _zone_lists(environment):
         for index, zone in enumerate(named):
             if zone in named[:index]:
-                yield Finding("repeated-zone", f"{zone} is here twice", (*path, index), "remove it", Severity.WARNING)
+                yield warning((*path, index), f"{zone} is here twice", fix="remove it")
 
 
 @rule
@@ -70,11 +70,11 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
             others = [name for name in regions() if offered(at.type, name)]
             fix = f"as of {at.type.date} offered in {', '.join(sorted(others)) or 'no region that is recorded'}"
             message = f"{at.instance} is not offered in {region}"
-            yield Finding("type-not-in-region", message, at.instance_path, fix, related=(REGION,))
+            yield error(at.instance_path, message, fix=fix, related=(REGION,))
     if unrecorded:
         message = f"which types {region} offers is not recorded ({', '.join(sorted(unrecorded))})"
         fix = "`landbridge preflight` asks AWS"
-        yield Finding("type-not-in-region", message, REGION, fix, Severity.INFO, (("aws", "pools"),))
+        yield info(REGION, message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
@@ -117,7 +117,7 @@ def gang_over_zones(environment: Environment) -> Iterator[Finding]:
             continue  # group-over-zones says more
         message = f"nodes of {at.pool.name} may be in {', '.join(named)}; EFA joins those of one zone only"
         fix = "name one zone where jobs should be able to take every node at once"
-        yield Finding("gang-over-zones", message, at.at("zones"), fix, Severity.INFO, (at.instance_path,))
+        yield info(at.at("zones"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
@@ -138,7 +138,7 @@ def no_common_zone(environment: Environment) -> Iterator[Finding]:
         if not common and known:
             message = f"the capacities of {owner.pool.name} have no zone in common"
             fix = "name one zone in all of them, or make a pool of each"
-            yield Finding("no-common-zone", message, owner.at("capacity"), fix, Severity.WARNING, (REGION,))
+            yield warning(owner.at("capacity"), message, fix=fix, related=(REGION,))
 
 
 def _named_zones(environment: Environment) -> Iterator[tuple[DataPath, str]]:

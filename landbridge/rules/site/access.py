@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
@@ -33,11 +33,11 @@ def domain_name(environment: Environment) -> Iterator[Finding]:
     labels = domain.split(".")
     if any(not label or len(label) > 63 or label[0] == "-" or label[-1] == "-" for label in labels):
         message = f'"{domain}" is no domain: labels are of letters, digits and inner dashes, with single dots'
-        yield Finding("domain-name", message, path, "such as cluster.example.org")
+        yield error(path, message, fix="such as cluster.example.org")
         return
     for other, why in _OTHERS.items():
         if domain == other or domain.endswith(f".{other}"):
-            yield Finding("domain-name", f"{domain}: {why}", path, "use a part of your own domain")
+            yield error(path, f"{domain}: {why}", fix="use a part of your own domain")
             return
 
 
@@ -50,9 +50,7 @@ def root_access(environment: Environment) -> Iterator[Finding]:
     served = service_hosts(environment)
     if served.access.user == "root" and not emulated(environment):
         message = "operators log in as root: nobody can tell who did what"
-        yield Finding(
-            "root-access", message, (*served.path, "access", "user"), "use a user with sudo", Severity.WARNING
-        )
+        yield warning((*served.path, "access", "user"), message, fix="use a user with sudo")
 
 
 @rule
@@ -65,16 +63,10 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
     access, at = served.access, (*served.path, "access")
     command = access.proxy_command or ""
     if access.known_hosts == "/dev/null" and not emulated(environment):
-        yield Finding(
-            "host-keys",
-            "no host's key is kept, so none is ever checked",
-            (*at, "known_hosts"),
-            "remove it",
-            Severity.WARNING,
-        )
+        yield warning((*at, "known_hosts"), "no host's key is kept, so none is ever checked", fix="remove it")
     if "StrictHostKeyChecking=no" in command.replace(" ", "") and not emulated(environment):
         message = "the bastion's key is not checked"
-        yield Finding("host-keys", message, (*at, "proxy_command"), "use accept-new", Severity.WARNING)
+        yield warning((*at, "proxy_command"), message, fix="use accept-new")
 
 
 @rule
@@ -90,7 +82,7 @@ def same_host_twice(environment: Environment) -> Iterator[Finding]:
         for index, host in enumerate(hosts):
             if host in hosts[:index]:
                 path: DataPath = ("onprem", "services", role, index)
-                yield Finding("same-host-twice", f"{host} is a {role} host already", path, "name another one")
+                yield error(path, f"{host} is a {role} host already", fix="name another one")
 
 
 @rule
@@ -109,13 +101,13 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
             message = (
                 f"the registry and MLflow both listen at {mlops.mlflow.port} of {service_hosts(environment).mlops}"
             )
-            yield Finding("port-taken", message, own, "choose another port", related=(path,))
+            yield error(own, message, fix="choose another port", related=(path,))
     rest = environment.scheduler.rest
     if rest is not None:
         ports.append((rest.port, ("scheduler", "rest", "port")))
     for port, at in ports:
         if port in _TAKEN:
-            yield Finding("port-taken", f"{port} is {_TAKEN[port]}'s", at, "choose another port")
+            yield error(at, f"{port} is {_TAKEN[port]}'s", fix="choose another port")
 
 
 @rule
@@ -127,10 +119,10 @@ def any_host(environment: Environment) -> Iterator[Finding]:
     for index, name in enumerate(environment.mlops.mlflow.allowed_hosts):
         path: DataPath = ("mlops", "mlflow", "allowed_hosts", index)
         if name in ("*", "*:*"):
-            yield Finding("any-host", "MLflow answers to any name", path, "name the hosts", Severity.WARNING)
+            yield warning(path, "MLflow answers to any name", fix="name the hosts")
         elif "://" in name or "/" in name:
             message = f'"{name}" is an address of a page; a host is asked for'
-            yield Finding("any-host", message, path, f"write {name.split('://')[-1].split('/')[0]}")
+            yield error(path, message, fix=f"write {name.split('://')[-1].split('/')[0]}")
 
 
 @rule
@@ -141,7 +133,7 @@ def unprotected_data(environment: Environment) -> Iterator[Finding]:
     """
     if not environment.aws.protect and not emulated(environment):
         message = "destroy takes buckets, keys and secrets with it, and nothing brings them back"
-        yield Finding("unprotected-data", message, ("aws", "protect"), "write protect: true", Severity.WARNING)
+        yield warning(("aws", "protect"), message, fix="write protect: true")
 
 
 @rule
@@ -157,10 +149,10 @@ def home_options(environment: Environment) -> Iterator[Finding]:
     path: DataPath = ("storage", "home", "options")
     if "soft" in options or "softerr" in options:
         message = "soft: while the filer does not answer, writes are lost and programs are told so too late"
-        yield Finding("home-options", message, path, "use hard", Severity.WARNING)
+        yield warning(path, message, fix="use hard")
     if "hard" in options and ("soft" in options or "softerr" in options):
-        yield Finding("home-options", "hard and soft exclude each other", path, "use hard")
+        yield error(path, "hard and soft exclude each other", fix="use hard")
     version = options.get("vers", options.get("nfsvers", ""))
     if version.startswith(("2", "3")):
         message = f"NFS version {version} needs ports that the link does not carry, and has no locks of its own"
-        yield Finding("home-options", message, path, "use vers=4.2", Severity.WARNING)
+        yield warning(path, message, fix="use vers=4.2")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.hosts import GROUPS, service_hosts, top_group
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import emulated
@@ -27,7 +27,7 @@ def opening_nowhere(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*_FIREWALL, "rules", number, "at")
             message = f"{firewall_rule.at} is no group of the inventory and no host: nothing would be open"
             related: tuple[DataPath, ...] = (("onprem", "nodes"), ("onprem", "services"), ("onprem", "addresses"))
-            yield Finding("opening-nowhere", message, path, did_you_mean(firewall_rule.at, known), related=related)
+            yield error(path, message, fix=did_you_mean(firewall_rule.at, known), related=related)
 
 
 @rule
@@ -40,7 +40,7 @@ def open_to_everybody(environment: Environment) -> Iterator[Finding]:
         if firewall_rule.source.prefixlen == 0:
             path: DataPath = (*_FIREWALL, "rules", number, "source")
             message = f"{firewall_rule.ports} at {firewall_rule.at} is open to every address"
-            yield Finding("open-to-everybody", message, path, "name who needs it", Severity.WARNING)
+            yield warning(path, message, fix="name who needs it")
 
 
 @rule
@@ -56,7 +56,7 @@ def no_firewall(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_HOSTS, "hardening") if not hosts.hardening else (*_FIREWALL, "mode")
         message = "no firewall on the hosts: whoever reaches the site's network reaches Slurm's metrics and the homes"
         fix = "mode: log shows what would be refused, before anything is"
-        yield Finding("no-firewall", message, path, fix, Severity.WARNING)
+        yield warning(path, message, fix=fix)
 
 
 @rule
@@ -70,7 +70,7 @@ def directory_unknown_in_aws(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_HOSTS, "directory", "bind_dn")
         message = "nodes in AWS do not know the directory's people: no password of it is put into an image"
         fix = "let it answer addresses of the cluster without one, or keep such accounts to on-prem partitions"
-        yield Finding("directory-unknown-in-aws", message, path, fix, Severity.WARNING, related=(("aws", "pools"),))
+        yield warning(path, message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
@@ -90,7 +90,7 @@ def directory_with_users_numbers(environment: Environment) -> Iterator[Finding]:
             )
             fix = f"give {user.name} a number below, or raise hosts.directory.min_uid above the list's"
             related: tuple[DataPath, ...] = ((*_HOSTS, "directory", "min_uid"),)
-            yield Finding("directory-with-users-numbers", message, path, fix, Severity.WARNING, related=related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -108,4 +108,4 @@ def huge_pages_fit(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*_HOSTS, "tuning", "huge_pages")
             message = f"{aside} MiB of huge pages are more than half of what {group.hosts} has, {memory} MiB"
             related: tuple[DataPath, ...] = (("onprem", "nodes", number),)
-            yield Finding("huge-pages-fit", message, path, f"{memory // 4} at most", related=related)
+            yield error(path, message, fix=f"{memory // 4} at most", related=related)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.hardware.containers import container_facts
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.site.containers import subid
 from landbridge.rules.registry import rule
 
@@ -24,7 +24,7 @@ def container_numbers(environment: Environment) -> Iterator[Finding]:
         other = seen.setdefault(subid(user.uid), user.name)
         if other != user.name:
             message = f"{user.name} and {other} have the same numbers inside containers: their uids are a multiple of 65,000 apart"
-            yield Finding("container-numbers", message, ("users", index, "uid"), "give one of them another uid")
+            yield error(("users", index, "uid"), message, fix="give one of them another uid")
 
 
 @rule
@@ -39,9 +39,7 @@ def container_packages(environment: Environment) -> Iterator[Finding]:
             message = f"no distribution carries {engine}, and no repository is named that does"
             fix = "name the site's own under containers.packages, or suppress this where the hosts' sources have it"
             at = ("containers", "engines", index)
-            yield Finding(
-                "container-packages", message, at, fix, Severity.WARNING, related=(("containers", "packages"),)
-            )
+            yield warning(at, message, fix=fix, related=(("containers", "packages"),))
 
 
 @rule
@@ -58,4 +56,4 @@ def mpi_kind(environment: Environment) -> Iterator[Finding]:
         if key.casefold() == "mpidefault" and value is not None and str(value).partition("_v")[0] not in known:
             message = f"Debian's Slurm {slurm.version} has no {value}: srun knows {', '.join(known)}"
             fix = f"write {known[-1]}, or start ranks with torchrun or mpirun, which need none"
-            yield Finding("mpi-kind", message, (*_CONF, key), fix, related=(("scheduler", "slurm"),))
+            yield error((*_CONF, key), message, fix=fix, related=(("scheduler", "slurm"),))

@@ -5,7 +5,7 @@ from datetime import date
 
 from landbridge.catalog import generation, gpu_stack, platforms
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.ansible.gpu_stack import branch_of, driver_of
 from landbridge.rules.registry import dated_rule, rule
 
@@ -24,7 +24,7 @@ def driver_branch(environment: Environment) -> Iterator[Finding]:
     branch, path = branch_of(driver), (*_DRIVER, "branch" if driver.branch else "version")
     if driver.branch and driver.branch_of_version not in (None, driver.branch):
         message = f"{driver.version} is a release of branch {driver.branch_of_version}, not of {driver.branch}"
-        yield Finding("driver-branch", message, (*_DRIVER, "version"), "remove one of the two", related=(path,))
+        yield error((*_DRIVER, "version"), message, fix="remove one of the two", related=(path,))
         return
     known = gpu_stack().branches.get(branch)
     if known is None:
@@ -34,7 +34,7 @@ def driver_branch(environment: Environment) -> Iterator[Finding]:
         if platform is not None and platform.gpu.generation in known.without:
             at: DataPath = ("onprem", "nodes", index, "platform")
             message = f"branch {branch} does not drive the {platform.gpu.name} of {group.platform}"
-            yield Finding("driver-branch", message, path, f"use branch {gpu_stack().branch}", related=(at,))
+            yield error(path, message, fix=f"use branch {gpu_stack().branch}", related=(at,))
 
 
 @rule
@@ -52,9 +52,7 @@ def driver_modules(environment: Environment) -> Iterator[Finding]:
         if asked not in facts.modules:
             at: DataPath = ("onprem", "nodes", index, "platform")
             message = f"{group.platform} does not work with {asked} kernel modules: {facts.why}"
-            yield Finding(
-                "driver-modules", message, _MODULES, "remove modules: each platform gets its own", related=(at,)
-            )
+            yield error(_MODULES, message, fix="remove modules: each platform gets its own", related=(at,))
 
 
 @rule
@@ -75,7 +73,7 @@ def driver_repository(environment: Environment) -> Iterator[Finding]:
     ]  # fmt: skip
     for key, wrong, message, fix in rows:
         if wrong:
-            yield Finding("driver-repository", message, (*_DRIVER, key), fix, related=(path,))
+            yield error((*_DRIVER, key), message, fix=fix, related=(path,))
 
 
 @dated_rule
@@ -93,7 +91,7 @@ def driver_supported(environment: Environment, today: date) -> Iterator[Finding]
     fix = f"use branch {stack.branch}, which is supported until {stack.branches[stack.branch].until}"
     if known is None:
         message = f"nothing is known of branch {branch}: only long-term and production branches get fixes for long"
-        yield Finding("driver-supported", message, path, fix, Severity.WARNING)
+        yield warning(path, message, fix=fix)
     elif known.until < today:
         message = f"NVIDIA's support of branch {branch} ended on {known.until}"
-        yield Finding("driver-supported", message, path, fix, Severity.WARNING)
+        yield warning(path, message, fix=fix)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
-from landbridge.findings import Finding
+from landbridge.findings import Finding, error
 from landbridge.plan.ansible.gpu_stack import software
 from landbridge.rules.registry import rule
 
@@ -27,7 +27,7 @@ def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
         message, fix = "jobs leave no statistics without DCGM", "say dcgm: true"
     else:
         return
-    yield Finding("statistics-without-dcgm", message, ("onprem", "gpu_tools", "job_statistics"), fix)
+    yield error(("onprem", "gpu_tools", "job_statistics"), message, fix=fix)
 
 
 @rule
@@ -48,4 +48,4 @@ def gds_nowhere(environment: Environment) -> Iterator[Finding]:
         message, fix = "no node here has open kernel modules, which GPUDirect Storage needs", "leave it out"
     else:
         return
-    yield Finding("gds-nowhere", message, ("onprem", "gpu_tools", "gds"), fix)
+    yield error(("onprem", "gpu_tools", "gds"), message, fix=fix)

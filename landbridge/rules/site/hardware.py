@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.catalog import platforms, slurm_releases
 from landbridge.environment import Environment, Slurm
-from landbridge.findings import DataPath, Finding
+from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.slurm.nodes import USABLE_MEMORY
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import suggestion
@@ -21,7 +21,7 @@ def unknown_platform(environment: Environment) -> Iterator[Finding]:
         if group.platform not in platforms():
             path: DataPath = ("onprem", "nodes", index, "platform")
             message, fix = f'unknown platform "{group.platform}"', suggestion(group.platform, platforms())
-            yield Finding("unknown-platform", message, path, fix)
+            yield error(path, message, fix=fix)
 
 
 @rule
@@ -37,13 +37,13 @@ def built_packages_without_repository(environment: Environment) -> Iterator[Find
     if slurm.packages_mirror in (None, Slurm().packages_mirror):
         message = "Debian's archive has no packages of Slurm's own making"
         fix = "build them (landbridge packages slurm), and say where they are served: packages_mirror"
-        yield Finding("built-packages-without-repository", message, (*path, "packaging"), fix, related=(path,))
+        yield error((*path, "packaging"), message, fix=fix, related=(path,))
     if slurm.packages_key is None:
         message, fix = (
             "packages that nobody signs would be refused",
             "packages_key: the text of key.asc in the repository",
         )
-        yield Finding("built-packages-without-repository", message, (*path, "packaging"), fix, related=(path,))
+        yield error((*path, "packaging"), message, fix=fix, related=(path,))
 
 
 @rule
@@ -58,7 +58,7 @@ def slurm_without_packages(environment: Environment) -> Iterator[Finding]:
         packaged = [version for version, release in slurm_releases().items() if release.debian_release is not None]
         message = f"no Debian release carries Slurm {slurm.version}"
         fix = f"use {' or '.join(packaged)}, build your own (landbridge packages slurm), or name yours in packages_release"
-        yield Finding("slurm-without-packages", message, ("scheduler", "slurm", "version"), fix)
+        yield error(("scheduler", "slurm", "version"), message, fix=fix)
 
 
 @rule
@@ -76,12 +76,10 @@ def nothing_left_for_jobs(environment: Environment) -> Iterator[Finding]:
         path: DataPath = ("onprem", "nodes", index, "hardware")
         if own.reserved_cores is not None and cores - own.reserved_cores < platform.gpus.count:
             message = f"of {cores} cores, {own.reserved_cores} are reserved: that is not one for each of {platform.gpus.count} GPUs"
-            yield Finding(
-                "nothing-left-for-jobs", message, (*path, "reserved_cores"), "reserve one or two for each socket"
-            )
+            yield error((*path, "reserved_cores"), message, fix="reserve one or two for each socket")
         if own.reserved_memory_mib is not None and own.reserved_memory_mib >= memory:
             message = f"of {memory} MiB that Slurm is told of, {own.reserved_memory_mib} are reserved"
-            yield Finding("nothing-left-for-jobs", message, (*path, "reserved_memory_mib"), "16384 is plenty")
+            yield error((*path, "reserved_memory_mib"), message, fix="16384 is plenty")
 
 
 @rule
@@ -99,6 +97,4 @@ def too_large_a_domain(environment: Environment) -> Iterator[Finding]:
         counted[group.rack] = before + len(hostlist.expand(group.hosts))
         if before <= domain.nodes < counted[group.rack]:
             message = f"{counted[group.rack]} nodes are in rack {group.rack}, and an NVLink domain of {group.platform} has {domain.nodes}"
-            yield Finding(
-                "too-large-a-domain", message, ("onprem", "nodes", index, "rack"), "give each domain a rack of its own"
-            )
+            yield error(("onprem", "nodes", index, "rack"), message, fix="give each domain a rack of its own")

@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from landbridge import hostlist
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
@@ -57,10 +57,10 @@ def address_in_site(environment: Environment) -> Iterator[Finding]:
             message = (
                 f"{host.name}'s address {host.address or 'past 255.255.255.255'} is outside the site's range {cidr}"
             )
-            yield Finding("address-in-site", message, path, "change the address, or widen onprem.cidr", related=related)
+            yield error(path, message, fix="change the address, or widen onprem.cidr", related=related)
         elif cidr.prefixlen < 31 and host.address in (cidr.network_address, cidr.broadcast_address):
             message = f"{host.name}'s address {host.address} is the network's own or its broadcast address"
-            yield Finding("address-in-site", message, path, related=related)
+            yield error(path, message, related=related)
 
 
 @rule
@@ -76,7 +76,7 @@ def duplicate_address(environment: Environment) -> Iterator[Finding]:
             message = f"{host.name} and {first.name} both have the address {host.address}"
             path = host.related[0] if host.related else host.path
             related = (host.path, first.path, *host.related, *first.related)
-            yield Finding("duplicate-address", message, path, related=related)
+            yield error(path, message, related=related)
 
 
 @rule
@@ -91,7 +91,7 @@ def duplicate_host(environment: Environment) -> Iterator[Finding]:
         if first is not host:
             message = f'the host "{host.name}" is here a second time'
             fix = "name every host once; a node's address follows from its group"
-            yield Finding("duplicate-host", message, host.path, fix, related=(first.path,))
+            yield error(host.path, message, fix=fix, related=(first.path,))
 
 
 @rule
@@ -112,11 +112,10 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
             if name not in known:
                 path: DataPath = ("onprem", "services", field, *((index,) if isinstance(value, tuple) else ()))
                 related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "services", field), *nodes)
-                yield Finding(
-                    "service-without-address",
-                    f"the {field} host {name} has no address",
+                yield error(
                     path,
-                    f"add {name}: to onprem.addresses",
+                    f"the {field} host {name} has no address",
+                    fix=f"add {name}: to onprem.addresses",
                     related=related,
                 )
 
@@ -133,4 +132,4 @@ def unused_address(environment: Environment) -> Iterator[Finding]:
         if name not in served.names:
             message = f"{name} has an address, but serves nothing"
             path: DataPath = (*served.path, "addresses", name)
-            yield Finding("unused-address", message, path, severity=Severity.WARNING, related=(services,))
+            yield warning(path, message, related=(services,))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import platforms
 from landbridge.catalog.hardware.mig import mig_profiles
 from landbridge.environment import Environment
-from landbridge.findings import Finding
+from landbridge.findings import Finding, error
 from landbridge.plan.site.mig import gpu_numbers, mig_layout
 from landbridge.rules.registry import rule
 
@@ -23,10 +23,10 @@ def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
             # Up to this part, so that the finding is at the first one that is wrong.
             try:
                 mig_layout(group.model_copy(update={"mig": group.mig[: number + 1]}))
-            except ValueError as error:
+            except ValueError as problem:
                 known = ", ".join(mig_profiles(platforms()[group.platform].gpu_model))
                 fix = f"its profiles are {known}" if known else "leave mig out"
-                yield Finding("mig-layout-fits", str(error), ("onprem", "nodes", index, "mig", number), fix)
+                yield error(("onprem", "nodes", index, "mig", number), str(problem), fix=fix)
                 break
 
 
@@ -47,4 +47,4 @@ def mig_after_whole(environment: Environment) -> Iterator[Finding]:
         if cut and whole and max(whole) > min(cut):
             message = f"GPU {max(whole)} is whole, and GPU {min(cut)} before it is in parts"
             fix = f"partition {count - len(cut)}-{count - 1} instead"
-            yield Finding("mig-after-whole", message, ("onprem", "nodes", index, "mig"), fix)
+            yield error(("onprem", "nodes", index, "mig"), message, fix=fix)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import rule
 
 _CLASSES: DataPath = ("data_classes",)
@@ -43,9 +43,7 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
         if name not in environment.data_classes:
             near = did_you_mean(name, environment.data_classes)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(environment.data_classes)}"
-            yield Finding(
-                "unknown-data-class", f'unknown data class "{name}"', path, fix, related=((*_CLASSES, "*", ""),)
-            )
+            yield error(path, f'unknown data class "{name}"', fix=fix, related=((*_CLASSES, "*", ""),))
 
 
 @rule
@@ -64,7 +62,7 @@ def class_without_place(environment: Environment) -> Iterator[Finding]:
             )
             path: DataPath = (*_ACCOUNTS, name, "data_class")
             related = (("data_classes", account.data_class), *nodes)
-            yield Finding("class-without-place", message, path, related=related)
+            yield error(path, message, related=related)
 
 
 @rule
@@ -79,12 +77,12 @@ def duplicate_user(environment: Environment) -> Iterator[Finding]:
         first = names.setdefault(user.name, index)
         if first != index:
             path: DataPath = ("users", index, "name")
-            yield Finding("duplicate-user", f"the user {user.name} is here twice", path, related=(("users", first),))
+            yield error(path, f"the user {user.name} is here twice", related=(("users", first),))
         first = uids.setdefault(user.uid, index)
         if first != index:
             path = ("users", index, "uid")
             other = environment.users[first].name
-            yield Finding("duplicate-user", f"the uid {user.uid} is {other}'s", path, related=(("users", first),))
+            yield error(path, f"the uid {user.uid} is {other}'s", related=(("users", first),))
 
 
 @rule
@@ -101,9 +99,7 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
                 fix = f'did you mean "{near}"?' if near else "add the user, or have a directory that knows them"
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
                 message = f'the user "{user}" is not in users'
-                yield Finding(
-                    "unknown-user", message, path, fix, Severity.WARNING, (("users", "*", ""), ("users", "*", "name"))
-                )
+                yield warning(path, message, fix=fix, related=(("users", "*", ""), ("users", "*", "name")))
 
 
 @rule
@@ -119,21 +115,14 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
         if name not in accounts and name != "root":
             near = did_you_mean(name, accounts)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(accounts) or 'none'}"
-            yield Finding(
-                "unknown-account", f'there is no account "{name}"', path, fix, related=((*_ACCOUNTS, "*", ""),)
-            )
+            yield error(path, f'there is no account "{name}"', fix=fix, related=((*_ACCOUNTS, "*", ""),))
     for name in accounts:
         above, steps = accounts[name].parent, 0
         while above is not None and above in accounts and above != name and steps <= len(accounts):
             above, steps = accounts[above].parent, steps + 1
         if above == name:
             path = (*_ACCOUNTS, name, "parent")
-            yield Finding(
-                "unknown-account",
-                f"the account {name} is its own ancestor",
-                path,
-                related=((*_ACCOUNTS, "*", "parent"),),
-            )
+            yield error(path, f"the account {name} is its own ancestor", related=((*_ACCOUNTS, "*", "parent"),))
 
 
 @rule(suppressible=False)
@@ -147,7 +136,7 @@ def artifacts_stay_home(environment: Environment) -> Iterator[Finding]:
     if data_class is not None and set(data_class.sites) != set(SITES):
         message = f"MLflow's artifacts go through the hub, where data of class {chosen} may not be"
         path: DataPath = ("mlops", "mlflow", "data_class")
-        yield Finding("artifacts-stay-home", message, path, related=(("data_classes", chosen or ""),))
+        yield error(path, message, related=(("data_classes", chosen or ""),))
 
 
 def _named_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
@@ -168,11 +157,11 @@ def reserved_user(environment: Environment) -> Iterator[Finding]:
     for index, user in enumerate(environment.users):
         if user.name in _SERVICES:
             path: DataPath = ("users", index, "name")
-            yield Finding("reserved-user", f"{user.name} is an account of the system", path, "choose another name")
+            yield error(path, f"{user.name} is an account of the system", fix="choose another name")
         if user.uid in _KEPT_UIDS:
             path = ("users", index, "uid")
             message = f"the uid {user.uid} means nobody"
-            yield Finding("reserved-user", message, path, "such as 20001", related=())
+            yield error(path, message, fix="such as 20001", related=())
 
 
 @rule
@@ -184,7 +173,7 @@ def reserved_account(environment: Environment) -> Iterator[Finding]:
     for name in environment.scheduler.accounts:
         if name == "root":
             message = "the account root is Slurm's own, above all others"
-            yield Finding("reserved-account", message, (*_ACCOUNTS, name), "choose another name")
+            yield error((*_ACCOUNTS, name), message, fix="choose another name")
 
 
 @rule
@@ -198,7 +187,7 @@ def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
             if user in account.users[:index]:
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
                 message = f"{user} is in {name} already"
-                yield Finding("user-twice-in-account", message, path, "remove it", Severity.WARNING)
+                yield warning(path, message, fix="remove it")
 
 
 @rule
@@ -219,4 +208,4 @@ def idle_account(environment: Environment) -> Iterator[Finding]:
                 (*_ACCOUNTS, "*", ""),
             )
             path: DataPath = (*_ACCOUNTS, name)
-            yield Finding("idle-account", message, path, "name its users", Severity.WARNING, related)
+            yield warning(path, message, fix="name its users", related=related)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from landbridge.environment import Environment, NfsHome
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.controller_pair import EXPORT, has_standby, shared_state
 from landbridge.rules.registry import rule
@@ -28,7 +28,7 @@ def controller_state(environment: Environment) -> Iterator[Finding]:
         host = state.host.removesuffix(f".{site.domain}")
         if host in controllers or host in addresses:
             message = f"{addresses.get(host, host)} is a controller: when it fails, the queue is gone with it"
-            yield Finding("controller-state", message, (*_STATE, "host"), "name a filer", related=(_SECOND[:-1],))
+            yield error((*_STATE, "host"), message, fix="name a filer", related=(_SECOND[:-1],))
         return
     if not has_standby(environment) or shared_state(environment) is not None:
         return
@@ -37,7 +37,7 @@ def controller_state(environment: Environment) -> Iterator[Finding]:
     else:
         message = "two controllers share Slurm's queue, and no host of yours exports anything"
     related: tuple[DataPath, ...] = (("onprem", "services", "storage"), ("storage", "home"))
-    yield Finding("controller-state", message, _SECOND, "name a place: onprem.controller_state", related=related)
+    yield error(_SECOND, message, fix="name a place: onprem.controller_state", related=related)
 
 
 @rule
@@ -53,7 +53,7 @@ def controller_state_options(environment: Environment) -> Iterator[Finding]:
     for word in ("soft", "softerr", "async", "ro"):
         if word in words:
             message = f"{word}: what slurmctld has written may not be there when the other takes over"
-            yield Finding("controller-state-options", message, (*_STATE, "options"), "use hard,sync")
+            yield error((*_STATE, "options"), message, fix="use hard,sync")
 
 
 @rule(suppressible=False)
@@ -68,7 +68,7 @@ def controller_state_exposed(environment: Environment) -> Iterator[Finding]:
     if PurePosixPath(EXPORT).is_relative_to(home.export):
         message = f"{home.export} is exported to every host, and Slurm's queue is in {EXPORT}"
         path: DataPath = ("storage", "home", "export")
-        yield Finding("controller-state-exposed", message, path, "export /export/home", related=(_SECOND,))
+        yield error(path, message, fix="export /export/home", related=(_SECOND,))
 
 
 @rule
@@ -85,4 +85,4 @@ def database_beside_a_controller(environment: Environment) -> Iterator[Finding]:
             f"accounting stops with {database}: sacct is silent, and limits are not enforced anew, until it is back"
         )
         path: DataPath = ("onprem", "services", "database")
-        yield Finding("database-beside-a-controller", message, path, "a host of its own", Severity.INFO, (_SECOND,))
+        yield info(path, message, fix="a host of its own", related=(_SECOND,))

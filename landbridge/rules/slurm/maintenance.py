@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from landbridge.environment import Environment, Window
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.rules.registry import dated_rule, rule
 
 #: A window longer than this is rather a mistake in its month.
@@ -22,17 +22,17 @@ def maintenance_window(environment: Environment) -> Iterator[Finding]:
         naive = [key for key in ("starts", "ends") if getattr(window, key).utcoffset() is None]
         for key in naive:
             message = "a window's times need their time zone"
-            yield Finding("maintenance-window", message, (*base, key), "end it with Z, or +02:00")
+            yield error((*base, key), message, fix="end it with Z, or +02:00")
         if naive:
             continue
         related: tuple[DataPath, ...] = ((*base, "starts"),)
         if window.ends <= window.starts:
             message = f"the window ends at {window.ends.isoformat()}, before it starts"
-            yield Finding("maintenance-window", message, (*base, "ends"), "write the later time", related=related)
+            yield error((*base, "ends"), message, fix="write the later time", related=related)
         elif window.ends - window.starts > _LONG:
             message = f"the window lasts {(window.ends - window.starts).days} days"
             fix = "is the month right?"
-            yield Finding("maintenance-window", message, (*base, "ends"), fix, Severity.WARNING, related)
+            yield warning((*base, "ends"), message, fix=fix, related=related)
 
 
 @rule
@@ -48,7 +48,7 @@ def maintenance_overlap(environment: Environment) -> Iterator[Finding]:
                 message = f"this window overlaps the one at {other}, of {earlier.starts.isoformat()}"
                 related: tuple[DataPath, ...] = (("maintenance", other),)
                 path: DataPath = ("maintenance", index)
-                yield Finding("maintenance-overlap", message, path, "join the two", Severity.WARNING, related)
+                yield warning(path, message, fix="join the two", related=related)
 
 
 @dated_rule
@@ -61,7 +61,7 @@ def maintenance_over(environment: Environment, today: date) -> Iterator[Finding]
     for index, window in enumerate(environment.maintenance):
         if _span(window) is not None and window.ends < now:
             message = f"this window ended on {window.ends.date()}"
-            yield Finding("maintenance-over", message, ("maintenance", index), "remove it", Severity.INFO)
+            yield info(("maintenance", index), message, fix="remove it")
 
 
 def _span(window: Window) -> timedelta | None:

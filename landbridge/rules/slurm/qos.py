@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from landbridge.environment import Environment, Qos
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.slurm.accounts import NORMAL
 from landbridge.rules.registry import rule
 
@@ -23,7 +23,7 @@ def unknown_qos(environment: Environment) -> Iterator[Finding]:
             near = did_you_mean(name, [*known, NORMAL])
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join([*known, NORMAL])}"
             message = f'there is no quality of service "{name}"'
-            yield Finding("unknown-qos", message, path, fix, related=((*_QOS, "*", ""),))
+            yield error(path, message, fix=fix, related=((*_QOS, "*", ""),))
 
 
 @rule
@@ -38,7 +38,7 @@ def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
             if name in _below(qos, other):
                 message = f"jobs of {name} preempt those of {other}, which preempt those of {name}"
                 fix = "let the more urgent one alone preempt"
-                yield Finding("qos-preempts-back", message, (*_QOS, name, "preempts", index), fix)
+                yield error((*_QOS, name, "preempts", index), message, fix=fix)
 
 
 @rule
@@ -52,7 +52,7 @@ def idle_qos(environment: Environment) -> Iterator[Finding]:
         if name not in used and name != NORMAL:
             message = f"no account may use {name}"
             fix = f"name it in the account's qos: [{NORMAL}, {name}]"
-            yield Finding("idle-qos", message, (*_QOS, name), fix, Severity.WARNING, (_ACCOUNTS,))
+            yield warning((*_QOS, name), message, fix=fix, related=(_ACCOUNTS,))
 
 
 def _below(qos: Mapping[str, Qos], name: str) -> set[str]:

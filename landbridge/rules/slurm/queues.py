@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, ONPREM, seconds
@@ -25,7 +25,7 @@ def no_nodes(environment: Environment) -> Iterator[Finding]:
     """
     if not environment.node_groups and not environment.aws.pools:
         related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
-        yield Finding("no-nodes", "there are neither on-prem nodes nor pools", related[0], related=related)
+        yield error(related[0], "there are neither on-prem nodes nor pools", related=related)
 
 
 @rule
@@ -44,7 +44,7 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
             path: DataPath = ("aws", "pools", index, "name")
             related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
             whose = "an on-prem host" if served.site == "onprem" else "a host of the services"
-            yield Finding("node-name-clash", f"the pool's node {clash[0]} is {whose} too", path, related=related)
+            yield error(path, f"the pool's node {clash[0]} is {whose} too", related=related)
 
 
 @rule
@@ -68,11 +68,11 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
                 near = did_you_mean(token, groups)
                 fix = f'did you mean "{near}"?' if near else f"name nodes, or one of {', '.join(groups)}"
                 path: DataPath = (*_PARTITIONS, name, "nodes", index)
-                yield Finding("unknown-node", f'there is no node "{strangers[0]}"', path, fix, related=related)
+                yield error(path, f'there is no node "{strangers[0]}"', fix=fix, related=related)
         if not partition.nodes and name not in (MAIN, ONPREM, *(pool.name for pool in environment.aws.pools)):
             path = (*_PARTITIONS, name)
             also = (*related, (*path, "nodes"))
-            yield Finding("unknown-node", f"the queue {name} has no nodes", path, "name some in nodes:", related=also)
+            yield error(path, f"the queue {name} has no nodes", fix="name some in nodes:", related=also)
 
 
 @rule
@@ -85,7 +85,7 @@ def two_defaults(environment: Environment) -> Iterator[Finding]:
     for name in defaults[1:]:
         message = f"{name} and {defaults[0]} are both the default queue"
         path: DataPath = (*_PARTITIONS, name, "default")
-        yield Finding("two-defaults", message, path, related=((*_PARTITIONS, defaults[0], "default"),))
+        yield error(path, message, related=((*_PARTITIONS, defaults[0], "default"),))
 
 
 @rule
@@ -98,7 +98,7 @@ def queue_time(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_PARTITIONS, name, "max_time")
         longest = seconds(partition.max_time)
         if longest == 0:
-            yield Finding("queue-time", f"no job can run in {name}: its longest time is 0", path)
+            yield error(path, f"no job can run in {name}: its longest time is 0")
         for key, value in partition.settings.items():
             if key.casefold() != "defaulttime" or not isinstance(value, str) or not _TIME.fullmatch(value):
                 continue
@@ -107,7 +107,7 @@ def queue_time(environment: Environment) -> Iterator[Finding]:
                     f"DefaultTime {value} is longer than max_time {partition.max_time}: no job starts without --time"
                 )
                 at: DataPath = (*_PARTITIONS, name, "settings", key)
-                yield Finding("queue-time", message, at, related=(path,))
+                yield error(at, message, related=(path,))
 
 
 @rule
@@ -121,6 +121,4 @@ def cgroup_version(environment: Environment) -> Iterator[Finding]:
         message = f"Slurm {scheduler.slurm.version} has cgroup v1 as deprecated only"
         path: DataPath = ("scheduler", "cgroup")
         related: tuple[DataPath, ...] = (("scheduler", "slurm", "version"),)
-        yield Finding(
-            "cgroup-version", message, path, "use v2, which every supported Debian has", Severity.WARNING, related
-        )
+        yield warning(path, message, fix="use v2, which every supported Debian has", related=related)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge import hostlist
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding
+from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.sackd import needs_sackd
 from landbridge.rules.registry import rule
@@ -26,4 +26,4 @@ def nobody_signs(environment: Environment) -> Iterator[Finding]:
             fix = f"say auth: munge, or database: {name}, or make another host the controller"
             services: DataPath = (*served.path, "services")
             related = (("scheduler", "auth"), (*services, "database"))
-            yield Finding("nobody-signs", message, (*services, "controller", index), fix, related=related)
+            yield error((*services, "controller", index), message, fix=fix, related=related)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from landbridge.catalog.slurm.keys import slurm_keys
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, warning
 from landbridge.rules.registry import rule
 
 _CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
@@ -45,12 +45,12 @@ def protected_setting(environment: Environment) -> Iterator[Finding]:
     for key in environment.scheduler.overrides.slurm_conf:
         if key.casefold() in _INSTEAD:
             message = f"{key} follows from {_INSTEAD[key.casefold()]}"
-            yield Finding("protected-setting", message, (*_CONF, key), "set it there")
+            yield error((*_CONF, key), message, fix="set it there")
     for name, partition in environment.scheduler.partitions.items():
         for key in partition.settings:
             if key.casefold() in _INSTEAD_IN_QUEUE:
                 message = f"{key} is written as {_INSTEAD_IN_QUEUE[key.casefold()]}"
-                yield Finding("protected-setting", message, (*_settings(name), key), "set it there")
+                yield error((*_settings(name), key), message, fix="set it there")
 
 
 @rule(suppressible=False)
@@ -69,24 +69,18 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
             ):
                 message = f"{key} decides where data of a class may go; it follows from data_classes and accounts"
                 fix = "give the accounts their data_class"
-                yield Finding(
-                    "residency-setting",
-                    message,
-                    (*_settings(name), key),
-                    fix,
-                    related=(("data_classes", "*", "sites"),),
-                )
+                yield error((*_settings(name), key), message, fix=fix, related=(("data_classes", "*", "sites"),))
     for key, value in environment.scheduler.overrides.slurm_conf.items():
         if not environment.scheduler.accounts:
             continue
         if key.casefold() == "jobsubmitplugins" and "lua" not in str(value or "").casefold().split(","):
             message = "without job_submit.lua, a queue changed by hand lets restricted data's jobs run in AWS"
-            yield Finding("residency-setting", message, (*_CONF, key), "keep lua in it")
+            yield error((*_CONF, key), message, fix="keep lua in it")
         if key.casefold() != "accountingstorageenforce":
             continue
         if value is None or "associations" not in str(value).casefold():
             message = "without associations, jobs run in accounts that their users are not in"
-            yield Finding("residency-setting", message, (*_CONF, key), "keep associations in it")
+            yield error((*_CONF, key), message, fix="keep associations in it")
 
 
 @rule
@@ -122,13 +116,13 @@ def slurm_value(environment: Environment) -> Iterator[Finding]:
             first = seen.setdefault(key.casefold(), key)
             if first != key:
                 message = f"{key} and {first} are the same key"
-                yield Finding("slurm-value", message, (*path, key), "remove one", related=((*path, first),))
+                yield error((*path, key), message, fix="remove one", related=((*path, first),))
             if isinstance(value, str) and (not value.isprintable() or "#" in value):
                 message = f"{key}: a value is one line, and # begins a comment"
-                yield Finding("slurm-value", message, (*path, key))
+                yield error((*path, key), message)
             elif isinstance(value, str) and not value.strip():
                 message = f"{key} has no value"
-                yield Finding("slurm-value", message, (*path, key), "null deletes a key")
+                yield error((*path, key), message, fix="null deletes a key")
 
 
 @rule
@@ -145,7 +139,7 @@ def slurm_choice(environment: Environment) -> Iterator[Finding]:
         if words is not None and value is not None and text not in words:
             near = did_you_mean(text, words)
             fix = f'did you mean "{near}"?' if near else f"one of {', '.join(words)}"
-            yield Finding("slurm-choice", f'{key} cannot be "{value}"', (*path, key), fix)
+            yield error((*path, key), f'{key} cannot be "{value}"', fix=fix)
 
 
 @rule
@@ -172,7 +166,7 @@ def slurm_risk(environment: Environment) -> Iterator[Finding]:
         elif name == "proctracktype" and "cgroup" not in text:
             message = "processes that leave their session outlive their job"
         if message is not None:
-            yield Finding("slurm-risk", f"{key}: {message}", (*path, key), "remove it", Severity.WARNING)
+            yield warning((*path, key), f"{key}: {message}", fix="remove it")
 
 
 @rule
@@ -184,10 +178,10 @@ def reserved_queue(environment: Environment) -> Iterator[Finding]:
     message = "a line named default is Slurm's for the defaults of all others"
     for name in environment.scheduler.partitions:
         if name == "default":
-            yield Finding("reserved-queue", message, ("scheduler", "partitions", name), "choose another name")
+            yield error(("scheduler", "partitions", name), message, fix="choose another name")
     for index, pool in enumerate(environment.aws.pools):
         if pool.name == "default":
-            yield Finding("reserved-queue", message, ("aws", "pools", index, "name"), "choose another name")
+            yield error(("aws", "pools", index, "name"), message, fix="choose another name")
 
 
 def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar | None]]:
@@ -212,7 +206,7 @@ def _unknown(
             continue
         if key.casefold() in gone:
             message = f"Slurm has no {key} any more; in its place: {gone[key.casefold()]}"
-            yield Finding("slurm-key", message, (*path, key), "remove it")
+            yield error((*path, key), message, fix="remove it")
             continue
         near = did_you_mean(key, known)
         elsewhere = _elsewhere(key, file)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog import regions
 from landbridge.catalog.regimes import regimes
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import REGION, suggestion
 
@@ -23,10 +23,10 @@ def hub_class(environment: Environment) -> Iterator[Finding]:
         path = (*_CLASSES, name)
         if name not in known:
             message = f'unknown data class "{name}"'
-            yield Finding("hub-class", message, path, suggestion(name, known), related=(("data_classes",),))
+            yield error(path, message, fix=suggestion(name, known), related=(("data_classes",),))
         elif "aws" not in known[name].sites:
             message = f"data of class {name} may be at {', '.join(known[name].sites)} only, so it has no bucket"
-            yield Finding("hub-class", message, path, "remove it", related=(("data_classes", name, "sites"),))
+            yield error(path, message, fix="remove it", related=(("data_classes", name, "sites"),))
 
 
 @rule(suppressible=False)
@@ -50,16 +50,16 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
         regime = regimes().get((data_class.regime if data_class is not None else None) or "")
         fix = f"use {' or '.join(near[:4])}" if near else None
         if region == environment.region:
-            yield Finding("hub-replica", f"{region} is where the bucket is already", path, fix, related=(REGION,))
+            yield error(path, f"{region} is where the bucket is already", fix=fix, related=(REGION,))
         elif there is None:
-            yield Finding("hub-replica", f'unknown region "{region}"', path, suggestion(region, regions()))
+            yield error(path, f'unknown region "{region}"', fix=suggestion(region, regions()))
         elif there.partition != here.partition:
             message = f"S3 copies nothing from {environment.region} to {region}, which is in another partition"
-            yield Finding("hub-replica", message, path, fix, related=(REGION,))
+            yield error(path, message, fix=fix, related=(REGION,))
         elif regime is not None and not regime.allows_region(region):
             message = f"data under {regime.title} may not be in {region} ({regime.citation})"
             related: tuple[DataPath, ...] = (("data_classes", name, "regime"),)
-            yield Finding("hub-replica", message, path, fix, related=related)
+            yield error(path, message, fix=fix, related=related)
 
 
 @rule
@@ -76,7 +76,7 @@ def hub_lock(environment: Environment) -> Iterator[Finding]:
                 "with protect: false `landbridge destroy` empties the bucket, which a lock in compliance mode forbids"
             )
             path = (*_CLASSES, name, "object_lock", "mode")
-            yield Finding("hub-lock", message, path, "mode: governance", related=(("aws", "protect"),))
+            yield error(path, message, fix="mode: governance", related=(("aws", "protect"),))
 
 
 @rule
@@ -91,4 +91,4 @@ def hub_expiry(environment: Environment) -> Iterator[Finding]:
             message = f"objects expire after {days} days and are locked for {lock.days}"
             path = (*_CLASSES, name, "expire_days")
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "object_lock"),)
-            yield Finding("hub-expiry", message, path, f"expire_days: {lock.days}", Severity.WARNING, related)
+            yield warning(path, message, fix=f"expire_days: {lock.days}", related=related)

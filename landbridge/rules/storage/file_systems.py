@@ -6,7 +6,7 @@ from typing import Literal
 from landbridge.catalog import regions
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules, share_clients
 from landbridge.plan.aws_limits import rule_count_violations
 from landbridge.plan.cost.bill_lines import SpendLine
@@ -62,7 +62,7 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
         for fault in rule_count_violations(inwards, room_for_rules(environment)):
             message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
             fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"
-            yield Finding("file-system-rules", message, path, fix, related=(POOLS, ("aws", "quotas")))
+            yield error(path, message, fix=fix, related=(POOLS, ("aws", "quotas")))
 
 
 @rule
@@ -79,7 +79,7 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
         if isinstance(share, FsxLustre) and share.efa:
             message = f"{environment.region} has no FSx for Lustre with EFA"
             fix = f"write efa: false; it is in {', '.join(sorted(where))}"
-            yield Finding("lustre-efa-region", message, (*path, "efa"), fix, related=(REGION,))
+            yield error((*path, "efa"), message, fix=fix, related=(REGION,))
 
 
 @rule
@@ -127,10 +127,10 @@ def lustre_older_links(environment: Environment) -> Iterator[Finding]:
             fix = "write repositories: [{folder: /data, bucket: s3://…}]"
             if share.deployment in without:
                 message = f"{share.deployment} has no {key}"
-                yield Finding("lustre-older-links", message, (*path, key), fix, related=((*path, "deployment"),))
+                yield error((*path, key), message, fix=fix, related=((*path, "deployment"),))
             elif not share.repositories:
                 message = f"{key} is the older way and cannot be changed later"
-                yield Finding("lustre-older-links", message, (*path, key), fix, Severity.INFO)
+                yield info((*path, key), message, fix=fix)
 
 
 @rule
@@ -150,7 +150,7 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
         for where, zone_id in places:
             if zone_id not in there:
                 message = f"no pool may use {zone_id}, so there is no subnet and no client"
-                yield Finding("storage-zone", message, where, f"use {' or '.join(there)}", related=(POOLS, REGION))
+                yield error(where, message, fix=f"use {' or '.join(there)}", related=(POOLS, REGION))
 
 
 @rule
@@ -171,7 +171,7 @@ def storage_far_away(environment: Environment) -> Iterator[Finding]:
         message = f"it is in {here}; nodes may also be elsewhere: {names}"
         fix = f"name zones: [{here}] in their capacity, where they read much"
         at: DataPath = (*path, "zone") if share.zone is not None else path
-        yield Finding("storage-far-away", message, at, fix, Severity.WARNING, (POOLS, REGION))
+        yield warning(at, message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
@@ -188,7 +188,7 @@ def efs_without_target(environment: Environment) -> Iterator[Finding]:
             names = ", ".join(pools_elsewhere(environment, share))
             message = f"no mount target in {', '.join(missing)}, where nodes of {names} may be"
             fix = "remove zones: then every zone of the pools has one"
-            yield Finding("efs-without-target", message, (*path, "zones"), fix, related=(POOLS, REGION))
+            yield error((*path, "zones"), message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
@@ -202,7 +202,7 @@ def efs_bursting(environment: Environment) -> Iterator[Finding]:
         if isinstance(share, Efs) and share.throughput == "bursting":
             message = "with bursting throughput EFS is slow until it holds terabytes"
             fix = "remove throughput: elastic is the default"
-            yield Finding("efs-bursting", message, (*path, "throughput"), fix, Severity.WARNING)
+            yield warning((*path, "throughput"), message, fix=fix)
 
 
 @rule
@@ -219,7 +219,7 @@ def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
         if row is not None and there and row.zones > len(there):
             message = f"{share.deployment} takes {row.zones} zones, and pools are in {', '.join(there)} alone"
             fix = "use single_az_ha_2, or let a pool use a second zone"
-            yield Finding("openzfs-two-zones", message, (*path, "deployment"), fix, related=(POOLS, REGION))
+            yield error((*path, "deployment"), message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
@@ -262,7 +262,7 @@ def storage_cost(environment: Environment) -> Iterator[Finding]:
         name = str(path[-1])
         if name in months:
             message = f"{usd(months[name])} a month, used or not (price of {dates[name]})"
-            yield Finding("storage-cost", message, path, "`landbridge cost` has the whole bill", Severity.INFO, (path,))
+            yield info(path, message, fix="`landbridge cost` has the whole bill", related=(path,))
 
 
 _LISTS = ("repositories", "zones")

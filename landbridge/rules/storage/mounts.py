@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Environment, FsxLustre
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import pool_image
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once
@@ -41,13 +41,13 @@ def reserved_mount(environment: Environment) -> Iterator[Finding]:
     known = facts().reserved_mounts
     for mount in {one.path: one for one in (*_mounts(environment), *_site_mounts(environment))}.values():
         if ".." in mount.folder.split("/"):
-            yield Finding("reserved-mount", f"{mount.folder} goes back up with ..", mount.path, f"write {mount.plain}")
+            yield error(mount.path, f"{mount.folder} goes back up with ..", fix=f"write {mount.plain}")
         elif known.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
             instead = (
                 "/home, or a folder of its own such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
             )
             message = f"{mount.plain} is the system's own; {mount.what} would hide what is in it"
-            yield Finding("reserved-mount", message, mount.path, f"use {instead}")
+            yield error(mount.path, message, fix=f"use {instead}")
 
 
 @rule
@@ -58,7 +58,7 @@ def duplicate_mount(environment: Environment) -> Iterator[Finding]:
     """
     for mount, other in _pairs(environment, same=True):
         message = f"{mount.what} and {other.what} are both mounted at {mount.plain}"
-        yield Finding("duplicate-mount", message, mount.path, "give it a folder of its own", related=(other.path,))
+        yield error(mount.path, message, fix="give it a folder of its own", related=(other.path,))
 
 
 @rule
@@ -70,7 +70,7 @@ def nested_mount(environment: Environment) -> Iterator[Finding]:
     for mount, other in _pairs(environment, same=False):
         inner, outer = (mount, other) if mount.plain.startswith(other.plain) else (other, mount)
         message = f"{inner.plain} ({inner.what}) lies inside {outer.plain} ({outer.what})"
-        yield Finding("nested-mount", message, mount.path, "mount them side by side", related=(other.path,))
+        yield error(mount.path, message, fix="mount them side by side", related=(other.path,))
 
 
 @rule
@@ -94,7 +94,7 @@ def restricted_homes(environment: Environment) -> Iterator[Finding]:
             ("data_classes", account.data_class, "sites"),
         )
         fix = "write on_cloud_nodes: false, and let jobs take their data from the hub"
-        yield Finding("restricted-homes", message, path, fix, Severity.WARNING, related)
+        yield warning(path, message, fix=fix, related=related)
         return
 
 
@@ -108,7 +108,7 @@ def site_shares_without_site(environment: Environment) -> Iterator[Finding]:
     if environment.onprem is None and environment.storage.site_shares:
         path: DataPath = ("storage", "site_shares", next(iter(environment.storage.site_shares)))
         message = "there is no site whose hosts could mount it"
-        yield Finding("site-shares-without-site", message, path, "use cloud_shares, or describe the site in onprem")
+        yield error(path, message, fix="use cloud_shares, or describe the site in onprem")
 
 
 @rule
@@ -127,7 +127,7 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
         if choice.kind == "built" or (source is not None and source.build is not None):
             message = f"nodes of {at.pool.name} boot an image that is built here, which has no client of Lustre"
             fix = "say in storage.lustre_client where packages for it are, or name an image of yours that has one"
-            yield Finding("lustre-without-client", message, at.at("image"), fix, Severity.WARNING, (path,))
+            yield warning(at.at("image"), message, fix=fix, related=(path,))
 
 
 @once

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
-from landbridge.findings import DataPath, Finding, Severity, path_text
+from landbridge.findings import DataPath, Finding, error, info, path_text, warning
 from landbridge.plan.site.mlops import artifact_class
 from landbridge.rules.registry import rule
 from landbridge.rules.walk import shares, suggestion
@@ -41,11 +41,11 @@ def repository_class(environment: Environment) -> Iterator[Finding]:
             continue
         if name not in classes:
             message = f'unknown data class "{name}"'
-            yield Finding("repository-class", message, path, suggestion(name, classes), related=(("data_classes",),))
+            yield error(path, message, fix=suggestion(name, classes), related=(("data_classes",),))
         elif "aws" not in classes[name].sites:
             message = f"data of class {name} may be at {', '.join(classes[name].sites)} only"
             related = (("data_classes", name, "sites"),)
-            yield Finding("repository-class", message, path, "show another class, or none", related=related)
+            yield error(path, message, fix="show another class, or none", related=related)
 
 
 @rule
@@ -71,7 +71,7 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
             message = f"{path_text(other.path)} writes to {place} too"
             fix = "export one of them, or give each a prefix of its own"
             related = (other.path,)
-            yield Finding("repository-writers", message, (*link.path, "export"), fix, related=related)
+            yield error((*link.path, "export"), message, fix=fix, related=related)
         writers.setdefault(shown, link)
 
 
@@ -89,7 +89,7 @@ def hub_written_twice(environment: Environment) -> Iterator[Finding]:
             fix = "write export: false, or show a bucket of your own"
             related: tuple[DataPath, ...] = (("mlops", "mlflow", "data_class"), ("data_classes",))
             path = (*link.path, "export")
-            yield Finding("hub-written-twice", message, path, fix, Severity.WARNING, related)
+            yield warning(path, message, fix=fix, related=related)
 
 
 @rule
@@ -106,13 +106,13 @@ def only_copy(environment: Environment) -> Iterator[Finding]:
                 message = f"{share.deployment} loses its data with a server, and shows no bucket that has it too"
                 fix = "add repositories, or use persistent_2 where anything on it matters"
                 related = ((*path, "repositories"), (*path, "deployment"))
-                yield Finding("only-copy", message, path, fix, Severity.WARNING, related)
+                yield warning(path, message, fix=fix, related=related)
         elif isinstance(share, FsxOpenZfs) and share.backup_days == 0:
             message = "nothing keeps a copy of what is on it (backup_days: 0)"
-            yield Finding("only-copy", message, (*path, "backup_days"), "write backup_days: 7", Severity.WARNING)
+            yield warning((*path, "backup_days"), message, fix="write backup_days: 7")
         elif isinstance(share, Efs) and not share.backups:
             message = "nothing keeps a copy of what is on it (backups: false)"
-            yield Finding("only-copy", message, (*path, "backups"), "write backups: true", Severity.WARNING)
+            yield warning((*path, "backups"), message, fix="write backups: true")
 
 
 @rule
@@ -128,7 +128,7 @@ def export_lost(environment: Environment) -> Iterator[Finding]:
         if share.deployment in facts().fsx_lustre.backups.not_on and not any(one.export for one in share.repositories):
             message = f"no folder exports, and {share.deployment} loses what is written to it with a server"
             fix = "write export: true where results go"
-            yield Finding("export-lost", message, (*path, "repositories"), fix, Severity.INFO, (path,))
+            yield info((*path, "repositories"), message, fix=fix, related=(path,))
 
 
 def _links(environment: Environment) -> Iterator[_Link]:
