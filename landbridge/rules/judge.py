@@ -1,4 +1,4 @@
-"""Running every rule over one loaded file."""
+"""Run all rules over one loaded file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ def judge(loaded: Loaded, today: date | None = None) -> Report:
     environment = loaded.partial
     if environment is None:
         return Report(loaded.findings, ())
-    ran = [rule for rule in RULES.values() if rule.kind != "after" and not (rule.kind == "dated" and today is None)]
+    ran = [rule for rule in RULES.values() if rule.kind != "after" and _applies(rule, environment, today)]
     placed = [
         loaded.place(finding)
         for rule in ran
@@ -76,12 +76,19 @@ def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> 
     for region, there in regions_to_judge(environment):
         for name in JUDGED:
             rule = RULES[name]
-            if rule.kind == "dated" and today is None:
+            if not _applies(rule, environment, today):
                 continue
             for found in _run(rule, there, *_also(rule, loaded, today)):
                 finding = found if found.rule == "rule-failed" else in_other_region(found, region, there)
                 if finding is not None and loaded.reliable(finding):
                     yield loaded.place(finding)
+
+
+def _applies(rule: Rule, environment: Environment, today: date | None) -> bool:
+    """Return true for a rule that runs: dated ones need a day, those of the public AWS its own endpoints."""
+    return not (rule.kind == "dated" and today is None) and (
+        not rule.public_aws or environment.aws.endpoints.are_public
+    )
 
 
 def accepts(rule: str, path: str | None, finding: Finding) -> bool:

@@ -37,7 +37,8 @@ class OtherFindings:
 class Rule:
     """Rule of `landbridge check`. `why` is its docstring without the line that names the source; `summary` the docstring's first line.
 
-    A rule that protects data or follows from a law is not `suppressible`.
+    A rule that protects data or follows from a law is not `suppressible`. A rule of `public_aws` runs only where the environment
+    uses AWS's own endpoints.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Rule:
     why: str
     source: str
     suppressible: bool = True
+    public_aws: bool = False
 
     @property
     def topic(self) -> str:
@@ -60,14 +62,14 @@ RULES: dict[str, Rule] = {}
 @overload
 def rule(function: _Function, /) -> _Function: ...
 @overload
-def rule(*, suppressible: bool = True) -> Callable[[_Function], _Function]: ...
-def rule(function: Any = None, /, *, suppressible: bool = True) -> Any:
+def rule(*, suppressible: bool = True, public_aws: bool = False) -> Callable[[_Function], _Function]: ...
+def rule(function: Any = None, /, *, suppressible: bool = True, public_aws: bool = False) -> Any:
     """Register a function of the environment under its name, with dashes for underscores.
 
     It yields `error(path, message)`, `warning(...)` or `info(...)` of landbridge.findings, and this name is put into them. Its
     docstring: a first line with the requirement, then the reason, and a last paragraph or line `Source: ...`.
     """
-    return _register("environment", function, suppressible)
+    return _register("environment", function, suppressible, public_aws)
 
 
 @overload
@@ -94,7 +96,7 @@ def after_rule(function: _Function) -> _Function:
     return registered
 
 
-def _register(kind: Kind, function: Any, suppressible: bool) -> Any:
+def _register(kind: Kind, function: Any, suppressible: bool, public_aws: bool = False) -> Any:
     def put(function: _Function) -> _Function:
         name = function.__name__.replace("_", "-")
         known = RULES.get(name)
@@ -102,7 +104,7 @@ def _register(kind: Kind, function: Any, suppressible: bool) -> Any:
             raise ValueError(f"the rule {name} is in {known.function.__module__} and in {function.__module__}")
         summary, why, source = _parts(inspect.getdoc(function) or "")
         named: Any = _named(name, function)
-        RULES[name] = Rule(name, named, kind, summary, why, source, suppressible)
+        RULES[name] = Rule(name, named, kind, summary, why, source, suppressible, public_aws)
         return named  # type: ignore[no-any-return]
 
     return put if function is None else put(function)

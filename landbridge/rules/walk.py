@@ -104,11 +104,6 @@ def shares(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | Fsx
     return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())
 
 
-def emulated(environment: Environment) -> bool:
-    """Whether AWS is an emulation or stands behind a proxy: what it costs there is not what AWS asks."""
-    return environment.aws.endpoints.operator is not None
-
-
 def usd(amount: float) -> str:
     """An amount as people read it: cents where they matter."""
     return f"{amount:,.2f} USD" if amount < 1000 else f"{amount:,.0f} USD"

@@ -16,7 +16,7 @@ from tests.graph.golden import GOLDEN, ROOT, SHIPPED, environment_of, recorded, 
 from tests.graph.lifelike import Lifelike
 
 #: Addresses that nobody has: a file to fork must have one.
-EXAMPLES = {"gateway-address"}
+EXAMPLES = {"gateway-example-address"}
 
 
 @pytest.fixture(autouse=True)

@@ -21,11 +21,16 @@ __all__ = ["Aws", "Endpoints", "NicPolicy", "Pool"]
 
 
 class Endpoints(Model):
-    """An AWS that is not the public one, as each place sees it: an emulation, a proxy, private endpoints."""
+    """Endpoints other than AWS's own, as each place reaches them: a proxy, private endpoints, or an emulated AWS."""
 
     operator: Url | None = None
     onprem: Url | None = None
     cloud: Url | None = None
+
+    @property
+    def are_public(self) -> bool:
+        """Return true where the operator uses AWS's own endpoints: prices and dangers of the public AWS hold."""
+        return self.operator is None
 
 
 class Aws(Model):

@@ -7,7 +7,7 @@ from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.cost import Spend, spend
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import once, plannable
-from landbridge.rules.walk import POOL_SIZES, REGION, SHARES, emulated, usd
+from landbridge.rules.walk import POOL_SIZES, REGION, SHARES, usd
 
 _MONTHLY: DataPath = ("budget", "monthly_usd")
 _ACCOUNTS: DataPath = ("budget", "accounts")
@@ -38,14 +38,14 @@ def budget_sum(environment: Environment) -> Iterator[Finding]:
         yield warning(_MONTHLY, message, related=((*_ACCOUNTS, "*", "monthly_usd"),))
 
 
-@rule
+@rule(public_aws=True)
 def budget_below_fixed(environment: Environment) -> Iterator[Finding]:
     """A month's budget is more than what is billed whatever runs: gateways, endpoints, file systems, kept nodes.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml; `landbridge cost` lists the lines.
     """
     whole = environment.budget.monthly_usd
-    if whole is None or emulated(environment):
+    if whole is None:
         return
     planned = _spend(environment)
     fixed = sum(line.fixed_month for line in planned.lines)
@@ -58,14 +58,14 @@ def budget_below_fixed(environment: Environment) -> Iterator[Finding]:
         yield error(_MONTHLY, message, fix="raise it, or keep less", related=_COSTS)
 
 
-@rule
+@rule(public_aws=True)
 def budget_below_an_hour(environment: Environment) -> Iterator[Finding]:
     """One hour with every pool whole does not cost more than the month's budget: the alarm would come after the money.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml.
     """
     whole = environment.budget.monthly_usd
-    if whole is None or emulated(environment):
+    if whole is None:
         return
     planned = _spend(environment)
     hour = sum(line.usd_hour for line in planned.lines if line.pool is not None)
@@ -74,14 +74,14 @@ def budget_below_an_hour(environment: Environment) -> Iterator[Finding]:
         yield warning(_MONTHLY, message, related=_COSTS)
 
 
-@rule
+@rule(public_aws=True)
 def budget_below_block(environment: Environment) -> Iterator[Finding]:
     """A Capacity Block's bill, which comes at once, is inside the month's budget.
 
     Source: EC2 User Guide, "Capacity Blocks pricing and billing"; prices as dated in landbridge/catalog/prices.yaml.
     """
     whole = environment.budget.monthly_usd
-    if whole is None or emulated(environment):
+    if whole is None:
         return
     names = [pool.name for pool in environment.aws.pools]
     for line in _spend(environment).lines:

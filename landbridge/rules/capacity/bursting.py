@@ -14,7 +14,7 @@ from landbridge.plan.slurm.promotions import promotions
 from landbridge.rules.capacity.blocks import blocks, length
 from landbridge.rules.registry import rule
 from landbridge.rules.shared import plannable
-from landbridge.rules.walk import POOLS, CapacityAt, capacities, emulated, usd
+from landbridge.rules.walk import POOLS, CapacityAt, capacities, usd
 
 _WAIT: DataPath = ("burst", "wait_minutes")
 _BUDGET: DataPath = ("budget",)
@@ -140,15 +140,13 @@ def budget_unpriced(environment: Environment) -> Iterator[Finding]:
             yield warning(at.path, message, fix=fix, related=related)
 
 
-@rule
+@rule(public_aws=True)
 def budget_below_a_job(environment: Environment) -> Iterator[Finding]:
     """A hard budget has room for the shortest useful job: one node for an hour, and its boot.
 
     What a job may cost at worst is held before its nodes are launched; what does not fit is not started.
     Source: the prices and their dates in landbridge/catalog/prices.yaml; docs/explanation/bursting.md.
     """
-    if emulated(environment):
-        return
     costs = list(_an_hour(environment))
     for amount, path, pool in _hard(environment):
         fitting = [cost for cost, at in costs if pool in (None, at.pool.name)]

@@ -18,7 +18,7 @@ from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.hostlist import expand
 from landbridge.plan.cost import HOURS_A_MONTH
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, CapacityAt, capacities, emulated, of_pool, pools, usd
+from landbridge.rules.walk import POOLS, CapacityAt, capacities, of_pool, pools, usd
 
 #: What is paid for whether it runs or not.
 _PREPAID = (CapacityBlock, Reservation, ReservationGroup)
@@ -112,7 +112,7 @@ def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
             seen.append((at, there))
 
 
-@rule
+@rule(public_aws=True)
 def kept_on_demand(environment: Environment) -> Iterator[Finding]:
     """Nodes kept running on demand are wanted at their price: they cost every hour, busy or not.
 
@@ -121,7 +121,7 @@ def kept_on_demand(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         first = next(of_pool(owner))
         kept = owner.pool.min_nodes
-        if not kept or emulated(environment) or not isinstance(first.capacity, OnDemand):
+        if not kept or not isinstance(first.capacity, OnDemand):
             continue
         price = price_of("on_demand", first.instance, environment.region)
         cost = (
@@ -164,7 +164,7 @@ def slurm_nodes(environment: Environment) -> Iterator[Finding]:
         yield warning(POOLS, message, fix=fix, related=related)
 
 
-@rule
+@rule(public_aws=True)
 def boot_time(environment: Environment) -> Iterator[Finding]:
     """Slurm waits for a node as long as its boot takes: GPU nodes need four to ten minutes.
 
@@ -175,7 +175,7 @@ def boot_time(environment: Environment) -> Iterator[Finding]:
     slowest = limits().boot.minutes[1] * 60
     for owner in pools(environment):
         accelerated = owner.type is not None and owner.type.accelerators is not None
-        if accelerated and owner.pool.resume_timeout < slowest and not emulated(environment):
+        if accelerated and owner.pool.resume_timeout < slowest:
             message = (
                 f"Slurm gives up on a node after {owner.pool.resume_timeout} s; a GPU node may boot for {slowest} s"
             )
@@ -184,7 +184,7 @@ def boot_time(environment: Environment) -> Iterator[Finding]:
             yield warning(owner.at("resume_timeout"), message, fix=fix, related=related)
 
 
-@rule
+@rule(public_aws=True)
 def idle_time(environment: Environment) -> Iterator[Finding]:
     """An idle node waits for its next job no shorter than a boot, and not for hours.
 
@@ -195,7 +195,7 @@ def idle_time(environment: Environment) -> Iterator[Finding]:
     least, quickest = limits().billing.least_seconds, limits().boot.minutes[0] * 60
     for owner in pools(environment):
         paid = all(isinstance(capacity, _PREPAID) for capacity in owner.pool.capacity)
-        if emulated(environment) or paid or owner.type is None:
+        if paid or owner.type is None:
             continue
         wait, path, related = owner.pool.suspend_after, owner.at("suspend_after"), (owner.at("instance"),)
         price = price_of("on_demand", owner.pool.instance, environment.region)

@@ -8,7 +8,7 @@ from landbridge.plan.network.dns import ADDRESSES, alias, endpoint_zones, privat
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOL_ZONES, emulated
+from landbridge.rules.walk import POOL_ZONES
 
 _DNS: DataPath = ("dns",)
 #: What AWS answers for inside every VPC: asked elsewhere, nodes find no service of AWS any more.
@@ -132,14 +132,14 @@ def dns_reach(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix="use an address of the site", related=related)
 
 
-@rule
+@rule(public_aws=True)
 def dns_one_server(environment: Environment) -> Iterator[Finding]:
     """Two name servers answer: while one is being updated, the other does.
 
     Source: RFC 2182, section 4; Amazon Route 53 Developer Guide, "Best practices for Resolver".
     """
     dns = environment.dns
-    if dns is None or environment.onprem is None or emulated(environment):
+    if dns is None or environment.onprem is None:
         return
     key = "resolvers" if dns.resolvers else "servers"
     count = len(set(dns.resolvers or name_server_hosts(environment)))
@@ -150,20 +150,28 @@ def dns_one_server(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def dns_without_zone(environment: Environment) -> Iterator[Finding]:
+    """Resolver endpoints need subnets, and subnets follow from the zones of pools and file systems.
+
+    Source: Amazon Route 53 Developer Guide, "Resolver endpoint scaling".
+    """
+    if environment.dns is not None and environment.onprem is not None and not endpoint_zones(environment):
+        message = "no pool or file system names a zone for the Resolver endpoints"
+        yield error(_DNS, message, fix="add a pool first", related=POOL_ZONES)
+
+
+@rule(public_aws=True)
 def dns_one_zone(environment: Environment) -> Iterator[Finding]:
-    """The endpoints' addresses are in two zones, so that names are still answered when one zone is not.
+    """Resolver endpoints have addresses in two zones, so that names are resolved when one zone fails.
 
     Source: Amazon Route 53 Developer Guide, "Resolver endpoint scaling" and "High availability for Resolver endpoints".
     """
     if environment.dns is None or environment.onprem is None:
         return
     zones = endpoint_zones(environment)
-    if not zones:
-        message = "there is nothing in AWS yet, and so no zone to put the endpoints in"
-        yield error(_DNS, message, fix="add a pool first", related=POOL_ZONES)
-    elif len(set(zones)) < ADDRESSES and not emulated(environment):
+    if zones and len(set(zones)) < ADDRESSES:
         message = f"all addresses of the endpoints are in {zones[0]}"
-        fix = "a pool or a file system in a second zone brings them apart"
+        fix = "add a pool or a file system in a second zone"
         yield warning(_DNS, message, fix=fix, related=POOL_ZONES)
 
 

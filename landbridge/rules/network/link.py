@@ -8,7 +8,6 @@ from landbridge.environment import DirectConnect, Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.link import connections
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import emulated
 
 _KIND: DataPath = ("link", "kind")
 _OF_AWS = {"aws_asn": "transit gateway", "line_asn": "Direct Connect gateway"}
@@ -75,24 +74,33 @@ def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
         yield warning(("link", "onprem_asn"), message, fix=fix)
 
 
+@rule(public_aws=True)
+def gateway_example_address(environment: Environment) -> Iterator[Finding]:
+    """The VPN gateway's address is not from the documentation ranges, which no network routes.
+
+    Source: RFC 5737.
+    """
+    for own in connections(environment):
+        address = own.tunnels.gateway_address
+        if own.over != "line" and any(address in documented for documented in network().documentation):
+            message = f"{address} is an example from the documentation ranges; no host has it"
+            yield warning((*own.path, "gateway_address"), message, fix="write your gateway's public address")
+
+
 @rule
 def gateway_address(environment: Environment) -> Iterator[Finding]:
-    """AWS reaches our VPN gateway over the internet: its address is public, and not one of the site's own.
+    """AWS reaches the VPN gateway over the internet: its address is public, and not one of the site's own.
 
-    Documentation ranges are what the sandbox's internet uses; on a real one nothing answers there, so they are a warning
-    unless the AWS in use is an emulated one.
-    Source: EC2 CreateCustomerGateway; RFC 5737.
+    Source: EC2 CreateCustomerGateway.
     """
     site = environment.onprem
     for own in connections(environment):
         address, path = own.tunnels.gateway_address, (*own.path, "gateway_address")
         if own.over == "line":
             continue
-        if any(address in one for one in network().documentation):
-            if not emulated(environment):
-                message = f"{address} is an example from the documentation ranges; nothing answers there"
-                yield warning(path, message, fix="put your gateway's public address")
-        elif (site is not None and address in site.cidr) or address in environment.aws.cidr:
+        if any(address in documented for documented in network().documentation):
+            continue
+        if (site is not None and address in site.cidr) or address in environment.aws.cidr:
             message = f"{address} is inside a site's range; AWS needs the gateway's public address"
             related: tuple[DataPath, ...] = (("onprem", "cidr"), ("aws", "cidr"), _KIND)
             yield error(path, message, related=related)
@@ -118,14 +126,14 @@ def inside_cidr(environment: Environment) -> Iterator[Finding]:
                 yield error(path, f"{inside} is kept by AWS", fix="such as 169.254.10.0/30")
 
 
-@rule
+@rule(public_aws=True)
 def one_tunnel(environment: Environment) -> Iterator[Finding]:
     """Both tunnels carry: when AWS replaces the endpoint of the only one, the sites are apart. The userspace datapath has one.
 
     Source: Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
     for own in connections(environment):
-        if own.tunnels.datapath == "userspace" and not emulated(environment):
+        if own.tunnels.datapath == "userspace":
             message = "the userspace datapath carries one of the two tunnels"
             fix = "use datapath: kernel on a gateway whose kernel has ESP"
             yield warning((*own.path, "datapath"), message, fix=fix)

@@ -9,7 +9,6 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.network.endpoints import mode, unreachable
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import emulated
 
 _ENDPOINTS: DataPath = ("aws", "vpc_endpoints")
 
@@ -64,22 +63,30 @@ def other_aws(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def account_unnamed(environment: Environment) -> Iterator[Finding]:
-    """An environment that may be built names its account: a wrong profile then fails, instead of building in another account.
+def account_number(environment: Environment) -> Iterator[Finding]:
+    """An AWS account number is not 000000000000.
 
     Source: Pulumi's AWS provider, allowedAccountIds.
     """
     if environment.aws.account == "0" * 12:
         yield error(("aws", "account"), "no account has the number 000000000000")
-    if environment.aws.account is None and environment.aws.pools and _is_real(environment):
-        message = "no account is named: whichever the operator's profile leads to is built in"
+
+
+@rule(public_aws=True)
+def account_unnamed(environment: Environment) -> Iterator[Finding]:
+    """An environment names its account: a wrong profile then fails, instead of building in another account.
+
+    Source: Pulumi's AWS provider, allowedAccountIds.
+    """
+    if environment.aws.account is None and environment.aws.pools and _has_account_ids(environment):
+        message = "no account is named: resources are built in the account of the operator's profile"
         yield info(("aws",), message, fix='account: "123456789012"')
 
 
-def _is_real(environment: Environment) -> bool:
-    """Whether it looks like one for production: with ids that exist in one account only."""
+def _has_account_ids(environment: Environment) -> bool:
+    """Return true for an environment with ids that exist in one account only."""
     ids = [environment.aws.vpc, environment.aws.iam.permissions_boundary]
-    return not emulated(environment) and any(one is not None for one in ids)
+    return any(one is not None for one in ids)
 
 
 def _is_near(host: str) -> bool:

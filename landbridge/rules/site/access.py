@@ -6,7 +6,6 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import emulated
 
 #: Domains that somebody else answers for: every VPC's own, mDNS, Kubernetes, and what RFC 6761 keeps.
 _OTHERS = {
@@ -41,19 +40,19 @@ def domain_name(environment: Environment) -> Iterator[Finding]:
             return
 
 
-@rule
+@rule(public_aws=True)
 def root_access(environment: Environment) -> Iterator[Finding]:
     """Operators log in as themselves, or as a user without rights of its own, and ask for them.
 
     Source: CIS Debian Linux Benchmark, "Ensure sshd PermitRootLogin is disabled".
     """
     served = service_hosts(environment)
-    if served.access.user == "root" and not emulated(environment):
+    if served.access.user == "root":
         message = "operators log in as root: nobody can tell who did what"
         yield warning((*served.path, "access", "user"), message, fix="use a user with sudo")
 
 
-@rule
+@rule(public_aws=True)
 def host_keys(environment: Environment) -> Iterator[Finding]:
     """The hosts' keys are kept from first contact on: without them, anybody on the way is the host.
 
@@ -62,9 +61,9 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
     served = service_hosts(environment)
     access, at = served.access, (*served.path, "access")
     command = access.proxy_command or ""
-    if access.known_hosts == "/dev/null" and not emulated(environment):
+    if access.known_hosts == "/dev/null":
         yield warning((*at, "known_hosts"), "no host's key is kept, so none is ever checked", fix="remove it")
-    if "StrictHostKeyChecking=no" in command.replace(" ", "") and not emulated(environment):
+    if "StrictHostKeyChecking=no" in command.replace(" ", ""):
         message = "the bastion's key is not checked"
         yield warning((*at, "proxy_command"), message, fix="use accept-new")
 
@@ -125,13 +124,13 @@ def any_host(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix=f"write {name.split('://')[-1].split('/')[0]}")
 
 
-@rule
+@rule(public_aws=True)
 def unprotected_data(environment: Environment) -> Iterator[Finding]:
     """What cannot be made again outlives `landbridge destroy`: buckets, keys and secrets, unless the environment is thrown away.
 
     Source: ParallelCluster DeletionPolicyValidator; aws-parallelcluster issue 4651.
     """
-    if not environment.aws.protect and not emulated(environment):
+    if not environment.aws.protect:
         message = "destroy takes buckets, keys and secrets with it, and nothing brings them back"
         yield warning(("aws", "protect"), message, fix="write protect: true")
 

@@ -8,7 +8,6 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.hosts import GROUPS, service_hosts, top_group
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import emulated
 
 _HOSTS: DataPath = ("hosts",)
 _FIREWALL: DataPath = ("hosts", "firewall")
@@ -43,14 +42,14 @@ def open_to_everybody(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix="name who needs it")
 
 
-@rule
+@rule(public_aws=True)
 def no_firewall(environment: Environment) -> Iterator[Finding]:
     """Slurm's metrics, NFS and MLflow ask nobody who he is: something has to keep others from them.
 
     Source: slurm.conf(5), MetricsType; NFS with sec=sys (RFC 8881, section 1.9).
     """
     hosts = environment.hosts
-    if environment.onprem is None or emulated(environment):
+    if environment.onprem is None:
         return
     if not hosts.hardening or hosts.firewall.mode == "off":
         path: DataPath = (*_HOSTS, "hardening") if not hosts.hardening else (*_FIREWALL, "mode")

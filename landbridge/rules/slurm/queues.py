@@ -11,7 +11,6 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, ONPREM, seconds
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import emulated
 
 _PARTITIONS: DataPath = ("scheduler", "partitions")
 _TIME = re.compile(r"\d+|\d+-\d+|(\d+-)?\d+:\d\d(:\d\d)?|INFINITE|UNLIMITED")
@@ -110,14 +109,14 @@ def queue_time(environment: Environment) -> Iterator[Finding]:
                 yield error(at, message, related=(path,))
 
 
-@rule
+@rule(public_aws=True)
 def cgroup_version(environment: Environment) -> Iterator[Finding]:
     """Nodes have cgroup v2: with v1, which Slurm has declared deprecated, a later version does not start.
 
     Source: Slurm 25.05, RELEASE_NOTES: cgroup/v1 is deprecated.
     """
     scheduler = environment.scheduler
-    if scheduler.cgroup == "v1" and scheduler.slurm.version >= "25.05" and not emulated(environment):
+    if scheduler.cgroup == "v1" and scheduler.slurm.version >= "25.05":
         message = f"Slurm {scheduler.slurm.version} has cgroup v1 as deprecated only"
         path: DataPath = ("scheduler", "cgroup")
         related: tuple[DataPath, ...] = (("scheduler", "slurm", "version"),)

@@ -14,7 +14,7 @@ from landbridge.plan.cost.storage import storage_spend
 from landbridge.plan.storage import pools_elsewhere, storage_violations, zone, zones, zones_needed
 from landbridge.plan.zones import environment_zones
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, REGION, emulated, pools, shares, usd
+from landbridge.rules.walk import POOLS, REGION, pools, shares, usd
 
 
 @rule
@@ -243,14 +243,12 @@ def storage_without_pool(environment: Environment) -> Iterator[Finding]:
         yield Finding("storage-without-pool", message, path, "remove it, or add a pool", severity, (POOLS,))
 
 
-@rule
+@rule(public_aws=True)
 def storage_cost(environment: Environment) -> Iterator[Finding]:
     """Whoever writes down a file system knows what it costs: it is billed by its size while it exists, used or not.
 
     Source: FSx and EFS pricing, as dated in landbridge/catalog/prices.yaml.
     """
-    if emulated(environment):
-        return
     months: dict[str, float] = {}
     dates: dict[str, str] = {}
     for line in storage_spend(environment):

@@ -27,6 +27,6 @@ ROWS = [
     Row("dns-reach", "name servers that the link does not lead to", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53", "10.99.0.53"]}}, (*DNS, "resolvers", 1), "no range"),
     Row("dns-one-server", "one name server", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53"]}}, (*DNS, "resolvers"), "second"),
     Row("dns-one-zone", "endpoints in one zone", {DNS: {}}, DNS, "use1-az4"),
-    Row("dns-one-zone", "endpoints without a zone", {("aws", "pools"): [], DNS: {}}, DNS, "add a pool"),
+    Row("dns-without-zone", "endpoints without a zone", {("aws", "pools"): [], DNS: {}}, DNS, "add a pool"),
     Row("dns-in-the-vpc", "a zone that the VPC never asks", {("aws", "vpc"): VPC, DNS: {}}, DNS, "DNS attributes"),
 ]  # fmt: skip

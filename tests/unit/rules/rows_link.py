@@ -41,7 +41,7 @@ ROWS = [
     Row("gateway-address", "a gateway behind NAT by its private address", {(*LINK, "gateway_address"): "192.168.1.1"}, (*LINK, "gateway_address"), "not a public"),
     Row("gateway-address", "a multicast address for a gateway", {(*LINK, "gateway_address"): "224.0.0.5"}, (*LINK, "gateway_address"), "not a public"),
     Row("gateway-address", "a gateway by its address in the site", {(*LINK, "gateway_address"): "10.20.0.1"}, (*LINK, "gateway_address"), "inside a site"),
-    Row("gateway-address", "a gateway's address from documentation", {(*LINK, "gateway_address"): "198.51.100.10"}, (*LINK, "gateway_address"), "example"),
+    Row("gateway-example-address", "a gateway's address from documentation", {(*LINK, "gateway_address"): "198.51.100.10"}, (*LINK, "gateway_address"), "example"),
     Row("inside-cidr", "a tunnel in a range that AWS keeps", {(*LINK, "inside_cidrs"): ["169.254.5.0/30", "169.254.11.0/30"]}, (*LINK, "inside_cidrs", 0), "kept by AWS"),
     Row("inside-cidr", "a tunnel outside link-local addresses", {(*LINK, "inside_cidrs"): ["169.254.9.0/30", "10.1.0.0/30"]}, (*LINK, "inside_cidrs", 1), "not a /30"),
     Row("one-tunnel", "one tunnel in userspace", {(*LINK, "datapath"): "userspace"}, (*LINK, "datapath"), "one of the two"),

@@ -29,7 +29,7 @@ ROWS = [
     Row("endpoints-without-dns", "endpoints in a VPC without DNS", {("aws", "vpc"): {**VPC, "dns_support": False}, ("aws", "vpc_endpoints"): "derived"}, ("aws", "vpc_endpoints"), "DNS"),
     Row("other-aws", "an emulated AWS for the operator alone", {("aws", "endpoints"): {"operator": "http://127.0.0.1:4580"}}, ("aws", "endpoints"), "onprem and cloud"),
     Row("other-aws", "requests in clear text to another host", {("aws", "endpoints"): dict.fromkeys(("operator", "onprem", "cloud"), "http://aws.example.org")}, ("aws", "endpoints", "cloud"), "https"),
-    Row("account-unnamed", "an account of zeros", {("aws", "account"): "000000000000"}, ("aws", "account"), "no account"),
+    Row("account-number", "an account of zeros", {("aws", "account"): "000000000000"}, ("aws", "account"), "no account"),
     Row("account-unnamed", "ids of one account, whose number is not said", {("aws", "vpc"): VPC}, ("aws",), "account"),
     Row("ingress-ports", "tcp without ports", come(), (*INGRESS, 0, "ports"), "443"),
     Row("ingress-ports", "icmp with ports", come(protocol="icmp", ports="8"), (*INGRESS, 0, "ports"), "no ports"),

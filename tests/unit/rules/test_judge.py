@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity
+from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.rules import RULES, check, dated_rule, judge, rule
 from landbridge.rules.registry import Rule
 from tests.unit.core.samples import findings, loaded
@@ -150,3 +150,41 @@ def test_two_modules_cannot_have_one_rule(temporary: dict[str, Rule]) -> None:
 def test_nothing_of_an_unreadable_file_is_judged() -> None:
     found = judge(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
     assert names(found.findings) == {"bad-yaml"} and found.suppressed == ()
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "runs"),
+    [({}, True), (dict.fromkeys(("operator", "onprem", "cloud"), "http://127.0.0.1:4580"), False)],
+)
+def test_a_rule_of_the_public_aws_runs_with_its_own_endpoints_alone(
+    temporary, endpoints: dict[str, str], runs: bool
+) -> None:
+    @rule(public_aws=True)
+    def public_prices(environment: Environment) -> Iterator[Finding]:
+        """Prices are those of AWS.
+
+        Source: this test.
+        """
+        yield warning((), "a price")
+
+    changed: dict[DataPath, Any] = {("aws", "endpoints"): endpoints} if endpoints else {}
+    assert ("public-prices" in names(check(loaded(changed)))) is runs
+
+
+def test_a_finding_bears_the_name_and_severity_of_its_rule(temporary) -> None:
+    @rule
+    def three_severities(environment: Environment) -> Iterator[Finding]:
+        """Every severity has a function.
+
+        Source: this test.
+        """
+        yield error(("aws",), "one", fix="mend it")
+        yield warning((), "two")
+        yield info((), "three", related=(("aws",),))
+
+    own = [finding for finding in check(loaded({})) if finding.rule == "three-severities"]
+    assert {(finding.message, finding.severity.value, finding.fix) for finding in own} == {
+        ("one", "error", "mend it"),
+        ("two", "warning", None),
+        ("three", "info", None),
+    }
