@@ -132,7 +132,7 @@ def _wants_reaper(environment: Environment) -> bool:
     itself.
     """
     asked = environment.aws.guardrails.reaper
-    return environment.aws.endpoints.operator is None and bool(environment.aws.pools) if asked is None else asked
+    return environment.aws.endpoints.are_public and bool(environment.aws.pools) if asked is None else asked
 
 
 def _reaper(environment: Environment) -> ReaperPlan:

@@ -78,14 +78,14 @@ def budget_elsewhere(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix=fix, related=(("region",),))
 
 
-@rule
+@rule(public_aws=True)
 def reaper_off(environment: Environment) -> Iterator[Finding]:
     """Something ends nodes when the site is dark; without it they run until somebody looks, or end themselves if they still can.
 
     Source: Landbridge: leases are renewed by the controller, which is on-prem.
     """
     aws = environment.aws
-    if aws.guardrails.reaper is False and aws.pools and aws.endpoints.operator is None:
+    if aws.guardrails.reaper is False and aws.pools:
         message = "nothing in AWS ends nodes whose lease is over"
         path: DataPath = (*_GUARDRAILS, "reaper")
         yield warning(path, message, fix="leave it away: it costs cents")
