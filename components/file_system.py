@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.account import Account
-from components.file_systems import Made, Site, efs, lustre, openzfs
+from components.file_systems import FileSystemContext, Made, efs, lustre, openzfs
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
@@ -54,7 +54,7 @@ class FileSystem(pulumi.ComponentResource):
         self.security_group_id = group.id
         for rule in args.security_group_rules:
             self._let(rule, group.id, clients)
-        site = Site(
+        site = FileSystemContext(
             subnet_ids=subnet_ids,
             route_table_ids=route_table_ids,
             security_group_id=group.id,

@@ -7,7 +7,7 @@ import pulumi
 
 
 @dataclass(frozen=True)
-class Site:
+class FileSystemContext:
     """Where a file system is put: subnets by zone, its security group, and the key that it is encrypted with.
 
     `route_table_ids` are those through which clients find one that has a standby in a second zone.

@@ -3,12 +3,12 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.file_systems.common import Made, Site
+from components.file_systems.common import FileSystemContext, Made
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
 
 
-def efs(name: str, args: FileSystemArgs, own: EfsSettings, site: Site) -> Made:
+def efs(name: str, args: FileSystemArgs, own: EfsSettings, site: FileSystemContext) -> Made:
     """Make the file system, and a mount target in each of its zones."""
     system = aws.efs.FileSystem(
         name,

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.file_systems.common import Made, Site
+from components.file_systems.common import FileSystemContext, Made
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
 
@@ -15,7 +15,11 @@ EVENTS = ["NEW", "CHANGED", "DELETED"]
 
 
 def lustre(
-    name: str, args: FileSystemArgs, own: LustreSettings, site: Site, buckets: Mapping[str, pulumi.Input[str]]
+    name: str,
+    args: FileSystemArgs,
+    own: LustreSettings,
+    site: FileSystemContext,
+    buckets: Mapping[str, pulumi.Input[str]],
 ) -> Made:
     """Make the file system in its first zone; `buckets` are the hub's, by data class."""
     system = aws.fsx.LustreFileSystem(
@@ -72,7 +76,7 @@ def _repository(
     args: FileSystemArgs,
     plan: RepositoryPlan,
     system: aws.fsx.LustreFileSystem,
-    site: Site,
+    site: FileSystemContext,
     buckets: Mapping[str, pulumi.Input[str]],
 ) -> None:
     shown = plan.url if plan.data_class is None else pulumi.Output.concat("s3://", buckets[plan.data_class])

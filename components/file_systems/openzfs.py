@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.file_systems.common import Made, Site
+from components.file_systems.common import FileSystemContext, Made
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
 
@@ -13,7 +13,7 @@ from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfs
 ROOT = "/fsx"
 
 
-def openzfs(name: str, args: FileSystemArgs, own: OpenZfsSettings, site: Site) -> Made:
+def openzfs(name: str, args: FileSystemArgs, own: OpenZfsSettings, site: FileSystemContext) -> Made:
     """Make the file system in its first zone (with a second: its standby there), exported to the planned ranges."""
     iops = {"mode": "AUTOMATIC"} if own.iops is None else {"mode": "USER_PROVISIONED", "iops": own.iops}
     # Its root belongs to root: without root's own rights nobody could ever make a folder for anybody.

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi_policy as crossguard
 from pulumi_policy.proxy import UnknownValueError
 
-from landbridge.policy import POLICIES, Level, Policy, Resource, Settings
+from landbridge.policy import POLICIES, Level, Policy, PolicySettings, Resource
 
 _LEVELS = {
     Level.MANDATORY: crossguard.EnforcementLevel.MANDATORY,
@@ -52,8 +52,8 @@ def _resource(args: Any) -> Resource:
     )
 
 
-def _settings(args: Any) -> Settings:
-    return Settings.model_validate(dict(args.get_config()))
+def _settings(args: Any) -> PolicySettings:
+    return PolicySettings.model_validate(dict(args.get_config()))
 
 
 def _of_one(policy: Policy) -> crossguard.ResourceValidationPolicy:
@@ -87,7 +87,7 @@ def _of_all(policy: Policy) -> crossguard.StackValidationPolicy:
 def _schema(policy: Policy) -> crossguard.PolicyConfigSchema | None:
     if not policy.config:
         return None
-    known = Settings.model_json_schema()["properties"]
+    known = PolicySettings.model_json_schema()["properties"]
     properties = {
         name: {key: value for key, value in known[name].items() if key in ("type", "items", "default", "description")}
         for name in policy.config

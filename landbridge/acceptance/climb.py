@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from landbridge.acceptance.judge import judge
 from landbridge.acceptance.outputs import Unreadable
-from landbridge.acceptance.result import Check, Outcome, Report
-from landbridge.acceptance.rungs import RUNGS, Rung, Settings, groups
+from landbridge.acceptance.result import AcceptanceCheck, AcceptanceOutcome, AcceptanceReport
+from landbridge.acceptance.rungs import RUNGS, AcceptanceSettings, Rung, groups
 from landbridge.catalog import Platform
 
 
@@ -33,16 +33,16 @@ class Ladder:
     environment: str
     platforms: Mapping[str, Platform]
     run: Runner
-    settings: Settings = field(default_factory=Settings)
+    settings: AcceptanceSettings = field(default_factory=AcceptanceSettings)
     given: Mapping[str, float] = field(default_factory=dict)
-    tell: Callable[[Outcome], None] = lambda outcome: None
+    tell: Callable[[AcceptanceOutcome], None] = lambda outcome: None
     at_once: int = 8
     rungs: Sequence[Rung] = RUNGS
 
 
-def climb(ladder: Ladder) -> Report:
+def climb(ladder: Ladder) -> AcceptanceReport:
     """Run the rungs. A node that fails one, or could not be judged, is on none of those above; of a pair, neither is."""
-    outcomes: list[Outcome] = []
+    outcomes: list[AcceptanceOutcome] = []
     left = list(ladder.platforms)
     drivers: list[str] = []
     for rung in ladder.rungs:
@@ -57,26 +57,26 @@ def climb(ladder: Ladder) -> Report:
             ladder.tell(outcome)
             if outcome.status != "passed":
                 left = [node for node in left if node not in nodes]
-    return Report(ladder.environment, tuple(ladder.platforms), tuple(outcomes))
+    return AcceptanceReport(ladder.environment, tuple(ladder.platforms), tuple(outcomes))
 
 
-def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: str = "") -> Outcome:
+def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: str = "") -> AcceptanceOutcome:
     """The outcome of what ran. A program that was started and ended badly failed; one that was not started says nothing."""
     platforms = [ladder.platforms[node] for node in nodes]
     missing = why(rung, ran)
     if missing:
-        return Outcome(rung.name, tuple(nodes), message=missing, seconds=ran.seconds)
+        return AcceptanceOutcome(rung.name, tuple(nodes), message=missing, seconds=ran.seconds)
     try:
         checks = judge(rung, platforms, ran.text, ladder.given, driver)
     except Unreadable as error:
         if ran.code == 0:
-            return Outcome(rung.name, tuple(nodes), message=str(error), seconds=ran.seconds)
-        checks = (Check(rung.program, f"ended with {ran.code}: {error}", False),)
+            return AcceptanceOutcome(rung.name, tuple(nodes), message=str(error), seconds=ran.seconds)
+        checks = (AcceptanceCheck(rung.program, f"ended with {ran.code}: {error}", False),)
     # dcgmi ends with an error of its own when a test fails, which its result says better.
     if ran.code != 0 and not any(check.passed is False for check in checks):
         said = " ".join(ran.said.split())[-300:]
-        checks = (*checks, Check(rung.program, f"ended with {ran.code}: {said}", False))
-    return Outcome(rung.name, tuple(nodes), checks, "", ran.seconds)
+        checks = (*checks, AcceptanceCheck(rung.program, f"ended with {ran.code}: {said}", False))
+    return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", ran.seconds)
 
 
 def why(rung: Rung, ran: Ran) -> str:

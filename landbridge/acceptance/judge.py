@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from landbridge.acceptance import outputs
-from landbridge.acceptance.result import Check, compare
+from landbridge.acceptance.result import AcceptanceCheck, compare
 from landbridge.acceptance.rungs import Rung
 from landbridge.catalog import Platform
 from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, collective_thresholds
@@ -13,7 +13,7 @@ from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, 
 
 def judge(
     rung: Rung, platforms: Sequence[Platform], text: str, given: Mapping[str, float], driver: str = ""
-) -> tuple[Check, ...]:
+) -> tuple[AcceptanceCheck, ...]:
     """The checks of one rung on machines of these platforms. Raises Unreadable.
 
     `given` are a site's own thresholds by `<rung>.<what>`, which come before the catalogue's; `driver` is the version that
@@ -29,7 +29,7 @@ def judge(
             return _driver(platforms[0], outputs.gpus(text), driver)
         case "dcgm":
             found = outputs.diagnosis(text)
-            return tuple(Check(test, _told(*said), _passed(said[0])) for test, said in found.items())
+            return tuple(AcceptanceCheck(test, _told(*said), _passed(said[0])) for test, said in found.items())
         case "bandwidth":
             wanted = (*own, *bandwidth_thresholds(platforms[0]))
             values = outputs.bandwidths(text).items()
@@ -39,7 +39,7 @@ def judge(
             )
         case "storage":
             return (
-                Check("fio", "without an error", True),
+                AcceptanceCheck("fio", "without an error", True),
                 *(compare(way, round(value, 3), own, "GB/s") for way, value in outputs.disks(text).items()),
             )
         case "training":
@@ -48,28 +48,32 @@ def judge(
             return _collective(platforms, outputs.collective(text), (*own, *collective_thresholds(platforms)))
 
 
-def _driver(platform: Platform, found: Sequence[outputs.Gpu], driver: str) -> tuple[Check, ...]:
+def _driver(platform: Platform, found: Sequence[outputs.MeasuredGpu], driver: str) -> tuple[AcceptanceCheck, ...]:
     count, gpu = platform.gpus.count, platform.gpu
     names, versions = sorted({one.name for one in found}), sorted({one.driver for one in found})
     least = min(one.memory_mib for one in found)
     same = "" if not driver or versions == [driver] else f", {driver} on the other nodes"
     return (
-        Check("GPUs", float(len(found)), len(found) == count, float(count), "", "platforms/", "known"),
-        Check("model", ", ".join(names), names == [gpu.name], source=f"gpus.yaml: {gpu.name}"),
-        Check("memory", float(least), least >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"),
-        Check("driver", ", ".join(versions) + same, len(versions) == 1 and not same),
+        AcceptanceCheck("GPUs", float(len(found)), len(found) == count, float(count), "", "platforms/", "known"),
+        AcceptanceCheck("model", ", ".join(names), names == [gpu.name], source=f"gpus.yaml: {gpu.name}"),
+        AcceptanceCheck(
+            "memory", float(least), least >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"
+        ),
+        AcceptanceCheck("driver", ", ".join(versions) + same, len(versions) == 1 and not same),
     )
 
 
 def _collective(
     platforms: Sequence[Platform], found: outputs.Collective, thresholds: Sequence[Threshold]
-) -> tuple[Check, ...]:
+) -> tuple[AcceptanceCheck, ...]:
     ranks = sum(platform.gpus.count for platform in platforms)
     checks = [
         # A program that was built without MPI runs once for each process, each alone.
-        Check("ranks", float(found.ranks), found.ranks == ranks, float(ranks), "", "GPUs of these nodes", "known"),
-        Check("hosts", ", ".join(found.hosts), len(found.hosts) == len(platforms)),
-        Check("wrong values", float(found.wrong), found.wrong == 0),
+        AcceptanceCheck(
+            "ranks", float(found.ranks), found.ranks == ranks, float(ranks), "", "GPUs of these nodes", "known"
+        ),
+        AcceptanceCheck("hosts", ", ".join(found.hosts), len(found.hosts) == len(platforms)),
+        AcceptanceCheck("wrong values", float(found.wrong), found.wrong == 0),
     ]
     judged = {one.what for one in thresholds}
     for size, busbw in sorted(found.busbw.items()):
@@ -79,14 +83,14 @@ def _collective(
     return tuple(checks)
 
 
-def _training(losses: Sequence[float], text: str) -> tuple[Check, ...]:
+def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]:
     told = next((line for line in text.splitlines() if " devices, site " in line), "")
     devices = told.partition(", ")[2].partition(" devices")[0].rpartition(", ")[2]
     good = all(math.isfinite(one) for one in losses) and (len(losses) < 2 or losses[-1] < losses[0])
     return (
-        Check("loss", " -> ".join(f"{one:g}" for one in losses), good),
+        AcceptanceCheck("loss", " -> ".join(f"{one:g}" for one in losses), good),
         # On CPUs it says nothing about the GPUs, and nothing against them.
-        Check("devices", devices or "not told", True if "gpu" in devices or "cuda" in devices else None),
+        AcceptanceCheck("devices", devices or "not told", True if "gpu" in devices or "cuda" in devices else None),
     )
 
 

@@ -13,7 +13,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
+class MeasuredGpu:
     """One line of `nvidia-smi --query-gpu=name,driver_version,memory.total,pci.bus_id --format=csv,noheader,nounits`."""
 
     name: str
@@ -32,14 +32,14 @@ class Collective:
     wrong: int
 
 
-def gpus(text: str) -> tuple[Gpu, ...]:
+def gpus(text: str) -> tuple[MeasuredGpu, ...]:
     """GPUs as nvidia-smi lists them."""
     found = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != 4 or not parts[2].isdigit():
             raise Unreadable(f"nvidia-smi said: {line.strip()[:200]}")
-        found.append(Gpu(parts[0], parts[1], int(parts[2]), parts[3]))
+        found.append(MeasuredGpu(parts[0], parts[1], int(parts[2]), parts[3]))
     if not found:
         raise Unreadable("nvidia-smi lists no GPU")
     return tuple(found)

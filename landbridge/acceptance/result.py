@@ -12,7 +12,7 @@ EXIT_CODES: Mapping[Status, int] = {"passed": 0, "failed": 1, "unjudged": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class AcceptanceCheck:
     """One value. `at_least` is None where nothing is asked; `passed` is None where it cannot be said.
 
     `confidence`: known (the machine's data sheet), measured (somebody runs a fleet by it), derived (a share of a bound), given.
@@ -36,12 +36,12 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AcceptanceOutcome:
     """One rung on some nodes. `message` says why it could not be judged; `seconds` how long it ran."""
 
     rung: str
     nodes: tuple[str, ...]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[AcceptanceCheck, ...] = ()
     message: str = ""
     seconds: float = 0.0
 
@@ -55,12 +55,12 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AcceptanceReport:
     """The whole ladder."""
 
     environment: str
     nodes: tuple[str, ...]
-    outcomes: tuple[Outcome, ...] = field(default=())
+    outcomes: tuple[AcceptanceOutcome, ...] = field(default=())
 
     @property
     def status(self) -> Status:
@@ -75,9 +75,11 @@ class Report:
         return {**head, "environment": self.environment, "nodes": self.nodes, "rungs": rungs}
 
 
-def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> Check:
+def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:
     """Hold a value against its threshold; without one it is only told."""
     found = next((one for one in thresholds if one.what == what), None)
     if found is None:
-        return Check(what, measured, None, unit=unit)
-    return Check(what, measured, measured >= found.at_least, found.at_least, found.unit, found.source, found.confidence)
+        return AcceptanceCheck(what, measured, None, unit=unit)
+    return AcceptanceCheck(
+        what, measured, measured >= found.at_least, found.at_least, found.unit, found.source, found.confidence
+    )

@@ -13,7 +13,7 @@ TRAINING = "/opt/landbridge/training"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AcceptanceSettings:
     """What a site may say. `storage`: the folder that is written to and read, empty for the job's own scratch; `size` in fio's
     words, of each of four files; `level`: dcgmi's; `mpi`: how srun starts programs that span nodes; `programs`: the folder that
     nvbandwidth and nccl-tests are in on the nodes, empty where the search path has them."""
@@ -60,7 +60,7 @@ def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(pair if len(pair) == 2 else (pair[0], nodes[0]) for pair in pairs if len(nodes) > 1)
 
 
-def command(rung: Rung, gpus: int, settings: Settings) -> list[str]:
+def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
     """The program and its words, for nodes with `gpus` GPUs each."""
     match rung.name:
         case "driver":
@@ -82,7 +82,7 @@ def command(rung: Rung, gpus: int, settings: Settings) -> list[str]:
 
 
 def job(
-    rung: Rung, nodes: Sequence[str], gpus: int, settings: Settings, *, wait: int, reservation: str = ""
+    rung: Rung, nodes: Sequence[str], gpus: int, settings: AcceptanceSettings, *, wait: int, reservation: str = ""
 ) -> list[str]:
     """The words of srun: whole nodes, nobody else on them. `wait`: seconds that the nodes may be busy with others' jobs.
 
@@ -110,11 +110,11 @@ def job(
     ]
 
 
-def _found(settings: Settings, program: str) -> str:
+def _found(settings: AcceptanceSettings, program: str) -> str:
     return f"{settings.programs.rstrip('/')}/{program}" if settings.programs else program
 
 
-def _fio(settings: Settings) -> str:
+def _fio(settings: AcceptanceSettings) -> str:
     """Four files are written, then read, past the page cache; the job's own scratch unless a folder is named."""
     where = shlex.quote(settings.storage) if settings.storage else '"${SCRATCH:-/tmp}"'
     shared = f"--size={settings.size} --bs=1m --ioengine=libaio --iodepth=16 --direct=1 --numjobs=4 --group_reporting"
@@ -123,7 +123,7 @@ def _fio(settings: Settings) -> str:
     return f"exec fio --output-format=json --directory={where} {shared} {names.replace('$jobnum', chr(92) + '$jobnum')} {jobs}"
 
 
-def _train(settings: Settings) -> str:
+def _train(settings: AcceptanceSettings) -> str:
     """The example comes on standard input, so that no node has to have it; processes find the first node by Slurm's address."""
     return " && ".join(
         [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from landbridge import hostlist
 from landbridge.acceptance.climb import Ran, Runner
-from landbridge.acceptance.rungs import Rung, Settings, job
+from landbridge.acceptance.rungs import AcceptanceSettings, Rung, job
 from landbridge.environment import Environment
 from landbridge.ops.scontrol import ssh
 from landbridge.plan.network.hosts import service_hosts
@@ -22,19 +22,19 @@ _SLACK = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class NodeRunner:
     """Where srun is called: `host` by ssh. `gpus` are each node's; `wait` seconds that nodes may be busy with others' jobs."""
 
     environment: Environment
     host: str
     gpus: Mapping[str, int]
-    settings: Settings
+    settings: AcceptanceSettings
     example: Path | None = None
     wait: int = 600
     reservation: str = ""
 
 
-def through(site: Site) -> Runner:
+def through(site: NodeRunner) -> Runner:
     """A runner that starts each rung with srun on the site's host."""
     reach = ssh(site.environment, site.host)
     privileged = [] if service_hosts(site.environment).access.user == "root" else ["sudo", "--non-interactive"]

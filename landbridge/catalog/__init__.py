@@ -1,9 +1,9 @@
 """Facts as data, each file with its source and date, and their typed readers."""
 
 from landbridge.catalog.aws.endpoints import EndpointFact, endpoint_features, endpoints_of
-from landbridge.catalog.aws.images import Image, images
+from landbridge.catalog.aws.images import PublicImage, images
 from landbridge.catalog.aws.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
-from landbridge.catalog.aws.limits import Limits, Quota, limits, quota_of
+from landbridge.catalog.aws.limits import AwsLimits, Quota, limits, quota_of
 from landbridge.catalog.aws.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
 from landbridge.catalog.aws.regions import Region, offered, regions, services, zones
 from landbridge.catalog.aws.storage import StorageFacts, storage
@@ -18,22 +18,22 @@ from landbridge.catalog.slurm.versions import SlurmRelease, slurm_archive, slurm
 
 __all__ = [
     "Accelerators",
+    "AwsLimits",
     "CatalogueError",
     "Cpus",
     "Ebs",
     "EndpointFact",
     "Gpu",
     "GpuStack",
-    "Image",
     "InstanceType",
     "Instances",
-    "Limits",
     "NetworkCard",
     "OnPremRates",
     "Platform",
     "Price",
     "PriceRange",
     "Prices",
+    "PublicImage",
     "Purchase",
     "Quota",
     "Regime",

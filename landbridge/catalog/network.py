@@ -17,7 +17,7 @@ class Together(Facts):
     without: tuple[IPv4Network, ...] = Field(alias="not")
 
 
-class Network(Facts):
+class NetworkFacts(Facts):
     """All of it."""
 
     source: str
@@ -39,6 +39,6 @@ class Network(Facts):
 
 
 @cache
-def network() -> Network:
+def network() -> NetworkFacts:
     """Ranges, numbers and ports."""
-    return read("network", Network)
+    return read("network", NetworkFacts)

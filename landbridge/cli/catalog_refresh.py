@@ -36,15 +36,15 @@ def refresh(
     from landbridge.catalog.aws.instances import Instances
     from landbridge.catalog.differences import explanation
     from landbridge.cli.common import print_findings
-    from landbridge.live.answers import Refused, finding_of
-    from landbridge.live.aws import Aws
+    from landbridge.live.answers import AwsRefusal, finding_of
+    from landbridge.live.aws import AwsClient
     from landbridge.live.refresh import describe, review
     from landbridge.live.rewrite import write as rewrite
 
     folder = into if into is not None else Path(str(files("landbridge.catalog")))
     try:
         ours = Instances(folder)
-        told = tuple(describe(Aws(name), ours.families) for name in dict.fromkeys(region))
+        told = tuple(describe(AwsClient(name), ours.families) for name in dict.fromkeys(region))
         found = review(ours, told)
         status = print_differences(found, form, known=known)
         if write:
@@ -53,7 +53,7 @@ def refresh(
                 folder, [one for one in found if explanation(one) is None], told, datetime.now(UTC).date()
             )
             typer.echo(f"written: {', '.join(changed) or 'nothing'}", err=True)
-    except Refused as refused:
+    except AwsRefusal as refused:
         print_findings([finding_of(refused, "instance types")])
         raise typer.Exit(2) from None
     except CatalogueError as error:

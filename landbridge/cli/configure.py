@@ -8,7 +8,7 @@ import typer
 from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
 
 if TYPE_CHECKING:
-    from landbridge.realise.configure import Result
+    from landbridge.realise.configure import ConfigureResult
 
 Limit = Annotated[str | None, typer.Option("--limit", "-l", help="Only these hosts or groups, as Ansible writes them.")]
 Tags = Annotated[str | None, typer.Option("--tags", "-t", help="Only tasks with these tags, separated by commas.")]
@@ -42,7 +42,7 @@ def configure(
     report(result, time.monotonic() - started, form)
 
 
-def report(result: "Result", seconds: float, form: Format) -> None:
+def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
     """Print the result of a run; exit with 1 where a host failed."""
     from dataclasses import asdict
 

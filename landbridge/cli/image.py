@@ -8,8 +8,8 @@ from landbridge.cli.common import File, Format, Stack, print_findings, print_jso
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
-    from landbridge.live.answers import Refused
-    from landbridge.live.aws import Aws
+    from landbridge.live.answers import AwsRefusal
+    from landbridge.live.aws import AwsClient
 
 Name = Annotated[str, typer.Argument(help="A name of aws.images that has build:.")]
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
@@ -30,14 +30,14 @@ def build(name: Name, stack: Stack = None, file: File = None, form: Form = Forma
 
     Exit status: 0 started, 1 there is no such pipeline, 2 AWS could not be asked.
     """
-    from landbridge.live.answers import Refused
+    from landbridge.live.answers import AwsRefusal
     from landbridge.live.image_builder import start
 
     environment = require(stack, file)
     aws, arn = _pipeline(environment, name)
     try:
         version = start(aws, arn)
-    except Refused as refused:
+    except AwsRefusal as refused:
         _refused(refused)
     if form is Format.JSON:
         print_json({"environment": environment.name, "image": name, "version": version})
@@ -53,14 +53,14 @@ def status(name: Name, stack: Stack = None, file: File = None, form: Form = Form
 
     Exit status: 0 the newest is ready or under way, 1 it failed or there is none, 2 AWS could not be asked.
     """
-    from landbridge.live.answers import Refused
+    from landbridge.live.answers import AwsRefusal
     from landbridge.live.image_builder import built
 
     environment = require(stack, file)
     aws, arn = _pipeline(environment, name)
     try:
         found = built(aws, arn, environment.region)
-    except Refused as refused:
+    except AwsRefusal as refused:
         _refused(refused)
     if form is Format.JSON:
         print_json({"environment": environment.name, "image": name, "builds": [one.to_dict() for one in found]})
@@ -72,10 +72,10 @@ def status(name: Name, stack: Stack = None, file: File = None, form: Form = Form
     raise typer.Exit(0 if found and found[0].status not in ("failed", "cancelled", "deprecated", "deleted") else 1)
 
 
-def _pipeline(environment: "Environment", name: str) -> "tuple[Aws, str]":
+def _pipeline(environment: "Environment", name: str) -> "tuple[AwsClient, str]":
     from landbridge.findings import Finding, did_you_mean
-    from landbridge.live.answers import Refused
-    from landbridge.live.aws import Aws
+    from landbridge.live.answers import AwsRefusal
+    from landbridge.live.aws import AwsClient
     from landbridge.live.image_builder import pipeline
 
     builds = [known for known, source in environment.aws.images.items() if source.build is not None]
@@ -84,10 +84,10 @@ def _pipeline(environment: "Environment", name: str) -> "tuple[Aws, str]":
         fix = f"did you mean {near}?" if near else f"known: {', '.join(builds) or 'none'}"
         print_findings([Finding("unknown-image", f"aws.images has no {name} with build:", ("aws", "images"), fix)])
         raise typer.Exit(1)
-    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    aws = AwsClient(environment.region, environment.aws.endpoints.operator)
     try:
         arn = pipeline(aws, environment.name, name)
-    except Refused as refused:
+    except AwsRefusal as refused:
         _refused(refused)
     if arn is None:
         message = f"there is no pipeline {environment.name}-{name} in {environment.region}"
@@ -97,7 +97,7 @@ def _pipeline(environment: "Environment", name: str) -> "tuple[Aws, str]":
     return aws, arn
 
 
-def _refused(refused: "Refused") -> NoReturn:
+def _refused(refused: "AwsRefusal") -> NoReturn:
     from landbridge.live.answers import finding_of
 
     print_findings([finding_of(refused, "images")])

@@ -7,7 +7,7 @@ import typer
 from landbridge.cli.common import File, Format, Layer, Stack, environment_path, print_json, require
 
 if TYPE_CHECKING:
-    from landbridge.ops.impact import Report
+    from landbridge.ops.impact import ImpactReport
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
 Lose = Annotated[
@@ -52,14 +52,14 @@ def impact(
     raise typer.Exit(1 if refused(found) or refusal else 0)
 
 
-def show(found: "Report") -> None:
+def show(found: "ImpactReport") -> None:
     """Print a report as a person reads it, worst first."""
     from landbridge.cli.display.impact import print_report
 
     print_report(found)
 
 
-def refused(found: "Report") -> bool:
+def refused(found: "ImpactReport") -> bool:
     """Say, on standard error, what is lost without a word about it, and which words mean nothing; True when there is any."""
     for impact_ in found.unnamed:
         typer.echo(

@@ -29,8 +29,8 @@ def lock(
     from datetime import UTC, datetime
 
     from landbridge.environment.file.lock import BROKEN, lock_path
-    from landbridge.live.answers import Refused, finding_of
-    from landbridge.live.aws import Aws
+    from landbridge.live.answers import AwsRefusal, finding_of
+    from landbridge.live.aws import AwsClient
     from landbridge.live.lock import propose
 
     loaded = load(stack, file)
@@ -40,10 +40,10 @@ def lock(
         print_findings(wrong)
         raise typer.Exit(exit_code(wrong))
     environment, path = loaded.partial, lock_path(loaded.path)
-    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    aws = AwsClient(environment.region, environment.aws.endpoints.operator)
     try:
         proposal = propose(environment, loaded.lock, aws, datetime.now(UTC).date(), upgrade=upgrade)
-    except Refused as refused:
+    except AwsRefusal as refused:
         print_findings([finding_of(refused, "image parameters")])
         raise typer.Exit(2) from None
     written = bool(proposal.different and not dry)

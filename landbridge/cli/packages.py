@@ -43,10 +43,10 @@ def slurm(
     packages_key. Exit status: 0 built, 2 it could not be.
     """
     from landbridge.paths import state_dir
-    from landbridge.realise.slurm_packages import Order, PackagesError, build, debian_mirror
+    from landbridge.realise.slurm_packages import PackageBuild, PackagesError, build, debian_mirror
 
     try:
-        order = Order(version, suite, mirror or debian_mirror(), source.absolute() if source else None, sha256)
+        order = PackageBuild(version, suite, mirror or debian_mirror(), source.absolute() if source else None, sha256)
         made = build(order, into.absolute(), state_dir("packages"), lambda line: typer.echo(line, err=True))
     except PackagesError as error:
         typer.echo(f"{error}\n  fix: {error.fix}", err=True)

@@ -42,7 +42,7 @@ def preflight(
         return
     from landbridge.cli.display.preflight import PreflightDisplay
     from landbridge.environment import load_environment
-    from landbridge.live.aws import Aws
+    from landbridge.live.aws import AwsClient
     from landbridge.live.preflight import preflight as run
     from landbridge.rules import check
 
@@ -57,7 +57,7 @@ def preflight(
         errors = [finding for finding in offline if finding.severity is Severity.ERROR]
         raise typer.Exit(_refuse(stack or loaded.path.name, errors, form))
     environment = loaded.environment
-    aws = Aws(environment.region, environment.aws.endpoints.operator)
+    aws = AwsClient(environment.region, environment.aws.endpoints.operator)
     with PreflightDisplay(shown=form is Format.TEXT and sys.stderr.isatty()) as progress:
         report = run(loaded, aws, now, progress)
     counts = {f"{severity.value}s": sum(f.severity is severity for f in report.findings) for severity in Severity}

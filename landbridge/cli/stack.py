@@ -11,7 +11,7 @@ from landbridge.cli.common import File, Format, Layer, Stack, environment_path, 
 from landbridge.cli.impact import Lose, refused, show
 
 if TYPE_CHECKING:
-    from landbridge.realise.pulumi import Result
+    from landbridge.realise.pulumi import OperationResult
 
 T = TypeVar("T")
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
@@ -54,7 +54,7 @@ def up(
 def _settle(stack: str | None, file: Any, layer: Any) -> None:
     """Take in what an operation that was cut short has left in AWS, and say so; end the program where AWS cannot be asked."""
     from landbridge.cli.sweep import connect
-    from landbridge.live.answers import Refused, finding_of
+    from landbridge.live.answers import AwsRefusal, finding_of
     from landbridge.live.recovery import find
     from landbridge.realise import pulumi
     from landbridge.realise.steps import Message
@@ -70,7 +70,7 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
                 layer=layer and layer.value,
             )
         )
-    except Refused as refused:
+    except AwsRefusal as refused:
         print_findings([finding_of(refused, "what an operation that was cut short has left")])
         raise typer.Exit(2) from None
     for urn, one in sorted(found.taken_in.items()):
@@ -142,14 +142,14 @@ def outputs(stack: Stack = None, file: File = None) -> None:
 
 def _operate(
     operation: str, stack: str | None, file: Any, form: Format, *, layer: Any = None, **options: bool
-) -> "Result":
+) -> "OperationResult":
     from landbridge.cli.display.stack import StackDisplay
     from landbridge.realise import pulumi
 
     environment = require(stack, file)
     display: AbstractContextManager[Any] = StackDisplay(operation, environment.name)
     with display as show:
-        act: Callable[..., Result] = getattr(pulumi, operation)
+        act: Callable[..., OperationResult] = getattr(pulumi, operation)
         return _guarded(
             lambda: act(environment, environment_path(stack, file), show, layer=layer and layer.value, **options)
         )
@@ -171,7 +171,7 @@ def _needs_a_person(operation: str) -> None:
         raise typer.Exit(2)
 
 
-def _report(result: "Result", form: Format) -> None:
+def _report(result: "OperationResult", form: Format) -> None:
     if form is Format.JSON:
         print_json(
             {

@@ -11,7 +11,7 @@ from landbridge.cli.common import File, Format, Stack, environment_path, print_f
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
-    from landbridge.live.aws import Aws
+    from landbridge.live.aws import AwsClient
     from landbridge.live.sweep import Leftover, Swept
 
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
@@ -71,11 +71,11 @@ def sweep(
     raise typer.Exit(2 if not found.answered else 1 if left else 0)
 
 
-def connect(environment: "Environment", region: str | None = None) -> "Aws":
+def connect(environment: "Environment", region: str | None = None) -> "AwsClient":
     """A connection to the environment's AWS, in its own region or another, that remembers no answers."""
-    from landbridge.live.aws import Aws
+    from landbridge.live.aws import AwsClient
 
-    return Aws(region or environment.region, environment.aws.endpoints.operator)
+    return AwsClient(region or environment.region, environment.aws.endpoints.operator)
 
 
 def look_at(environment: "Environment", known: frozenset[str]) -> "Swept":

@@ -9,8 +9,8 @@ from landbridge.cli.common import File, Format, Stack, environment_path, print_j
 
 if TYPE_CHECKING:
     from landbridge.acceptance.climb import Runner
-    from landbridge.acceptance.result import Outcome, Report
-    from landbridge.acceptance.rungs import Rung, Settings
+    from landbridge.acceptance.result import AcceptanceOutcome, AcceptanceReport
+    from landbridge.acceptance.rungs import AcceptanceSettings, Rung
     from landbridge.catalog import Platform
     from landbridge.environment import Environment
 
@@ -66,10 +66,10 @@ def validate(
     """Put nodes through the acceptance ladder. Ends with 0: accepted, 1: something failed, 2: something could not be judged."""
     from landbridge.acceptance.climb import Ladder, climb
     from landbridge.acceptance.result import EXIT_CODES
-    from landbridge.acceptance.rungs import Settings
+    from landbridge.acceptance.rungs import AcceptanceSettings
 
     environment = require(stack, file)
-    settings = Settings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
+    settings = AcceptanceSettings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
     ladder = Ladder(
         environment=environment.name,
         platforms=_platforms(environment, nodes),
@@ -132,12 +132,12 @@ def _runner(
     environment: "Environment",
     path: Path,
     counts: dict[str, int],
-    settings: "Settings",
+    settings: "AcceptanceSettings",
     where: tuple[str | None, int, str],
     save: Path | None,
     earlier: Path | None,
 ) -> "Runner":
-    from landbridge.acceptance.runners import EXAMPLE, Site, keeping, recorded, through
+    from landbridge.acceptance.runners import EXAMPLE, NodeRunner, keeping, recorded, through
     from landbridge.plan.network.hosts import service_hosts
 
     if earlier is not None:
@@ -148,11 +148,11 @@ def _runner(
     if chosen not in served.names:
         raise typer.BadParameter(f"{chosen} is no service host of the site", param_hint="--at")
     example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
-    found = through(Site(environment, chosen, counts, settings, example, wait, reservation))
+    found = through(NodeRunner(environment, chosen, counts, settings, example, wait, reservation))
     return keeping(found, save) if save is not None else found
 
 
-def _line(outcome: "Outcome") -> None:
+def _line(outcome: "AcceptanceOutcome") -> None:
     """Print one check on some nodes; for a failure also the value that was asked for."""
     from landbridge import hostlist
 
@@ -164,7 +164,7 @@ def _line(outcome: "Outcome") -> None:
         typer.echo(f"            {mark:<4} {check.text}")
 
 
-def _print(report: "Report", form: Format) -> None:
+def _print(report: "AcceptanceReport", form: Format) -> None:
     from landbridge import hostlist
 
     if form is Format.JSON:

@@ -1,6 +1,6 @@
 """The typed model of an environment file, and the one way to load it."""
 
-from landbridge.environment.aws.aws import Aws, Endpoints, Pool
+from landbridge.environment.aws.aws import Aws, Endpoints, PoolSettings
 from landbridge.environment.aws.capacity import (
     AnyCapacity,
     Capacity,
@@ -12,7 +12,7 @@ from landbridge.environment.aws.capacity import (
     capacity_zones,
 )
 from landbridge.environment.aws.cloud_services import (
-    AccountingDatabase,
+    AccountingDatabaseSettings,
     CloudAccess,
     CloudServices,
     ControllerHost,
@@ -20,14 +20,14 @@ from landbridge.environment.aws.cloud_services import (
 )
 from landbridge.environment.aws.data_hub import HubClass, ObjectLock, S3DataHub
 from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLustre, FsxOpenZfs
-from landbridge.environment.aws.guardrails import Budget, Guardrails
-from landbridge.environment.aws.iam import Iam, Ingress, Statement
+from landbridge.environment.aws.guardrails import Budget, GuardrailsSettings
+from landbridge.environment.aws.iam import IamSettings, Ingress, Statement
 from landbridge.environment.aws.images import ImageBuild, ImageSource
 from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc, Kubernetes
 from landbridge.environment.aws.other_regions import OtherRegion, RegionPool
 from landbridge.environment.aws.pool import Interface, NicPolicy, Placement
-from landbridge.environment.aws.sagemaker import SageMaker
-from landbridge.environment.dns import Dns
+from landbridge.environment.aws.sagemaker import SageMakerSettings
+from landbridge.environment.dns import DnsSettings
 from landbridge.environment.file.load import (
     Loaded,
     environment_from_config,
@@ -36,7 +36,7 @@ from landbridge.environment.file.load import (
     load_text,
 )
 from landbridge.environment.file.lock import ImageLock, LockedImage, lock_path
-from landbridge.environment.link import DirectConnect, Link, Vpn
+from landbridge.environment.link import DirectConnectSettings, Link, VpnSettings
 from landbridge.environment.model import (
     DataClass,
     Environment,
@@ -48,15 +48,15 @@ from landbridge.environment.model import (
     Window,
 )
 from landbridge.environment.onprem.hosts import Hosts
-from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, Services
+from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
 from landbridge.environment.slurm.qos import Qos
-from landbridge.environment.slurm.scheduler import Account, Partition, Scheduler, Slurm
+from landbridge.environment.slurm.scheduler import AccountSettings, Partition, Scheduler, SlurmSettings
 from landbridge.environment.storage import EfsHome, ExternalNfsHome, NfsHome, OpenZfsHome, SiteLustre, SiteNfs, Storage
 
 __all__ = [
     "Access",
-    "Account",
-    "AccountingDatabase",
+    "AccountSettings",
+    "AccountingDatabaseSettings",
     "AnyCapacity",
     "Aws",
     "Budget",
@@ -67,8 +67,8 @@ __all__ = [
     "ControllerHost",
     "DataClass",
     "DataRepository",
-    "DirectConnect",
-    "Dns",
+    "DirectConnectSettings",
+    "DnsSettings",
     "Efs",
     "EfsHome",
     "Endpoints",
@@ -78,10 +78,10 @@ __all__ = [
     "ExternalNfsHome",
     "FsxLustre",
     "FsxOpenZfs",
-    "Guardrails",
+    "GuardrailsSettings",
     "Hosts",
     "HubClass",
-    "Iam",
+    "IamSettings",
     "ImageBuild",
     "ImageLock",
     "ImageSource",
@@ -104,25 +104,25 @@ __all__ = [
     "OtherRegion",
     "Partition",
     "Placement",
-    "Pool",
+    "PoolSettings",
     "Qos",
     "RegionPool",
     "Reservation",
     "ReservationGroup",
     "S3DataHub",
-    "SageMaker",
+    "SageMakerSettings",
     "Scheduler",
     "SecretRef",
-    "Services",
     "SiteLustre",
     "SiteNfs",
-    "Slurm",
+    "SiteServices",
+    "SlurmSettings",
     "Spot",
     "Statement",
     "Storage",
     "Suppression",
     "User",
-    "Vpn",
+    "VpnSettings",
     "Window",
     "capacity_zones",
     "environment_from_config",

@@ -13,7 +13,7 @@ DomainName = Annotated[
 ]
 
 
-class Dns(Model):
+class DnsSettings(Model):
     """Names both ways: Route 53 Resolver endpoints in the VPC, and name servers of the site that forward to them."""
 
     zone: DomainName | None = Field(

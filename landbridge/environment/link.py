@@ -49,7 +49,7 @@ class _Link(Model):
     sites_meet: bool = Field(default=False, description="whether sites reach one another through AWS")
 
 
-class Vpn(Tunnels, _Link):
+class VpnSettings(Tunnels, _Link):
     """Site-to-Site VPN on a transit gateway: two tunnels, BGP."""
 
     kind: Literal["vpn"]
@@ -68,7 +68,7 @@ class LineVpn(Tunnels):
     )
 
 
-class DirectConnect(_Link):
+class DirectConnectSettings(_Link):
     """A leased line with a transit virtual interface."""
 
     kind: Literal["direct_connect"]
@@ -98,4 +98,4 @@ class DirectConnect(_Link):
     mtu: Literal[1500, 8500] = Field(default=8500, description="jumbo frames pass a transit virtual interface")
 
 
-Link = Annotated[Vpn | DirectConnect, Field(discriminator="kind")]
+Link = Annotated[VpnSettings | DirectConnectSettings, Field(discriminator="kind")]

@@ -8,9 +8,9 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.aws import Aws
 from landbridge.environment.aws.guardrails import Budget
-from landbridge.environment.aws.sagemaker import SageMaker
+from landbridge.environment.aws.sagemaker import SageMakerSettings
 from landbridge.environment.base import SITES, HostName, Model, Port, Region, Site, Text, UserName, Word
-from landbridge.environment.dns import Dns
+from landbridge.environment.dns import DnsSettings
 from landbridge.environment.link import Link
 from landbridge.environment.onprem.containers import Containers
 from landbridge.environment.onprem.hosts import Hosts
@@ -65,7 +65,9 @@ class MLOps(Model):
 
     mlflow: MLflow = MLflow()
     registry: Registry | None = None
-    sagemaker: SageMaker | None = Field(default=None, description="training jobs and a model registry of AWS's own")
+    sagemaker: SageMakerSettings | None = Field(
+        default=None, description="training jobs and a model registry of AWS's own"
+    )
 
 
 class SecretRef(Model):
@@ -123,7 +125,7 @@ class Environment(Model):
     onprem: OnPrem | None = Field(default=None, description="none: the services are in AWS, as aws.services says")
     aws: Aws
     link: Link | None = Field(default=None, description="to the site; none where there is no site")
-    dns: Dns | None = Field(
+    dns: DnsSettings | None = Field(
         default=None, description="names both ways; none: hosts know one another by their hosts files alone"
     )
     hosts: Hosts = Field(default=Hosts(), description="what every host's operating system is given")

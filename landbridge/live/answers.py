@@ -5,7 +5,7 @@ from enum import StrEnum
 from landbridge.findings import Finding, Severity
 
 
-class Kind(StrEnum):
+class RefusalKind(StrEnum):
     """`denied`: the asker lacks a permission. `credentials` and `network`: nobody was asked. `busy`: later, perhaps."""
 
     DENIED = "denied"
@@ -37,14 +37,14 @@ _BUSY = {
     "InternalError", "InternalFailure", "InternalServerError", "ServiceException", "Unavailable", "SlowDown",
 }  # fmt: skip
 _KINDS = {
-    **dict.fromkeys(_DENIED, Kind.DENIED),
-    **dict.fromkeys(_CREDENTIALS, Kind.CREDENTIALS),
-    **dict.fromkeys(_NETWORK, Kind.NETWORK),
-    **dict.fromkeys(_BUSY, Kind.BUSY),
+    **dict.fromkeys(_DENIED, RefusalKind.DENIED),
+    **dict.fromkeys(_CREDENTIALS, RefusalKind.CREDENTIALS),
+    **dict.fromkeys(_NETWORK, RefusalKind.NETWORK),
+    **dict.fromkeys(_BUSY, RefusalKind.BUSY),
 }
 
 
-class Refused(Exception):
+class AwsRefusal(Exception):
     """A call that did not give what was asked for. `action` is its name in an IAM policy, `code` AWS's or botocore's word."""
 
     def __init__(self, action: str, code: str, message: str) -> None:
@@ -52,28 +52,28 @@ class Refused(Exception):
         self.action, self.code, self.message = action, code, " ".join(message.split())
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RefusalKind:
         """What has to be done about it; an unknown code is an answer like any other."""
-        return _KINDS.get(self.code, Kind.ANSWER)
+        return _KINDS.get(self.code, RefusalKind.ANSWER)
 
 
-def finding_of(refused: Refused, looked_at: str) -> Finding:
+def finding_of(refused: AwsRefusal, looked_at: str) -> Finding:
     """What is said when `looked_at` could not be seen: never an error of the environment."""
     match refused.kind:
-        case Kind.DENIED:
+        case RefusalKind.DENIED:
             message = f"{looked_at}: not allowed to look, {refused.action} is refused"
             fix = (
                 f"grant {refused.action} (`landbridge preflight --permissions` prints the whole policy), or go without"
             )
             return Finding("live-not-allowed-to-look", message, fix=fix, severity=Severity.INFO)
-        case Kind.CREDENTIALS:
+        case RefusalKind.CREDENTIALS:
             message = f"AWS does not know who is asking: {refused.code}: {refused.message}"
             return Finding("live-no-answer", message, fix="log in (AWS_PROFILE, aws sso login), and check the region")
-        case Kind.NETWORK:
+        case RefusalKind.NETWORK:
             message = f"AWS does not answer: {refused.code}: {refused.message}"
             fix = "check the network, the proxy and aws.endpoints.operator; nothing was judged that needs an answer"
             return Finding("live-no-answer", message, fix=fix)
-        case Kind.BUSY:
+        case RefusalKind.BUSY:
             message = f"{looked_at}: AWS was asked and is busy ({refused.code})"
             return Finding("live-not-looked", message, fix="run it again in a minute", severity=Severity.WARNING)
         case _:

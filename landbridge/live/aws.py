@@ -10,7 +10,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from landbridge.live.answers import Refused
+from landbridge.live.answers import AwsRefusal
 
 T = TypeVar("T")
 # A person waits: three attempts with exponential backoff, and a dead network is told in seconds.
@@ -35,7 +35,7 @@ def iam_action(service: str, operation: str) -> str:
     return _IAM_ACTIONS.get(name, name)
 
 
-class Aws:
+class AwsClient:
     """The services of one region for whoever this process's credentials are. Safe to use from several threads.
 
     The same question is asked once: whoever repeats it gets the first answer, or waits for it.
@@ -48,9 +48,9 @@ class Aws:
         self._answers: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
-    def at(self, region: str) -> "Aws":
+    def at(self, region: str) -> "AwsClient":
         """The same AWS in another region; this one where it is there already, and for what is in no region."""
-        return self if region in ("", self.region) else Aws(region, self._endpoint, self._session)
+        return self if region in ("", self.region) else AwsClient(region, self._endpoint, self._session)
 
     def ask(self, service: str, operation: str, *, region: str | None = None, **parameters: Any) -> Any:
         """One call's answer. Raises Refused."""
@@ -75,9 +75,9 @@ class Aws:
             return use(self._client(service, region or self.region))
         except ClientError as error:
             told = error.response.get("Error", {})
-            raise Refused(action, str(told.get("Code", "Unknown")), str(told.get("Message", ""))) from error
+            raise AwsRefusal(action, str(told.get("Code", "Unknown")), str(told.get("Message", ""))) from error
         except BotoCoreError as error:
-            raise Refused(action, type(error).__name__, str(error)) from error
+            raise AwsRefusal(action, type(error).__name__, str(error)) from error
 
     def _client(self, service: str, region: str) -> Any:
         # Making clients is not safe in threads, and takes a tenth of a second each.

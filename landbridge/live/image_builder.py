@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 #: What `landbridge image` calls.
 NEEDS = (
@@ -29,7 +29,7 @@ class Built:
         return {**found, "ami": self.ami, "why": self.why}
 
 
-def pipeline(aws: Aws, cluster: str, name: str) -> str | None:
+def pipeline(aws: AwsClient, cluster: str, name: str) -> str | None:
     """The ARN of the pipeline that builds an image of a cluster; None where there is none yet. Raises Refused."""
     wanted = f"{cluster}-{name}"
     filters = [{"name": "name", "values": [wanted]}]
@@ -37,13 +37,13 @@ def pipeline(aws: Aws, cluster: str, name: str) -> str | None:
     return next((str(one["arn"]) for one in found if one["name"] == wanted), None)
 
 
-def start(aws: Aws, arn: str) -> str:
+def start(aws: AwsClient, arn: str) -> str:
     """Start a pipeline; returns the version that it is going to make. Raises Refused."""
     told = aws.ask("imagebuilder", "start_image_pipeline_execution", imagePipelineArn=arn)
     return _version(str(told["imageBuildVersionArn"]))
 
 
-def built(aws: Aws, arn: str, region: str) -> tuple[Built, ...]:
+def built(aws: AwsClient, arn: str, region: str) -> tuple[Built, ...]:
     """What a pipeline has made and is making, the newest first. Raises Refused."""
     listed = aws.all("imagebuilder", "list_image_pipeline_images", "imageSummaryList", imagePipelineArn=arn)
     return tuple(sorted((_built(one, region) for one in listed), key=lambda one: one.created, reverse=True))

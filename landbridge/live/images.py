@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from landbridge.live.answers import Refused
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal
+from landbridge.live.aws import AwsClient
 from landbridge.plan.aws.images import CLUSTER, IMAGE
 
 #: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.
@@ -27,7 +27,7 @@ _TAGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedImage:
     """What a parameter says: the image, and the parameter's own version."""
 
     ami: str
@@ -35,7 +35,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class DescribedImage:
     """One image. `root_gib` is the size of the snapshot it starts from: no root volume may be smaller."""
 
     ami: str
@@ -54,31 +54,31 @@ class Image:
     tags: Mapping[str, str]
 
 
-def parameters(aws: Aws, names: Iterable[str]) -> tuple[dict[str, Named], tuple[str, ...]]:
+def parameters(aws: AwsClient, names: Iterable[str]) -> tuple[dict[str, NamedImage], tuple[str, ...]]:
     """What each parameter names, and the parameters that are not there or name no image. Raises Refused."""
     wanted = list(dict.fromkeys(names))
-    found: dict[str, Named] = {}
+    found: dict[str, NamedImage] = {}
     for start in range(0, len(wanted), _NAMES_A_CALL):
         answer = aws.ask("ssm", "get_parameters", Names=wanted[start : start + _NAMES_A_CALL])
         for parameter in answer["Parameters"]:
             ami = _ami(str(parameter["Value"]))
             if ami is not None:
-                found[parameter["Name"]] = Named(ami, parameter.get("Version"))
+                found[parameter["Name"]] = NamedImage(ami, parameter.get("Version"))
     return found, tuple(name for name in wanted if name not in found)
 
 
-def image(aws: Aws, ami: str) -> Image | None:
+def image(aws: AwsClient, ami: str) -> DescribedImage | None:
     """One image, None where there is none that this account may use. Raises Refused."""
     try:
         answer = aws.ask("ec2", "describe_images", ImageIds=[ami])
-    except Refused as refused:
+    except AwsRefusal as refused:
         if refused.code.startswith("InvalidAMIID"):
             return None
         raise
     return _image(answer["Images"][0]) if answer["Images"] else None
 
 
-def newest(aws: Aws, cluster: str, name: str) -> Image | None:
+def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
     """The newest image that a cluster's own pipeline has built under a name; None before the first. Raises Refused."""
     tags = {CLUSTER: cluster, IMAGE: name}
     filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
@@ -101,12 +101,12 @@ def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _image(raw: Mapping[str, Any]) -> Image:
+def _image(raw: Mapping[str, Any]) -> DescribedImage:
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags") or ()}
     root = str(raw.get("RootDeviceName", ""))
     disks = [m.get("Ebs", {}) for m in raw.get("BlockDeviceMappings") or () if m.get("DeviceName") == root]
     inside = versions((str(raw.get("Description", "")), str(raw.get("Name", ""))), tags)
-    return Image(
+    return DescribedImage(
         ami=raw["ImageId"],
         name=str(raw.get("Name", "")),
         architecture=str(raw.get("Architecture", "")),

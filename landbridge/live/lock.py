@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, ImageLock, LockedImage
 from landbridge.findings import Finding, Severity
-from landbridge.live.aws import Aws
-from landbridge.live.images import Image, Named, image, newest, parameters
+from landbridge.live.aws import AwsClient
+from landbridge.live.images import DescribedImage, NamedImage, image, newest, parameters
 from landbridge.plan.aws.images import SOURCE, image_sources
 
 #: What a person reviews when an image changes, in this order.
@@ -57,7 +57,7 @@ class Proposal:
 
 
 def propose(
-    environment: Environment, lock: ImageLock | None, aws: Aws, today: date, *, upgrade: bool = False
+    environment: Environment, lock: ImageLock | None, aws: AwsClient, today: date, *, upgrade: bool = False
 ) -> Proposal:
     """What the lock is to be. Without `upgrade` an image stays as it is while its parameter's name does. Raises Refused."""
     before = dict(lock.images) if lock is not None else {}
@@ -106,7 +106,9 @@ def _still(known: LockedImage | None, parameter: str | None, region: str) -> boo
     return known is not None and known.parameter == parameter and known.region == region
 
 
-def _locked(found: Image, named: Named | None, parameter: str | None, region: str, today: date) -> LockedImage:
+def _locked(
+    found: DescribedImage, named: NamedImage | None, parameter: str | None, region: str, today: date
+) -> LockedImage:
     return LockedImage(
         ami=found.ami,
         parameter=parameter,

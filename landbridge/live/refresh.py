@@ -6,7 +6,7 @@ from typing import Any
 
 from landbridge.catalog import InstanceType, regions
 from landbridge.catalog.compare import Difference, compare
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 NEEDS = ("ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings", "ec2:DescribeAvailabilityZones")
 #: A filter takes this many values. Source: EC2 API reference, "Filter" (200).
@@ -23,7 +23,7 @@ class Described:
     zones: frozenset[str]
 
 
-def describe(aws: Aws, families: Iterable[str]) -> Described:
+def describe(aws: AwsClient, families: Iterable[str]) -> Described:
     """Ask one region about every type of these families. Raises Refused."""
     wanted = [f"{family}.*" for family in sorted(families)]
     types: list[Mapping[str, Any]] = []

@@ -50,7 +50,7 @@ class Impact:
 
 
 @dataclass(frozen=True)
-class Report:
+class ImpactReport:
     """A preview, worst first. `unnamed` would be lost and nobody has said so; `unknown` are names that fit nothing lost."""
 
     impacts: tuple[Impact, ...]
@@ -79,7 +79,9 @@ def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None)
     return tuple(sorted(found, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
 
 
-def report(changes: Iterable[ResourceChange], lose: Iterable[str] = (), facts: ImpactFacts | None = None) -> Report:
+def report(
+    changes: Iterable[ResourceChange], lose: Iterable[str] = (), facts: ImpactFacts | None = None
+) -> ImpactReport:
     """Classify a preview, and hold what would be lost against what somebody has said may be.
 
     A resource is named by its URN, by `TYPE::NAME`, or by its name where only one that is lost has it.
@@ -94,7 +96,7 @@ def report(changes: Iterable[ResourceChange], lose: Iterable[str] = (), facts: I
             allowed.add(meant[0])
         else:
             unknown.append(word)
-    return Report(found, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
+    return ImpactReport(found, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
 
 
 def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:

@@ -7,7 +7,7 @@ in one region alone: file systems in AWS, images by id, placement groups, securi
 from collections.abc import Mapping
 from ipaddress import IPv4Network
 
-from landbridge.environment import EfsHome, Environment, NfsHome, OpenZfsHome, Pool, RegionPool
+from landbridge.environment import EfsHome, Environment, NfsHome, OpenZfsHome, PoolSettings, RegionPool
 from landbridge.environment.storage import Storage
 
 
@@ -69,12 +69,12 @@ def at_home_only(storage: Storage) -> Storage:
     return storage.model_copy(update={"home": home, "cloud_scratch": None, "cloud_shares": {}})
 
 
-def _pools(environment: Environment, wanted: Mapping[str, RegionPool]) -> list[Pool]:
+def _pools(environment: Environment, wanted: Mapping[str, RegionPool]) -> list[PoolSettings]:
     """Return the named pools in the file's order. A rule reports unknown names."""
     return [pool for pool in environment.aws.pools if pool.name in wanted]
 
 
-def _pool(pool: Pool, there: RegionPool) -> Pool:
+def _pool(pool: PoolSettings, there: RegionPool) -> PoolSettings:
     own_image = pool.image is not None and pool.image.startswith("ami-")
     return pool.model_copy(
         update={

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from landbridge import catalog
-from landbridge.environment import Environment, Pool, capacity_zones
+from landbridge.environment import Environment, PoolSettings, capacity_zones
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def offered_zones(types: Iterable[str], region: str) -> tuple[str, ...]:
     return found
 
 
-def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
+def pool_zones(pool: PoolSettings, region: str) -> tuple[str, ...]:
     """Return a pool's zones, each once, in the order of its capacities.
 
     A capacity that names none may be wherever its type is offered.
@@ -39,7 +39,7 @@ def pool_zones(pool: Pool, region: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(zone for zones in named for zone in zones))
 
 
-def common_zones(pools: Iterable[Pool], region: str) -> CommonZones:
+def common_zones(pools: Iterable[PoolSettings], region: str) -> CommonZones:
     """Return the zones that all of `pools` may use. Storage in one zone, and every gang, needs at least one."""
     of = {pool.name: pool_zones(pool, region) for pool in pools}
     every = tuple(dict.fromkeys(zone for zones in of.values() for zone in zones))

@@ -4,14 +4,14 @@ from landbridge.policy.chosen import pack_config, settings_of
 from landbridge.policy.judge import Violation, judge, judge_one
 from landbridge.policy.registry import POLICIES, Level, Policy
 from landbridge.policy.resource import Resource
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 __all__ = [
     "POLICIES",
     "Level",
     "Policy",
+    "PolicySettings",
     "Resource",
-    "Settings",
     "Violation",
     "judge",
     "judge_one",

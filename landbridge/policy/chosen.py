@@ -6,16 +6,16 @@ from landbridge.environment import Environment
 from landbridge.plan.aws.file_system import room_for_rules
 from landbridge.plan.network.link import cipher_of, connections
 from landbridge.policy.registry import POLICIES
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 
-def settings_of(environment: Environment) -> Settings:
+def settings_of(environment: Environment) -> PolicySettings:
     """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
     classes = environment.storage.data_hub.classes.values()
     replicas = {own.replica_region for own in classes if own.replica_region is not None}
     groups = [cipher_of(one.tunnels).dh_group for one in connections(environment)]
-    strict = Settings()
-    return Settings(
+    strict = PolicySettings()
+    return PolicySettings(
         regions=(environment.region, *sorted({*replicas, *environment.aws.other_regions})),
         protect=environment.aws.protect,
         group_rules=room_for_rules(environment),
@@ -23,7 +23,7 @@ def settings_of(environment: Environment) -> Settings:
     )
 
 
-def pack_config(settings: Settings) -> dict[str, dict[str, Any]]:
+def pack_config(settings: PolicySettings) -> dict[str, dict[str, Any]]:
     """The file for `--policy-pack-config`: what each policy heeds."""
     values = settings.model_dump(mode="json")
     return {policy.name: {key: values[key] for key in policy.config} for policy in POLICIES.values() if policy.config}

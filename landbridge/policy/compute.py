@@ -11,14 +11,14 @@ from landbridge.plan.aws_limits import capacity_block_violations, imds_hop_limit
 from landbridge.plan.instances.network_interfaces import PlannedInterface, interface_violations
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_map, maps, on
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 TEMPLATE, INSTANCE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/instance:Instance"
 FUNCTION = "aws:lambda/function:Function"
 
 
 @policy(TEMPLATE, INSTANCE, config=("hop_limit",))
-def imds_v2(resource: Resource, settings: Settings) -> Iterator[str]:
+def imds_v2(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """The metadata service answers only to a session token (IMDSv2), and no further than the host or its pods.
 
     With version 1, any program that can be made to fetch an address hands out the machine's credentials.
@@ -34,7 +34,7 @@ def imds_v2(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(TEMPLATE, INSTANCE)
-def encrypted_disks(resource: Resource, settings: Settings) -> Iterator[str]:
+def encrypted_disks(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Every disk of a machine is encrypted.
 
     Source: EBS User Guide, "EBS encryption"; AWS Foundational Security Best Practices EC2.3.
@@ -54,7 +54,7 @@ def encrypted_disks(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(TEMPLATE)
-def no_group_with_block(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_group_with_block(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A launch into a capacity block names no placement group: the block has its own place, and EC2 refuses another.
 
     Source: EC2 User Guide, "Capacity Blocks for ML", considerations; aws-parallelcluster,
@@ -68,7 +68,7 @@ def no_group_with_block(resource: Resource, settings: Settings) -> Iterator[str]
 
 
 @policy(TEMPLATE, INSTANCE, FUNCTION)
-def no_secret_in_user_data(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_secret_in_user_data(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """User data and a function's variables hold no secret: whoever may describe them reads them.
 
     Source: EC2 User Guide, "Run commands when you launch an EC2 instance": not for sensitive data.
@@ -83,7 +83,7 @@ def no_secret_in_user_data(resource: Resource, settings: Settings) -> Iterator[s
 
 
 @policy(TEMPLATE)
-def efa_interfaces(resource: Resource, settings: Settings) -> Iterator[str]:
+def efa_interfaces(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """One interface at card 0, device 0 that carries IP, no two at one place, at most one with EFA on a card.
 
     Where the template names an instance type, also whether its cards have those places, and carry EFA.
@@ -102,7 +102,7 @@ def efa_interfaces(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(TEMPLATE)
-def no_public_address(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_public_address(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A machine with several interfaces asks for no public address: EC2 refuses the launch.
 
     Source: EC2 User Guide, "Elastic Fabric Adapter"; aws-parallelcluster, MultiNetworkInterfacesInstancesValidator.
@@ -113,7 +113,7 @@ def no_public_address(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(TEMPLATE, INSTANCE, config=("instance_types",))
-def allowed_types(resource: Resource, settings: Settings) -> Iterator[str]:
+def allowed_types(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Only instance types are started that the organisation has agreed to.
 
     Source: Landbridge: what a type costs is decided before, not on the bill.
@@ -124,7 +124,7 @@ def allowed_types(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(TEMPLATE, level=Level.ADVISORY, config=("required_tags",))
-def tags_at_launch(resource: Resource, settings: Settings) -> Iterator[str]:
+def tags_at_launch(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """What a template starts has the tags too: instances, and their disks, which outlive a forgotten setting.
 
     Source: EC2 User Guide, "Launch template": tags of the template itself are not given to what it starts.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.impact import impact_facts
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on, statements
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 BUCKET, ACL, POLICY = "aws:s3/bucket:Bucket", "aws:s3/bucketAcl:BucketAcl", "aws:s3/bucketPolicy:BucketPolicy"
 BLOCK = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
@@ -19,7 +19,7 @@ _FSX = (LUSTRE, "aws:fsx/openZfsFileSystem:OpenZfsFileSystem", "aws:fsx/ontapFil
 
 
 @policy(*_ENCRYPTED, *_COPIES)
-def encrypted_at_rest(resource: Resource, settings: Settings) -> Iterator[str]:
+def encrypted_at_rest(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Volumes, file systems, databases and copies of images are encrypted.
 
     Source: AWS Foundational Security Best Practices EC2.3, EFS.1, RDS.3.
@@ -30,7 +30,7 @@ def encrypted_at_rest(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(*_FSX, EFS, level=Level.ADVISORY)
-def own_key(resource: Resource, settings: Settings) -> Iterator[str]:
+def own_key(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A file system has a key of the organisation's, which it can take away. Lustre's scratch kinds cannot have one.
 
     Source: FSx for Lustre User Guide, "Encrypting data at rest".
@@ -42,7 +42,7 @@ def own_key(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(SSE)
-def bucket_key(resource: Resource, settings: Settings) -> Iterator[str]:
+def bucket_key(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Objects are encrypted with a KMS key.
 
     Source: S3 User Guide, "Using server-side encryption with AWS KMS keys".
@@ -54,7 +54,7 @@ def bucket_key(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(BLOCK, ACL, BUCKET, POLICY)
-def no_public_bucket(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_public_bucket(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """No bucket can be read by everybody: by an ACL, by a policy, or by lifting the block of both.
 
     Source: S3 User Guide, "Blocking public access to your Amazon S3 storage"; S3.8 of the best practices.
@@ -75,7 +75,7 @@ def no_public_bucket(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(POLICY)
-def bucket_tls(resource: Resource, settings: Settings) -> Iterator[str]:
+def bucket_tls(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A bucket's policy denies what does not come over TLS.
 
     Source: AWS Foundational Security Best Practices S3.5.
@@ -91,7 +91,7 @@ def bucket_tls(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(KEY)
-def key_rotation(resource: Resource, settings: Settings) -> Iterator[str]:
+def key_rotation(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A symmetric key of one's own is rotated.
 
     Source: AWS Foundational Security Best Practices KMS.4.
@@ -102,7 +102,7 @@ def key_rotation(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(DATABASE)
-def closed_database(resource: Resource, settings: Settings) -> Iterator[str]:
+def closed_database(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A database has no public address.
 
     Source: AWS Foundational Security Best Practices RDS.2.
@@ -112,7 +112,7 @@ def closed_database(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(LOGS, level=Level.ADVISORY)
-def logs_end(resource: Resource, settings: Settings) -> Iterator[str]:
+def logs_end(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Logs are kept as long as somebody has decided, not for ever.
 
     Source: CloudWatch Logs User Guide, "Change log data retention".
@@ -122,7 +122,7 @@ def logs_end(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(config=("protect",))
-def protected_data(resource: Resource, settings: Settings) -> Iterator[str]:
+def protected_data(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """What holds data is protected, or kept when Pulumi removes it.
 
     Source: Landbridge: landbridge/catalog/impact.yaml says what holds data; Pulumi, "protect", "retainOnDelete".

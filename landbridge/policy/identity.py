@@ -5,7 +5,7 @@ from typing import Any
 
 from landbridge.policy.registry import policy
 from landbridge.policy.resource import Resource, as_list, maps, statements
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 _DOCUMENTS = ("aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy", "aws:iam/groupPolicy:GroupPolicy")
 ROLE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
@@ -14,7 +14,7 @@ _LOOKING = ("Describe", "List", "Get", "View", "BatchGet", "Search")
 
 
 @policy(*_DOCUMENTS, ROLE)
-def no_star_iam(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_star_iam(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Nobody is allowed every action, or every action of a service; what changes things names what it may change.
 
     On every resource (`*`) only looking is allowed, or what a condition narrows.
@@ -42,7 +42,7 @@ def _loose(statement: Any) -> Iterator[str]:
 
 
 @policy("aws:iam/accessKey:AccessKey", "aws:iam/user:User", "aws:iam/userLoginProfile:UserLoginProfile")
-def no_static_keys(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_static_keys(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """There are no IAM users and no keys that never end: machines use roles, people sign in.
 
     Source: IAM User Guide, "Security best practices in IAM": require temporary credentials.
@@ -51,7 +51,7 @@ def no_static_keys(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(ATTACHMENT, ROLE)
-def no_administrators(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_administrators(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """No role bears one of AWS's policies that allow everything.
 
     Source: AWS managed policy reference: AdministratorAccess, PowerUserAccess, IAMFullAccess.
@@ -66,7 +66,7 @@ def no_administrators(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(ROLE)
-def narrow_trust(resource: Resource, settings: Settings) -> Iterator[str]:
+def narrow_trust(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A role says who may take it on: never everybody, and another account only under a condition.
 
     Source: IAM User Guide, "The confused deputy problem".

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from landbridge.policy import compute, data, identity, network, possible, stack  # noqa: F401  (they register themselves)
 from landbridge.policy.registry import POLICIES, Level
 from landbridge.policy.resource import Resource
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,18 @@ class Violation:
         return f"{self.resource.type} {self.resource.name}: {self.message} [{self.policy}]"
 
 
-def judge_one(resource: Resource, settings: Settings | None = None) -> Iterator[Violation]:
+def judge_one(resource: Resource, settings: PolicySettings | None = None) -> Iterator[Violation]:
     """What is wrong with a resource, whatever stands beside it."""
-    chosen = settings or Settings()
+    chosen = settings or PolicySettings()
     for policy in POLICIES.values():
         if policy.one is not None and (not policy.types or resource.type in policy.types):
             for message in policy.one(resource, chosen):
                 yield Violation(policy.name, policy.level, resource, message)
 
 
-def judge(resources: Iterable[Resource], settings: Settings | None = None) -> tuple[Violation, ...]:
+def judge(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
     """What is wrong in a graph."""
-    every, chosen = tuple(resources), settings or Settings()
+    every, chosen = tuple(resources), settings or PolicySettings()
     found = [violation for resource in every for violation in judge_one(resource, chosen)]
     for policy in POLICIES.values():
         if policy.all is not None:

@@ -6,7 +6,7 @@ from typing import Any
 from landbridge.plan.aws_limits import is_internet
 from landbridge.policy.registry import Level, policy
 from landbridge.policy.resource import Resource, as_list, as_map, maps, on
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 GROUP, RULE = "aws:ec2/securityGroup:SecurityGroup", "aws:ec2/securityGroupRule:SecurityGroupRule"
@@ -15,7 +15,7 @@ VPN, EKS, SUBNET = "aws:ec2/vpnConnection:VpnConnection", "aws:eks/cluster:Clust
 
 
 @policy(INGRESS, GROUP, RULE, DEFAULT, ACL, config=("world_ports",))
-def no_world_ingress(resource: Resource, settings: Settings) -> Iterator[str]:
+def no_world_ingress(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Nothing is open to the whole internet, in whichever of the four ways that a rule can be written.
 
     Source: AWS Foundational Security Best Practices EC2.18, EC2.19, EC2.21.
@@ -35,7 +35,7 @@ def no_world_ingress(resource: Resource, settings: Settings) -> Iterator[str]:
             yield from _open(ranges, rule, settings, f"ingress[{index}]: ")
 
 
-def _open(ranges: list[Any], rule: Any, settings: Settings, place: str) -> Iterator[str]:
+def _open(ranges: list[Any], rule: Any, settings: PolicySettings, place: str) -> Iterator[str]:
     ports = {rule.get("fromPort"), rule.get("toPort")}
     if len(ports) == 1 and ports <= set(settings.world_ports):
         return
@@ -45,7 +45,7 @@ def _open(ranges: list[Any], rule: Any, settings: Settings, place: str) -> Itera
 
 
 @policy(DEFAULT)
-def default_group_closed(resource: Resource, settings: Settings) -> Iterator[str]:
+def default_group_closed(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A VPC's default security group lets nothing through: whatever is put into no group would get it.
 
     Source: AWS Foundational Security Best Practices EC2.2.
@@ -56,7 +56,7 @@ def default_group_closed(resource: Resource, settings: Settings) -> Iterator[str
 
 
 @policy(VPN, config=("least_dh_group",))
-def strong_vpn(resource: Resource, settings: Settings) -> Iterator[str]:
+def strong_vpn(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Tunnels speak IKEv2 with a modern group and no SHA-1, and their keys are AWS's or a secret's.
 
     Source: Site-to-Site VPN User Guide, "Tunnel options"; NIST SP 800-77 rev. 1.
@@ -77,7 +77,7 @@ def strong_vpn(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(EKS)
-def closed_kubernetes(resource: Resource, settings: Settings) -> Iterator[str]:
+def closed_kubernetes(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Kubernetes' API is not open to the internet, and its secrets are encrypted with a key of one's own.
 
     Source: EKS Best Practices Guide, "Identity and access management"; EKS.1 and EKS.3 of the best practices.
@@ -93,7 +93,7 @@ def closed_kubernetes(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(SUBNET, level=Level.ADVISORY)
-def private_subnets(resource: Resource, settings: Settings) -> Iterator[str]:
+def private_subnets(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A subnet gives no public addresses by itself.
 
     Source: AWS Foundational Security Best Practices EC2.15.

@@ -15,7 +15,7 @@ from landbridge.policy.compute import INSTANCE, TEMPLATE
 from landbridge.policy.network import ACL, INGRESS
 from landbridge.policy.registry import policy
 from landbridge.policy.resource import Resource, as_map, maps
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 VOLUME, EGRESS = "aws:ebs/volume:Volume", "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 LUSTRE, ZFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
@@ -47,7 +47,7 @@ Told = Iterator[tuple[tuple[str | int, ...], str]]
 
 
 @policy(TEMPLATE, INSTANCE, VOLUME)
-def possible_disks(resource: Resource, settings: Settings) -> Iterator[str]:
+def possible_disks(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A disk is one that its type has: size, IOPS, throughput and their ratios.
 
     Source: EBS User Guide, "Amazon EBS volume types" (landbridge/catalog/limits.yaml).
@@ -57,7 +57,7 @@ def possible_disks(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(INGRESS, EGRESS, ACL)
-def possible_ports(resource: Resource, settings: Settings) -> Iterator[str]:
+def possible_ports(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A rule of tcp or udp names its ports, the lower one first.
 
     Source: EC2 API Reference, IpPermission and CreateNetworkAclEntry.
@@ -67,7 +67,7 @@ def possible_ports(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy()
-def possible_tags(resource: Resource, settings: Settings) -> Iterator[str]:
+def possible_tags(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A resource's tags, with those of its provider, are as many, as long and of such letters as AWS takes.
 
     Source: AWS Tagging, "Tag naming limits and requirements".
@@ -77,7 +77,7 @@ def possible_tags(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(LUSTRE, ZFS, EFS)
-def possible_file_systems(resource: Resource, settings: Settings) -> Iterator[str]:
+def possible_file_systems(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """A file system has a size and a throughput that its kind is sold with, and nothing that its kind has not.
 
     Source: User Guides of FSx for Lustre, FSx for OpenZFS and EFS (landbridge/catalog/storage.yaml).

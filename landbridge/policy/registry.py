@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import TypeVar
 
 from landbridge.policy.resource import Resource
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 #: Says what is wrong with one resource; a path in it, where there is one, begins the text.
-OneCheck = Callable[[Resource, Settings], Iterator[str]]
+OneCheck = Callable[[Resource, PolicySettings], Iterator[str]]
 #: Looks at all of them: yields the resource and what is wrong with it.
-AllCheck = Callable[[tuple[Resource, ...], Settings], Iterator[tuple[Resource, str]]]
+AllCheck = Callable[[tuple[Resource, ...], PolicySettings], Iterator[tuple[Resource, str]]]
 _F = TypeVar("_F", OneCheck, AllCheck)
 
 

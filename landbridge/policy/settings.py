@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Settings(BaseModel):
+class PolicySettings(BaseModel):
     """Every default is the strict one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

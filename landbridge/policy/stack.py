@@ -9,7 +9,7 @@ from landbridge.policy.data import BLOCK, BUCKET, POLICY
 from landbridge.policy.network import INGRESS
 from landbridge.policy.registry import Level, policy, stack_policy
 from landbridge.policy.resource import Resource, as_list, maps
-from landbridge.policy.settings import Settings
+from landbridge.policy.settings import PolicySettings
 
 EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 VPC, FLOW, BUDGET = "aws:ec2/vpc:Vpc", "aws:ec2/flowLog:FlowLog", "aws:budgets/budget:Budget"
@@ -17,7 +17,7 @@ Found = Iterator[tuple[Resource, str]]
 
 
 @policy(config=("required_tags",))
-def tagged(resource: Resource, settings: Settings) -> Iterator[str]:
+def tagged(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Everything that can have tags has those that say whose it is and who pays.
 
     Source: AWS, "Best Practices for Tagging AWS Resources"; what cannot have tags: landbridge/catalog/policy.yaml.
@@ -30,7 +30,7 @@ def tagged(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @policy(config=("regions",))
-def allowed_regions(resource: Resource, settings: Settings) -> Iterator[str]:
+def allowed_regions(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """Everything is where data may be: by its provider, and by its own region where it has one.
 
     Source: pulumi-aws 7: every regional resource has a `region` of its own, which goes before its provider's.
@@ -41,7 +41,7 @@ def allowed_regions(resource: Resource, settings: Settings) -> Iterator[str]:
 
 
 @stack_policy()
-def efa_self_rule(resources: tuple[Resource, ...], settings: Settings) -> Found:
+def efa_self_rule(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
     """A security group of EFA interfaces lets everything through between its own members, in and out.
 
     Without both the fabric carries nothing, and libfabric says so only in a job's log.
@@ -65,7 +65,7 @@ def _self(rule: Resource, groups: set[str]) -> bool:
 
 
 @stack_policy()
-def buckets_are_closed(resources: tuple[Resource, ...], settings: Settings) -> Found:
+def buckets_are_closed(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
     """Every bucket has its block of public access and its policy.
 
     Source: S3 User Guide, "Security best practices for Amazon S3".
@@ -80,7 +80,7 @@ def buckets_are_closed(resources: tuple[Resource, ...], settings: Settings) -> F
 
 
 @stack_policy(config=("group_rules",))
-def rules_fit(resources: tuple[Resource, ...], settings: Settings) -> Found:
+def rules_fit(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
     """A security group has room for its rules, in and out. A group whose id is not known yet is judged by the update.
 
     Source: VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
@@ -96,7 +96,7 @@ def rules_fit(resources: tuple[Resource, ...], settings: Settings) -> Found:
 
 
 @stack_policy(level=Level.ADVISORY)
-def flow_logs(resources: tuple[Resource, ...], settings: Settings) -> Found:
+def flow_logs(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
     """A VPC has flow logs: without them nobody can say afterwards who talked to whom.
 
     Source: AWS Foundational Security Best Practices EC2.6.
@@ -108,7 +108,7 @@ def flow_logs(resources: tuple[Resource, ...], settings: Settings) -> Found:
 
 
 @stack_policy(level=Level.ADVISORY)
-def budget_alarm(resources: tuple[Resource, ...], settings: Settings) -> Found:
+def budget_alarm(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
     """Where machines can be started, somebody is told when they cost more than they should.
 
     Source: AWS Well-Architected Framework, COST02-BP05.

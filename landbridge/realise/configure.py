@@ -19,7 +19,7 @@ KEPT = 10
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskStarted:
     """A task that begins, for `hosts` hosts of `play`."""
 
     play: str
@@ -27,16 +27,16 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """Result of a task on one host: ok, changed, failed or unreachable. `message` has the reason of a failure."""
 
-    task: Task
+    task: TaskStarted
     host: str
     state: str
     message: str = ""
 
 
-Event = Task | Outcome
+Event = TaskStarted | TaskOutcome
 OnEvent = Callable[[Event], None]
 
 
@@ -56,11 +56,11 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Result:
+class ConfigureResult:
     """Result of a run. `log` is Ansible's whole output."""
 
     hosts: Mapping[str, Counts]
-    failures: tuple[Outcome, ...]
+    failures: tuple[TaskOutcome, ...]
     status: str
     log: Path
 
@@ -75,7 +75,7 @@ class _Listener:
     """Turns ansible-runner's events into ours."""
 
     on_event: OnEvent
-    failures: list[Outcome] = field(default_factory=list)
+    failures: list[TaskOutcome] = field(default_factory=list)
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
         kind, data = str(event.get("event")), event.get("event_data") or {}
@@ -95,7 +95,7 @@ class _Listener:
             state = "failed"
         else:
             state = "unreachable"
-        outcome = Outcome(
+        outcome = TaskOutcome(
             _task(data), str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result)
         )
         if outcome.message:
@@ -103,10 +103,10 @@ class _Listener:
         self.on_event(outcome)
 
 
-def _task(data: Mapping[str, Any]) -> Task:
+def _task(data: Mapping[str, Any]) -> TaskStarted:
     """The task that an event is about: where hosts go on alone, what was begun last may be another host's."""
     name, role = str(data.get("task") or ""), str(data.get("role") or "")
-    return Task(str(data.get("play", "")), f"{role} : {name}" if role else name)
+    return TaskStarted(str(data.get("play", "")), f"{role} : {name}" if role else name)
 
 
 def configure(
@@ -119,7 +119,7 @@ def configure(
     tags: str | None = None,
     check: bool = False,
     variables: Mapping[str, str] | None = None,
-) -> Result:
+) -> ConfigureResult:
     """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra ones.
 
     Raises FindingsError when there is no such playbook above the file, no ansible-playbook beside this Python, or nothing yet
@@ -151,7 +151,7 @@ def configure(
         rotate_artifacts=KEPT,
     )
     log = Path(str(run.config.artifact_dir)) / "stdout"
-    return Result(_counts(run.stats), tuple(listener.failures), str(run.status), log)
+    return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log)
 
 
 def _project(path: Path, playbook: Path) -> Path:

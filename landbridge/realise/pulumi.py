@@ -33,8 +33,8 @@ from landbridge.realise.steps import Event, Message, Step
 
 __all__ = [
     "OnEvent",
+    "OperationResult",
     "PulumiFailed",
-    "Result",
     "destroy",
     "outputs",
     "preview",
@@ -48,7 +48,7 @@ LINK_KEYS = keys_file(OWN)
 
 
 @dataclass(frozen=True)
-class Result:
+class OperationResult:
     """Result of an operation. `ahead` has every step as it began: in a preview, the planned steps."""
 
     operation: str
@@ -76,7 +76,7 @@ def up(
     *,
     refresh: bool = False,
     layer: Layer | None = None,
-) -> Result:
+) -> OperationResult:
     """Build what the environment says, and write its outputs for Ansible and the burst controller.
 
     With `refresh` what Pulumi remembers is compared with AWS first: what has disappeared is built again.
@@ -88,18 +88,24 @@ def up(
     return _together("up", environment, runs, built)
 
 
-def preview(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
+def preview(
+    environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
+) -> OperationResult:
     """Say what `up` would do; touches nothing. What a stack has yet to hear from another is unknown, as are AWS's own values."""
     return _together("preview", environment, _walk("preview", environment, file, on_event, layer), None)
 
 
-def refresh(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
+def refresh(
+    environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
+) -> OperationResult:
     """Compare Pulumi's memory with AWS, and correct the memory."""
     runs = _walk("refresh", environment, file, on_event, layer)
     return _together("refresh", environment, runs, _outputs(environment, file, runs))
 
 
-def destroy(environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None) -> Result:
+def destroy(
+    environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
+) -> OperationResult:
     """Remove everything, and the outputs with it; what the environment protects (data, keys, secrets) stays as it is.
 
     So does a stack that something protected in a stack above it stands on; a warning says what that is.
@@ -247,11 +253,13 @@ def _outputs(environment: Environment, file: Path, runs: Sequence[Run]) -> Stack
     return StackOutputs.model_validate(found)
 
 
-def _together(operation: str, environment: Environment, runs: Sequence[Run], built: StackOutputs | None) -> Result:
+def _together(
+    operation: str, environment: Environment, runs: Sequence[Run], built: StackOutputs | None
+) -> OperationResult:
     changes = Counter[str]()
     for run_ in runs:
         changes.update(run_.log.changes)
-    return Result(
+    return OperationResult(
         operation,
         environment.name,
         dict(changes),

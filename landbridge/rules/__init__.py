@@ -9,12 +9,12 @@ from importlib import import_module
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
     import_module(_module.name)
 
-from landbridge.rules.judge import Report, Suppressed, check, judge  # noqa: E402  (after the rules it runs)
+from landbridge.rules.judge import CheckReport, Suppressed, check, judge  # noqa: E402  (after the rules it runs)
 from landbridge.rules.registry import RULES, Rule, after_rule, dated_rule, file_rule, rule  # noqa: E402
 
 __all__ = [
     "RULES",
-    "Report",
+    "CheckReport",
     "Rule",
     "Suppressed",
     "after_rule",

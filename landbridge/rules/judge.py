@@ -30,7 +30,7 @@ class Suppressed:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """What is wrong with a file, and what was wrong with it and is accepted."""
 
     findings: tuple[Finding, ...]
@@ -45,11 +45,11 @@ def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
     return judge(loaded, today).findings
 
 
-def judge(loaded: Loaded, today: date | None = None) -> Report:
+def judge(loaded: Loaded, today: date | None = None) -> CheckReport:
     """As `check`, with what the environment suppresses. Never raises: a rule that fails is a finding itself."""
     environment = loaded.partial
     if environment is None:
-        return Report(loaded.findings, ())
+        return CheckReport(loaded.findings, ())
     ran = [rule for rule in RULES.values() if rule.kind != "after" and _applies(rule, environment, today)]
     placed = [
         loaded.place(finding)
@@ -68,7 +68,7 @@ def judge(loaded: Loaded, today: date | None = None) -> Report:
         if loaded.reliable(finding)
     ]
     kept, suppressed = _split(environment, ordered)
-    return Report(in_order([*loaded.findings, *kept, *after]), suppressed)
+    return CheckReport(in_order([*loaded.findings, *kept, *after]), suppressed)
 
 
 def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from landbridge.environment import (
     Environment,
     FsxLustre,
     FsxOpenZfs,
-    Pool,
+    PoolSettings,
     Reservation,
     capacity_zones,
 )
@@ -31,7 +31,7 @@ SHARES: tuple[DataPath, ...] = (("storage", "home"), ("storage", "cloud_scratch"
 class PoolAt:
     """A pool and its path. `type` is None where the catalogue does not know its instance type."""
 
-    pool: Pool
+    pool: PoolSettings
     path: DataPath
     type: InstanceType | None
 
@@ -51,7 +51,7 @@ class CapacityAt:
     type: InstanceType | None
 
     @property
-    def pool(self) -> Pool:
+    def pool(self) -> PoolSettings:
         """The pool it belongs to."""
         return self.owner.pool
 

@@ -71,7 +71,7 @@ def main() -> int:
     from sandbox.aws_emulator.server.application import Application
     from sandbox.aws_emulator.server.wsgi_server import ApiHandler, MetadataHandler, serve
     from sandbox.aws_emulator.storage import bucket_policy
-    from sandbox.aws_emulator.world import World
+    from sandbox.aws_emulator.world import EmulatorState
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
     metadata = "{}:{}".format(*imds.getsockname()) if imds else None
@@ -80,7 +80,7 @@ def main() -> int:
         keys.add(kept_pair(arguments.state / "credentials" / name))
     launcher = make_launcher(arguments.launcher, arguments.state, command=arguments.process_command, imds=metadata)
     lifecycle = InstanceLifecycle(launcher, mark, boot_delay=arguments.boot_delay)
-    world = World(lifecycle, AddressBook(reserved))
+    world = EmulatorState(lifecycle, AddressBook(reserved))
     install(world)
     bucket_policy.install()
     application = Application(world, keys)

@@ -10,13 +10,13 @@ from moto.sagemaker.exceptions import ConflictException, ValidationError
 from moto.sagemaker.models import SageMakerModelBackend
 from moto.sagemaker.responses import SageMakerResponse
 
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 _create = SageMakerModelBackend.create_model_package_group
 _add = SageMakerModelBackend.add_tags
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Answer these operations. Global to the process, as moto's own state is."""
     SageMakerModelBackend.create_model_package_group = _create_once  # type: ignore[method-assign,assignment]
     SageMakerModelBackend.add_tags = _overwrite_tags  # type: ignore[method-assign,assignment]

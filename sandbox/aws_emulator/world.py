@@ -38,7 +38,7 @@ class InjectedFault:
 
 
 @dataclass
-class World:
+class EmulatorState:
     """One emulated account. `lock` is held by whatever launches: capacity, tokens and addresses are decided under it."""
 
     lifecycle: InstanceLifecycle

@@ -126,7 +126,7 @@ def decided(going: BringUp, number: int) -> str:
     for one in decisions(going):
         if one["event"] == "launched" and number in one.get("jobs", ()):
             held = f", ${one['usd']:,.2f} held at worst" if one.get("usd") else ""
-            told.append(f"{len(one['nodes'])} nodes at {one['details']['place']}{held}")
+            told.append(f"{len(one['nodes'])} nodes at {one['details']['offering']}{held}")
     return "; ".join(told)
 
 

@@ -83,7 +83,7 @@ class EmbeddedStack:
             os.environ.update(before)
 
 
-def _told(run: Callable[[Callable[[Event], None]], pulumi.Result], note: Note) -> pulumi.Result:
+def _told(run: Callable[[Callable[[Event], None]], pulumi.OperationResult], note: Note) -> pulumi.OperationResult:
     def tell(event: Event) -> None:
         match event:
             case Message():

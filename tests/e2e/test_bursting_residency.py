@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.environment import Account, Environment
+from landbridge.environment import AccountSettings, Environment
 from landbridge.plan.ansible.burst import accounts
 from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
@@ -25,7 +25,7 @@ RESERVED = "in-aws"
 
 def with_patients(environment: Environment) -> Environment:
     """The environment with an account whose data may not leave the site."""
-    own = Account(users=(USER,), data_class="restricted")
+    own = AccountSettings(users=(USER,), data_class="restricted")
     scheduler = environment.scheduler
     held = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: own}})
     return environment.model_copy(update={"scheduler": held})

@@ -10,7 +10,7 @@ from pathlib import Path
 import boto3
 
 from landbridge.environment import Environment
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery import find
 from landbridge.realise import pulumi
 from landbridge.realise.settle import Settled
@@ -62,9 +62,9 @@ def kill_during(
 def settle(cloud: EmulatorProcess, environment: Environment, file: Path, *, wait: float = 1.0) -> Settled:
     """What `landbridge up` does first."""
 
-    def connect(region: str | None) -> Aws:
+    def connect(region: str | None) -> AwsClient:
         session = boto3.session.Session(aws_access_key_id="t", aws_secret_access_key="t")
-        return Aws(region or environment.region, cloud.endpoint, session)
+        return AwsClient(region or environment.region, cloud.endpoint, session)
 
     return pulumi.settle(environment, file, lambda begun, known: find(connect, begun, known), wait=wait)
 

@@ -20,7 +20,7 @@ ZONES = "zones: [use1-az4, use1-az6]"
 SUBNET, ROUTES = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable"
 
 
-def touched(result: pulumi.Result) -> Touched:
+def touched(result: pulumi.OperationResult) -> Touched:
     """What was done to what in AWS. A replacement is its parts: what is made and what is removed."""
     names = {"create-replacement": "create", "delete-replaced": "delete"}
     steps = (step for step in result.steps if step.changes and step.type.startswith("aws:"))

@@ -43,7 +43,7 @@ def test_an_environment_lives(engine: Engine, cloud: EmulatorProcess, environmen
     assert left(cloud, environment.region) == before
 
 
-def _done(result: pulumi.Result) -> set[tuple[str, str, str]]:
+def _done(result: pulumi.OperationResult) -> set[tuple[str, str, str]]:
     """What was done to what; of a refresh, what was not as it was remembered."""
     changed = {(step.operation, step.type, step.name) for step in result.steps if step.changes}
     assert bool(changed) == bool(result.changed), result.changes

@@ -24,7 +24,7 @@ def changed(file: Path, old: str, new: str) -> Environment:
     return loaded.environment
 
 
-def kinds(result: pulumi.Result) -> dict[str, int]:
+def kinds(result: pulumi.OperationResult) -> dict[str, int]:
     return {key: count for key, count in result.changes.items() if key != "same"}
 
 

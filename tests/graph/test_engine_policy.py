@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.policy import Settings, pack_config, settings_of
+from landbridge.policy import PolicySettings, pack_config, settings_of
 from landbridge.realise.project import write_project
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
@@ -84,7 +84,7 @@ def test_an_environment_of_ours_passes_under_its_own_settings(
         [*run, "stack", "select", "--create", environment.name], check=True, capture_output=True, timeout=300
     )
 
-    def preview(settings: Settings) -> "subprocess.CompletedProcess[str]":
+    def preview(settings: PolicySettings) -> "subprocess.CompletedProcess[str]":
         (tmp_path / "settings.json").write_text(json.dumps(pack_config(settings)))
         with_pack = ["--policy-pack", str(PACK), "--policy-pack-config", str(tmp_path / "settings.json")]
         command = [*run, "preview", "-s", environment.name, *with_pack]

@@ -26,7 +26,7 @@ def changed(file: Path, *changes: tuple[str, str]) -> Environment:
     return loaded.environment
 
 
-def done(run: pulumi.Result) -> set[tuple[str, str]]:
+def done(run: pulumi.OperationResult) -> set[tuple[str, str]]:
     """What was done to which resource."""
     return {(step.operation, step.name) for step in run.steps if step.phase == "done" and step.changes}
 

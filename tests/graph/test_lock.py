@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment, lock_path
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.lock import propose
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -22,7 +22,7 @@ def _lock(file: Path, cloud: EmulatorProcess, *, upgrade: bool = False) -> str:
 
     loaded = load_environment(file)
     assert loaded.environment is not None, loaded.findings
-    aws = Aws(loaded.environment.region, cloud.endpoint)
+    aws = AwsClient(loaded.environment.region, cloud.endpoint)
     proposal = propose(loaded.environment, loaded.lock, aws, date(2026, 11, 21), upgrade=upgrade)
     lock_path(file).write_text(proposal.lock.text(loaded.environment.name))
     return proposal.lock.amis["ubuntu"]

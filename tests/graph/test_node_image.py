@@ -11,7 +11,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.environment import Environment, load_environment
 from landbridge.environment.file.lock import ImageLock
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.lock import propose
 from landbridge.live.sweep import look, remove
 from landbridge.node_image import bundle, ingredients
@@ -171,7 +171,7 @@ def test_an_image_is_built_found_and_pinned(
     images = StackOutputs.model_validate(applied.graph.outputs).images
     environment = load_environment(environment_file).environment
     assert environment is not None
-    aws = Aws("us-east-1", cloud.endpoint)
+    aws = AwsClient("us-east-1", cloud.endpoint)
     first = propose(environment, None, aws, date(2026, 11, 21))
     assert [finding.rule for finding in first.findings] == ["live-image-built"]
     assert set(first.lock.images) == {DEBIAN}
@@ -188,7 +188,7 @@ def test_an_image_is_built_found_and_pinned(
     assert run(capsys, "image", "build", "nodes", *file)[0] == 1
     status, told = as_json(capsys, "image", "status", "node", *file)
     assert status == 0 and [one["version"].rpartition("/")[2] for one in told["builds"]] == ["2", "1"]
-    found = propose(environment, first.lock, Aws("us-east-1", cloud.endpoint), date(2026, 11, 22))
+    found = propose(environment, first.lock, AwsClient("us-east-1", cloud.endpoint), date(2026, 11, 22))
     node = found.lock.images["node"]
     listed = builder.list_image_pipeline_images(imagePipelineArn=images["node"].pipeline_arn)["imageSummaryList"]
     assert node.ami == told["builds"][0]["ami"]
@@ -207,10 +207,10 @@ def test_an_image_is_built_found_and_pinned(
     amis = {image["outputResources"]["amis"][0]["image"] for image in listed}
     now = datetime(2026, 11, 23, tzinfo=UTC)
     assert [one for one in look(aws, "graph", (), now, standing=True).left if one.kind.name == "image"] == []
-    swept = list(look(Aws("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left)
+    swept = list(look(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left)
     assert {one.id for one in swept if one.billed and not one.data} == amis
-    remove(lambda: Aws("us-east-1", cloud.endpoint), swept, pause=0)
-    assert look(Aws("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left == ()
+    remove(lambda: AwsClient("us-east-1", cloud.endpoint), swept, pause=0)
+    assert look(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left == ()
 
 
 def _parts(cloud: EmulatorProcess) -> int:

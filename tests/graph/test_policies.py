@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment
-from landbridge.policy import Level, Settings, judge, settings_of
+from landbridge.policy import Level, PolicySettings, judge, settings_of
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.policy_view import resources
 from sandbox.pulumi_provider.recorder import program_of
@@ -38,7 +38,7 @@ def test_an_unprotected_graph_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     every = resources(recorded(ROOT / "stacks" / "Pulumi.sandbox.yaml", False))
     broken = {
         (one.policy, one.resource.type)
-        for one in judge(every, Settings(least_dh_group=14))
+        for one in judge(every, PolicySettings(least_dh_group=14))
         if one.level is Level.MANDATORY
     }
     assert broken == {

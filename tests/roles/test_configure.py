@@ -15,7 +15,7 @@ from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import FindingsError
 from landbridge.realise import wheel
-from landbridge.realise.configure import Event, Outcome, Result, configure
+from landbridge.realise.configure import ConfigureResult, Event, TaskOutcome, configure
 
 ROOT = Path(__file__).parents[2]
 PLAY = """
@@ -62,7 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(project: Path, *, check: bool = False) -> tuple[Result, list[Event]]:
+def run(project: Path, *, check: bool = False) -> tuple[ConfigureResult, list[Event]]:
     events: list[Event] = []
     path = project / "stacks/Pulumi.sandbox.yaml"
     return configure(environment(path), path, events.append, check=check), events
@@ -80,7 +80,7 @@ def test_a_second_run_changes_nothing_and_a_check_only_says_so(project: Path) ->
     first, events = run(project)
     assert first.successful, first.log.read_text()
     assert first.hosts["localhost"].changed == 1
-    states = [(event.task.name, event.state) for event in events if isinstance(event, Outcome)]
+    states = [(event.task.name, event.state) for event in events if isinstance(event, TaskOutcome)]
     assert states == [("Look", "ok"), ("Write", "changed")]
     second, _ = run(project)
     assert second.hosts["localhost"].changed == 0
@@ -109,7 +109,7 @@ def test_what_hosts_do_at_their_own_pace_is_told_of_the_right_task(
     path = project / "stacks/Pulumi.sandbox.yaml"
     with ConfigureDisplay("sandbox") as show:
         result = configure(environment(path), path, lambda event: (events.append(event), show(event)))
-    seen = [(event.task.name, event.host, event.state) for event in events if isinstance(event, Outcome)]
+    seen = [(event.task.name, event.host, event.state) for event in events if isinstance(event, TaskOutcome)]
     # The quick one is at its second task before the slow one has ended its first.
     alone = [row for row in seen if row[1] != "localhost"]
     assert alone[:2] == [("Wait", "quick", "ok"), ("Break", "quick", "failed")]

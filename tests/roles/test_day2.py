@@ -102,7 +102,7 @@ def test_the_ladder_runs_as_slurms_jobs(site: Site, job: int) -> None:
 
 def test_a_gpu_is_replaced_while_the_other_nodes_work(site: Site, job: int) -> None:
     where = ("playbooks/replace_gpu.yml", "--limit", "dgx02", "-e")
-    assert "name one node and a step" in site.playbook(*where, "step=away", code=2)
+    assert "step is not out or back" in site.playbook(*where, "step=away", code=2)
     faults.inject(site.lab, "dgx02", lost=[3])
     site.playbook(*where, "step=out", "-e", "reason='GPU 3, ask Kim'")
     found = site.json("ctl01", "scontrol", "show", "node", "dgx02", "--json")["nodes"][0]

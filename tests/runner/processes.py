@@ -20,6 +20,8 @@ TEARDOWN_SECONDS = 300.0
 #: Set by a signal to this process: every tier ends, and so does the run.
 STOP = threading.Event()
 _RECEIVED: list[int] = []
+#: Child processes that run() has started: their exit status is read there.
+_STARTED: set[int] = set()
 
 
 def stop_on_signals() -> None:
@@ -65,6 +67,7 @@ def run(
         start_new_session=True,
         preexec_fn=lambda: _prepare(before_exec),
     )
+    _STARTED.add(process.pid)
     assert process.stdout is not None
     copier = threading.Thread(target=_copy, args=(process.stdout, log, echo), daemon=True)
     copier.start()
@@ -79,6 +82,7 @@ def _watched(process: "subprocess.Popen[bytes]", progress: Path, idle_seconds: f
     while not STOP.is_set():
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_SECONDS)
+        _reap_adopted()
         if progress.stat().st_size != size:
             size, since = progress.stat().st_size, time.monotonic()
         elif time.monotonic() - since > idle_seconds:
@@ -114,15 +118,31 @@ def _copy(source: IO[bytes], log: IO[bytes], echo: bool) -> None:
 def descendants() -> list[int]:
     """Return the ids of all processes below this one, deepest last."""
     children: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = entry.read_text().rpartition(")")[2].split()
-            children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    for pid, parent, _ in _processes():
+        children.setdefault(parent, []).append(pid)
     listed, queue = [], [os.getpid()]
     while queue:
         below = children.get(queue.pop(0), [])
         listed += below
         queue += below
+    return listed
+
+
+def _reap_adopted() -> None:
+    # A process whose parent has ended comes to this one, and stays in /proc, ended, until its exit status is read.
+    for pid, parent, state in _processes():
+        if parent == os.getpid() and state == "Z" and pid not in _STARTED:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _processes() -> list[tuple[int, int, str]]:
+    """Return id, parent's id and state of each process of the machine."""
+    listed = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            listed.append((int(entry.parent.name), int(fields[1]), fields[0]))
     return listed
 
 

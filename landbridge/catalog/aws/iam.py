@@ -37,7 +37,7 @@ class IamArns(Facts):
     neither: Words
 
 
-class Iam(Facts):
+class IamFacts(Facts):
     """Facts of iam.yaml."""
 
     source: str
@@ -88,9 +88,9 @@ class _Service(Facts):
 
 
 @cache
-def iam() -> Iam:
+def iam() -> IamFacts:
     """Services, operators and limits."""
-    return read("iam", Iam)
+    return read("iam", IamFacts)
 
 
 @cache

@@ -21,7 +21,7 @@ _ARCHITECTURES: Mapping[str, Architecture] = {
 }
 
 
-class Image(Facts):
+class PublicImage(Facts):
     """A public image. `driver` is None for one without an accelerator's modules; `user` is who logs in first."""
 
     parameter: str
@@ -43,7 +43,7 @@ class _Images(Facts):
     source: str
     as_of: date = Field(alias="date")
     root_devices: Mapping[str, str]
-    images: Mapping[str, Image]
+    images: Mapping[str, PublicImage]
 
 
 @cache
@@ -51,7 +51,7 @@ def _file() -> _Images:
     return read("images", _Images)
 
 
-def images() -> Mapping[str, Image]:
+def images() -> Mapping[str, PublicImage]:
     """Public images by the names that Landbridge gives them."""
     return _file().images
 
@@ -62,7 +62,7 @@ def root_device(name: str) -> str | None:
 
 
 @cache
-def image_behind(parameter: str) -> Image | None:
+def image_behind(parameter: str) -> PublicImage | None:
     """AWS's image that a parameter names, where the catalogue has it."""
     for image in images().values():
         pattern = (

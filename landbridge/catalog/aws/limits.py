@@ -43,7 +43,7 @@ class CapacityBlocks(Facts):
     regions: Mapping[str, tuple[str, ...]]
 
 
-class Spot(Facts):
+class SpotLimits(Facts):
     """`notice_minutes`: between the notice that a spot instance is taken back, and its end."""
 
     source: str
@@ -132,7 +132,7 @@ class LogRetention(Facts):
     days: tuple[int, ...]
 
 
-class Vpc(Facts):
+class VpcLimits(Facts):
     """VPCs and subnets. `refused` ranges cannot be used; `used_elsewhere` are in use on hosts, by whom."""
 
     source: str
@@ -167,7 +167,7 @@ class Interfaces(Facts):
     per_region: int
 
 
-class LaunchTemplate(Facts):
+class LaunchTemplateLimits(Facts):
     """Limits of a launch template; user data counts before Base64."""
 
     source: str
@@ -175,7 +175,7 @@ class LaunchTemplate(Facts):
     hop_limit: Range
 
 
-class Boot(Facts):
+class BootTimes(Facts):
     """Minutes from launch of an instance with accelerators until its registration in Slurm, quickest and slowest."""
 
     source: str
@@ -190,14 +190,14 @@ class Billing(Facts):
     least_spot_usd: float
 
 
-class Slurm(Facts):
+class SlurmLimits(Facts):
     """Limits of Slurm itself."""
 
     source: str
     nodes: int
 
 
-class Vpn(Facts):
+class VpnLimits(Facts):
     """Site-to-Site VPN: what a tunnel carries and takes. MTU and MSS are those of AES-GCM without NAT traversal."""
 
     source: str
@@ -220,7 +220,7 @@ class Vpn(Facts):
     routes_transit_gateway: int
 
 
-class DirectConnect(Facts):
+class DirectConnectLimits(Facts):
     """Leased lines: which ports encrypt, how much is told on them, and the shortest range for a VPN inside one."""
 
     source: str
@@ -252,13 +252,13 @@ class Quotas(Facts):
     rows: tuple[Quota, ...]
 
 
-class Limits(Facts):
+class AwsLimits(Facts):
     """All of them."""
 
     source: str
     as_of: date = Field(alias="date")
     capacity_blocks: CapacityBlocks
-    spot: Spot
+    spot: SpotLimits
     ultraservers: Mapping[str, UltraServer]
     reservations: Reservations
     placement_groups: PlacementGroups
@@ -266,15 +266,15 @@ class Limits(Facts):
     tags: Tags
     names: Names
     log_retention: LogRetention
-    vpc: Vpc
+    vpc: VpcLimits
     security_groups: SecurityGroups
     interfaces: Interfaces
-    launch_template: LaunchTemplate
-    boot: Boot
+    launch_template: LaunchTemplateLimits
+    boot: BootTimes
     billing: Billing
-    slurm: Slurm
-    vpn: Vpn
-    direct_connect: DirectConnect
+    slurm: SlurmLimits
+    vpn: VpnLimits
+    direct_connect: DirectConnectLimits
     quotas: Quotas
 
     @property
@@ -284,9 +284,9 @@ class Limits(Facts):
 
 
 @cache
-def limits() -> Limits:
+def limits() -> AwsLimits:
     """The limits."""
-    return read("limits", Limits)
+    return read("limits", AwsLimits)
 
 
 def quota_of(family: str, market: Literal["on_demand", "spot"]) -> Quota | None:

@@ -25,7 +25,7 @@ class Size(Facts):
     share: float
 
 
-class NodeRow(Facts):
+class AcceptanceThreshold(Facts):
     """All-reduce of `gpus` GPUs in one machine: bus bandwidth in GB/s, at messages of `bytes`."""
 
     gb_s: float
@@ -36,7 +36,7 @@ class NodeRow(Facts):
 class GpuRow(Facts):
     """Thresholds in use on a real fleet, GB/s; None: none is known."""
 
-    node: NodeRow | None = None
+    node: AcceptanceThreshold | None = None
     host: float | None = None
     peer: float | None = None
 

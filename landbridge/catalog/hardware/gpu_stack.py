@@ -23,20 +23,20 @@ class Branch(Facts):
     release: str | None = None
 
 
-class Refused(Facts):
+class UnsupportedBranch(Facts):
     """Packages that are not to come from an archive, as apt's preferences name both."""
 
     origin: str
     packages: tuple[str, ...]
 
 
-class Packages(Facts):
+class DriverPackages(Facts):
     """The driver's packages in one repository for one system; `{branch}` stands for the branch (see gpu_stack.yaml)."""
 
     uris: str | None = None
     key: str | None = None
     pinned: tuple[str, ...]
-    refused: Refused
+    refused: UnsupportedBranch
     owner_key: str | None = None
     strangers: str
     driver: Mapping[str, Mapping[Flavour, tuple[str, ...]]]
@@ -55,7 +55,7 @@ class GpuStack(Facts):
     as_of: date = Field(alias="date")
     branch: str
     branches: Mapping[str, Branch]
-    systems: Mapping[str, Mapping[Source, Packages]]
+    systems: Mapping[str, Mapping[Source, DriverPackages]]
 
 
 @cache

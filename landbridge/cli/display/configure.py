@@ -10,7 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from landbridge.realise.configure import Event, Task
+    from landbridge.realise.configure import Event, TaskStarted
 
 _STYLES = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
 
@@ -30,7 +30,7 @@ class ConfigureDisplay:
         )
         self._bar = self._progress.add_task(self._title, total=None)
         self._play, self._seen = "", Counter[str]()
-        self._pending: dict[Task, dict[str, list[str]]] = {}
+        self._pending: dict[TaskStarted, dict[str, list[str]]] = {}
 
     def __enter__(self) -> "ConfigureDisplay":
         if self._console.is_terminal:
@@ -48,9 +48,9 @@ class ConfigureDisplay:
 
     def __call__(self, event: "Event") -> None:
         """Show one event."""
-        from landbridge.realise.configure import Task
+        from landbridge.realise.configure import TaskStarted
 
-        if isinstance(event, Task):
+        if isinstance(event, TaskStarted):
             self._begin(event)
             return
         self._seen[event.state] += 1
@@ -63,18 +63,18 @@ class ConfigureDisplay:
             self._console.print(text, style="red", markup=False)
         self._describe(event.task)
 
-    def _begin(self, task: "Task") -> None:
+    def _begin(self, task: "TaskStarted") -> None:
         if task.play != self._play:
             self._print(list(self._pending))
             self._play = task.play
             self._console.print(self._play, style="bold", markup=False)
         self._describe(task)
 
-    def _describe(self, task: "Task") -> None:
+    def _describe(self, task: "TaskStarted") -> None:
         counts = ", ".join(f"{self._seen[state]} {state}" for state in ("ok", "changed", "failed") if self._seen[state])
         self._progress.update(self._bar, description=f"{task.name}  ({counts})" if counts else task.name)
 
-    def _print(self, tasks: "Sequence[Task]") -> None:
+    def _print(self, tasks: "Sequence[TaskStarted]") -> None:
         """Print one line for a task that changed hosts, with these hosts, when one of them has gone on."""
         from landbridge.hostlist import compress
 

@@ -6,14 +6,14 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from landbridge.ops.impact import Report
+    from landbridge.ops.impact import ImpactReport
 
 _STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "drain": "yellow", "in_place": "cyan"}
 #: Ranks whose single steps are not printed.
 _COUNTED = ("none",)
 
 
-def print_report(found: "Report", console: Console | None = None) -> None:
+def print_report(found: "ImpactReport", console: Console | None = None) -> None:
     """Print it on standard error, where progress and questions are too."""
     from landbridge.catalog.aws.impact import impact_facts
     from landbridge.ops.impact import by_effect

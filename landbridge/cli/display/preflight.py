@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from landbridge.live.preflight import Check
+    from landbridge.live.preflight import PreflightCheck
 
 
 class PreflightDisplay:
@@ -30,7 +30,7 @@ class PreflightDisplay:
         if self._shown:
             self._progress.stop()
 
-    def __call__(self, check: "Check", done: int, total: int) -> None:
+    def __call__(self, check: "PreflightCheck", done: int, total: int) -> None:
         """Count a check that has ended."""
         if self._shown:
             self._progress.update(self._task, completed=done, total=total, description=f"looked at {check.looks_at}")

@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.cloud_services import CloudServices
-from landbridge.environment.aws.guardrails import Guardrails
-from landbridge.environment.aws.iam import Iam, Ingress
+from landbridge.environment.aws.guardrails import GuardrailsSettings
+from landbridge.environment.aws.iam import IamSettings, Ingress
 from landbridge.environment.aws.images import ImageSource
 from landbridge.environment.aws.network import ExistingVpc, Kubernetes, Logs
 from landbridge.environment.aws.other_regions import OtherRegion
-from landbridge.environment.aws.pool import NicPolicy, Pool
+from landbridge.environment.aws.pool import NicPolicy, PoolSettings
 from landbridge.environment.base import Model, Region, Text, Url, Word, Zone
 
 QuotaCode = Annotated[str, StringConstraints(pattern=r"^L-[0-9A-F]{8}$")]
 
-__all__ = ["Aws", "Endpoints", "NicPolicy", "Pool"]
+__all__ = ["Aws", "Endpoints", "NicPolicy", "PoolSettings"]
 
 
 class Endpoints(Model):
@@ -55,7 +55,7 @@ class Aws(Model):
         default=None, description="the only AWS account that `landbridge up` may touch"
     )
     endpoints: Endpoints = Endpoints()
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[PoolSettings, ...] = ()
     other_regions: Mapping[Region, OtherRegion] = Field(
         default={}, description="where pools may start nodes when their own region has none, by region"
     )
@@ -64,8 +64,8 @@ class Aws(Model):
         default=None, description="controller, login and database in AWS, for an environment without a site of its own"
     )
     ingress: tuple[Ingress, ...] = Field(default=(), description="none: only the on-prem site reaches the nodes")
-    iam: Iam = Iam()
-    guardrails: Guardrails = Guardrails()
+    iam: IamSettings = IamSettings()
+    guardrails: GuardrailsSettings = GuardrailsSettings()
     kubernetes: Kubernetes | None = None
     logs: Logs = Logs()
     quotas: Mapping[QuotaCode, int] = Field(

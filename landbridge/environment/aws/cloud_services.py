@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.pool import ImageId
 from landbridge.environment.base import HostName, Model, Text, Zone
-from landbridge.environment.onprem.onprem import Access, Packages
+from landbridge.environment.onprem.onprem import Access, PackageSources
 
 DatabaseClass = Annotated[str, StringConstraints(pattern=r"^db\.[a-z0-9]+\.[a-z0-9]+$")]
 #: One line of authorized_keys: what ssh-keygen writes into a file *.pub.
@@ -34,7 +34,7 @@ class LoginHosts(Model):
     root_volume_gib: int = Field(default=50, ge=8, le=16_384, description="encrypted gp3; homes are elsewhere")
 
 
-class AccountingDatabase(Model):
+class AccountingDatabaseSettings(Model):
     """RDS for MariaDB under slurmdbd: who ran what, and who may."""
 
     instance: DatabaseClass = Field(default="db.t4g.medium", description="accounting is small; memory is its cache")
@@ -71,10 +71,10 @@ class CloudServices(Model):
     )
     controller: ControllerHost = ControllerHost()
     login: LoginHosts = LoginHosts()
-    database: AccountingDatabase = AccountingDatabase()
+    database: AccountingDatabaseSettings = AccountingDatabaseSettings()
     addresses: Mapping[HostName, IPv4Address] = Field(
         default={}, description="of ctl01, login01, ...; none named: from the first ones of the zone's subnet"
     )
     domain: DnsSuffix = Field(default="cluster.internal", description="DNS suffix")
     access: CloudAccess = CloudAccess()
-    packages: Packages = Packages()
+    packages: PackageSources = PackageSources()

@@ -40,7 +40,7 @@ class Budget(Model):
     )
 
 
-class Trail(Model):
+class TrailSettings(Model):
     """CloudTrail trail, in a bucket with object lock."""
 
     days: int = Field(default=365, ge=1, le=3650, description="for how long nothing of it can be deleted")
@@ -49,7 +49,7 @@ class Trail(Model):
     )
 
 
-class Guardrails(Model):
+class GuardrailsSettings(Model):
     """Guardrails that run in AWS itself, also while the site cannot be reached."""
 
     reaper: bool | None = Field(
@@ -64,7 +64,7 @@ class Guardrails(Model):
         "after the first `landbridge up`, in the account that pays",
     )
     anomaly_usd: Usd | None = Field(default=None, description="writes when a day costs so much more than expected")
-    trail: Trail | None = Field(default=None, description="none: the organisation has one of its own")
+    trail: TrailSettings | None = Field(default=None, description="none: the organisation has one of its own")
 
 
 def is_email(text: str) -> bool:

@@ -40,7 +40,7 @@ class SsmActivation(Model):
     expires: datetime = Field(description="with its offset; 30 days ahead at most. Machines that registered stay")
 
 
-class Iam(Model):
+class IamSettings(Model):
     """Names and limits of the roles that Landbridge makes, and what nodes may do besides."""
 
     path: Annotated[str, StringConstraints(pattern=r"^/([\w.@+=,-]+/)*$")] = Field(

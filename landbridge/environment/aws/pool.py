@@ -23,7 +23,7 @@ class Interface(Model):
     type: InterfaceType
 
 
-class Pool(Model):
+class PoolSettings(Model):
     """Equal instances behind one launch template; their Slurm nodes are `<name>-[1-max_nodes]`."""
 
     name: Word

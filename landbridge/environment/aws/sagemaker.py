@@ -7,7 +7,7 @@ from pydantic import Field
 from landbridge.environment.base import Model, Word
 
 
-class SageMaker(Model):
+class SageMakerSettings(Model):
     """A role for training jobs that stay inside the VPC, and groups of model versions. No domain, no notebooks."""
 
     data_classes: tuple[Word, ...] = Field(

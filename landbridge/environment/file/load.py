@@ -8,7 +8,7 @@ from typing import Any
 
 from landbridge.environment.file.lock import ImageLock, lock_path, read_lock
 from landbridge.environment.file.source import Source, read
-from landbridge.environment.file.validate import Outcome, validate
+from landbridge.environment.file.validate import ValidationOutcome, validate
 from landbridge.environment.model import Environment
 from landbridge.findings import DataPath, Finding, FindingsError, did_you_mean, has_errors, in_order
 
@@ -35,7 +35,7 @@ class Loaded:
     findings: tuple[Finding, ...]
     secure_keys: frozenset[str]
     source: Source
-    outcome: Outcome
+    outcome: ValidationOutcome
     lock: ImageLock | None = None
 
     def locate(self, path: DataPath) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def load_environment(path: Path) -> Loaded:
     except OSError as error:
         source = Source(str(path))
         source.report("unreadable-file", f"cannot read it: {error.strerror or error}", (), (1, 1))
-        return Loaded(path, None, None, tuple(source.findings), frozenset(), source, Outcome())
+        return Loaded(path, None, None, tuple(source.findings), frozenset(), source, ValidationOutcome())
     loaded = load_text(text, path)
     region = loaded.partial.region if loaded.partial is not None else None
     lock, broken = read_lock(lock_path(path), region)
@@ -103,7 +103,7 @@ def load_text(text: str | bytes, path: Path) -> Loaded:
     """As load_environment, for text that is at hand; `path` gives the name and is not read."""
     source = read(text, str(path))
     findings = list(source.findings)
-    outcome, secure = Outcome(), frozenset[str]()
+    outcome, secure = ValidationOutcome(), frozenset[str]()
     if source.data is None:
         if not findings:
             findings.append(_located(source, Finding("missing-key", "the file is empty", (), "start with config:")))

@@ -42,7 +42,7 @@ def json_schema() -> dict[str, Any]:
             # A choice needs its word, also where one of the variants would have it by default.
             required = definitions[variant].setdefault("required", [])
             definitions[variant]["required"] = sorted({*required, "kind"})
-    _offer(definitions["Pool"]["properties"]["instance"], instances())
+    _offer(definitions["PoolSettings"]["properties"]["instance"], instances())
     _offer(definitions["NodeGroup"]["properties"]["platform"], platforms())
     schema["description"] = _first_line(Environment)
     return {

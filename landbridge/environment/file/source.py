@@ -12,7 +12,7 @@ MAX_DEPTH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """Line and column of a key and of its value, from 1. A list's items and the root have no key."""
 
     key: tuple[int, int] | None
@@ -26,7 +26,7 @@ class Source:
 
     file: str
     data: Any = None
-    places: dict[DataPath, Place] = field(default_factory=dict)
+    places: dict[DataPath, SourcePosition] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     _values: int = 0
 
@@ -78,7 +78,7 @@ class _EndlessError(Exception):
 
 def _value(source: Source, node: Node, path: DataPath, key: Node | None, above: tuple[int, ...]) -> Any:
     place = _place(node)
-    source.places[path] = Place(_place(key) if key is not None else None, place, isinstance(node, Scalar))
+    source.places[path] = SourcePosition(_place(key) if key is not None else None, place, isinstance(node, Scalar))
     source._values += 1
     if source._values > MAX_VALUES or len(path) > MAX_DEPTH or id(node) in above:
         raise _EndlessError(place)

@@ -46,7 +46,7 @@ _ROUNDS = 60
 
 
 @dataclass(slots=True)
-class Outcome:
+class ValidationOutcome:
     """Result of validation. `environment` is complete only when there is no finding; `tainted` lists repaired paths."""
 
     environment: Environment | None = None
@@ -93,9 +93,9 @@ def _starred(path: DataPath) -> Iterator[DataPath]:
         yield (*path[:index], "*", *path[index + 1 :])
 
 
-def validate(data: Mapping[str, Any]) -> Outcome:
+def validate(data: Mapping[str, Any]) -> ValidationOutcome:
     """Validate plain data (as YAML or JSON gives it) with `name` and `region` already in it. Never raises."""
-    outcome = Outcome()
+    outcome = ValidationOutcome()
     work: dict[str, Any] = deepcopy(dict(data))
     for _ in range(_ROUNDS):
         try:
@@ -108,7 +108,7 @@ def validate(data: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
-def _repair_all(outcome: Outcome, work: dict[str, Any], errors: list[ErrorDetails]) -> bool:
+def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[ErrorDetails]) -> bool:
     """Report and repair. False when a part without a stand-in is missing at the top."""
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     others = [error for error in errors if error["type"] != "extra_forbidden"]
@@ -144,7 +144,7 @@ def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:
     return tuple((isinstance(part, str), part if isinstance(part, int) else 0, str(part)) for part in path)
 
 
-def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) -> None:
+def _repair_unknown(outcome: ValidationOutcome, work: dict[str, Any], location: DataPath) -> None:
     path, rest = data_path(work, location)
     if rest or not path:
         return
@@ -170,7 +170,7 @@ def _repair_unknown(outcome: Outcome, work: dict[str, Any], location: DataPath) 
         outcome._renamed[(*outcome.original(parent), meant)] = str(original[-1])
 
 
-def _repair(outcome: Outcome, work: dict[str, Any], path: DataPath) -> DataPath | None:
+def _repair(outcome: ValidationOutcome, work: dict[str, Any], path: DataPath) -> DataPath | None:
     """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to.
 
     Returns the path that was dropped or replaced, None when nothing is left to be dropped.

@@ -52,7 +52,7 @@ class NodeGroup(Model):
     hardware: Hardware = Field(default=Hardware(), description="empty: as the platform's data sheet says")
 
 
-class Services(Model):
+class SiteServices(Model):
     """Hosts by service. One host may run several services."""
 
     controller: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=2)] = Field(
@@ -95,7 +95,7 @@ class Access(Model):
     )
 
 
-class Packages(Model):
+class PackageSources(Model):
     """Package sources of hosts without internet access; without a value the distribution's own sources are used."""
 
     apt_proxy: Url | None = None
@@ -110,7 +110,7 @@ class OnPrem(Model):
         default="cluster.internal", description="DNS suffix"
     )
     nodes: tuple[NodeGroup, ...] = ()
-    services: Services = Services()
+    services: SiteServices = SiteServices()
     controller_state: ControllerState | None = Field(
         default=None,
         description="where Slurm's queue is kept; none: a pair's on the storage host, one controller's on its own disk",
@@ -121,6 +121,6 @@ class OnPrem(Model):
         description="ranges that container engines and pods use on the nodes; a site that overlaps them is unreachable",
     )
     access: Access = Access()
-    packages: Packages = Packages()
+    packages: PackageSources = PackageSources()
     driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
     gpu_tools: GpuTools = Field(default=GpuTools(), description="what is beside the driver: DCGM, containers, RDMA")

@@ -9,11 +9,11 @@ from landbridge.environment.base import HostRange, Model, Port, Scalar, Text, Ur
 from landbridge.environment.slurm.qos import Qos, TimeLimit
 
 SlurmKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
-SlurmSettings = Mapping[SlurmKey, Scalar | None]
+SlurmParameters = Mapping[SlurmKey, Scalar | None]
 SlurmVersion = Literal["23.11", "24.05", "24.11", "25.05", "25.11", "26.05"]
 
 
-class Slurm(Model):
+class SlurmSettings(Model):
     """Slurm version and the source of its packages."""
 
     version: SlurmVersion = Field(default="26.05", description="current; 24.11 is what Debian 13 carries itself")
@@ -42,10 +42,12 @@ class Partition(Model):
     nodes: tuple[HostRange, ...] = Field(default=(), description="none named: the nodes the queue has anyway")
     default: bool = False
     max_time: TimeLimit = Field(default="7-00:00:00", description="a forgotten job ends within a week")
-    settings: SlurmSettings = Field(default={}, description="keys of slurm.conf's PartitionName line; null deletes one")
+    settings: SlurmParameters = Field(
+        default={}, description="keys of slurm.conf's PartitionName line; null deletes one"
+    )
 
 
-class Account(Model):
+class AccountSettings(Model):
     """Slurm account. Its jobs read and write data of one class only."""
 
     users: tuple[UserName, ...] = ()
@@ -69,18 +71,18 @@ class Rest(Model):
 class Overrides(Model):
     """Keys of Slurm's own files: a value replaces what Landbridge chose, null deletes the key."""
 
-    slurm_conf: SlurmSettings = Field(default={})
-    cgroup_conf: SlurmSettings = Field(default={})
+    slurm_conf: SlurmParameters = Field(default={})
+    cgroup_conf: SlurmParameters = Field(default={})
 
 
 class Scheduler(Model):
     """Slurm settings, one cluster for both sites."""
 
-    slurm: Slurm = Slurm()
+    slurm: SlurmSettings = SlurmSettings()
     auth: Literal["munge", "slurm"] = Field(default="munge", description="changing it later needs a drained cluster")
     cgroup: Literal["v1", "v2"] = Field(default="v2", description="v1 is deprecated since Slurm 25.05")
     partitions: Mapping[Word, Partition] = Field(default={}, description="besides gpu, onprem and one for each pool")
-    accounts: Mapping[UserName, Account] = Field(default={}, description="a job without an account is refused")
+    accounts: Mapping[UserName, AccountSettings] = Field(default={}, description="a job without an account is refused")
     qos: Mapping[UserName, Qos] = Field(default={}, description="qualities of service besides Slurm's own, normal")
     rest: Rest | None = Field(default=None, description="slurmrestd; none: no REST API")
     overrides: Overrides = Overrides()

@@ -3,10 +3,10 @@
 import os
 from importlib import import_module
 
-from landbridge.live.preflight.registry import CHECKS, Check
-from landbridge.live.preflight.runner import Look, Report, policy, preflight
+from landbridge.live.preflight.registry import CHECKS, PreflightCheck
+from landbridge.live.preflight.runner import PreflightReport, RunningCheck, policy, preflight
 
-__all__ = ["CHECKS", "Check", "Look", "Report", "policy", "preflight"]
+__all__ = ["CHECKS", "PreflightCheck", "PreflightReport", "RunningCheck", "policy", "preflight"]
 
 for _file in sorted(file for folder in __path__ for file in os.listdir(folder)):
     if _file.endswith(".py") and not _file.startswith("_"):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import regions
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.network.subnets import used_zones
@@ -43,8 +43,8 @@ def region(scene: Scene) -> Iterator[Finding]:
     name = scene.environment.region
     try:
         answer = scene.aws.ask("ec2", "describe_regions", region=home(name), RegionNames=[name], AllRegions=True)
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         yield error("live-region", f"AWS has no region {name}: {refused.message}", ("region",))
         return

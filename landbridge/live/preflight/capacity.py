@@ -7,7 +7,7 @@ from typing import Any
 
 from landbridge.environment import CapacityBlock, Reservation
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 
@@ -30,8 +30,8 @@ def found(scene: Scene, reservation: str) -> Any | None:
     """One reservation, None where there is none that this account may see. Raises Refused."""
     try:
         answer = scene.aws.ask("ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation])
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         return None
     return next(iter(answer["CapacityReservations"]), None)
@@ -109,8 +109,8 @@ def _grouped(scene: Scene) -> Iterator[str]:
     for group in {one.terms.market.reservation_group for one in scene.bought()} - {None}:
         try:
             members = scene.aws.all("resource-groups", "list_group_resources", "ResourceIdentifiers", Group=group)
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
             continue
         yield from (str(member["ResourceArn"]).rpartition("/")[2] for member in members)

@@ -5,7 +5,7 @@ from typing import Any
 
 from landbridge.environment import ReservationGroup
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.capacity import found, size
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, warning
@@ -35,8 +35,8 @@ def reservation_group(scene: Scene) -> Iterator[Finding]:
         try:
             scene.aws.ask("resource-groups", "get_group", Group=group)
             configuration = scene.aws.ask("resource-groups", "get_group_configuration", Group=group)
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
             if refused.code in ("NotFoundException", "NotFound"):
                 yield error("live-reservation-group", f"there is no group {group}", one.at("group"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 
@@ -28,8 +28,8 @@ def policy(scene: Scene) -> Iterator[Finding]:
             continue
         try:
             found = scene.aws.ask("iam", "get_policy", PolicyArn=arn)["Policy"]
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
             yield error("live-policy", f"there is no policy {arn}", path, "create it first, or correct its path")
             continue

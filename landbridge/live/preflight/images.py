@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import instances
-from landbridge.environment import Pool
+from landbridge.environment import PoolSettings
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.live import images
 from landbridge.live.preflight.registry import check
@@ -12,12 +12,12 @@ from landbridge.plan.aws.images import ImageChoice, pool_image
 from landbridge.plan.instances.capacity import fallbacks
 
 
-def choice(scene: Scene, pool: Pool) -> ImageChoice:
+def choice(scene: Scene, pool: PoolSettings) -> ImageChoice:
     """The pool's image as the plan has it, with what the lock says."""
     return pool_image(scene.environment, pool, scene.lock.amis if scene.lock is not None else None)
 
 
-def ami_of(scene: Scene, pool: Pool) -> str | None:
+def ami_of(scene: Scene, pool: PoolSettings) -> str | None:
     """The id that the pool would boot now; None where nothing says. Raises Refused."""
     chosen = choice(scene, pool)
     if chosen.ami is not None or chosen.parameter is None:
@@ -94,7 +94,7 @@ def image(scene: Scene) -> Iterator[Finding]:
         yield from _fits(scene, pool, path, found)
 
 
-def _fits(scene: Scene, pool: Pool, path: DataPath, found: images.Image) -> Iterator[Finding]:
+def _fits(scene: Scene, pool: PoolSettings, path: DataPath, found: images.DescribedImage) -> Iterator[Finding]:
     rule, at = "live-image", (*path, "image")
     for kind in dict.fromkeys(one.instance for one in fallbacks(pool, scene.environment.region)):
         known = instances().get(kind)

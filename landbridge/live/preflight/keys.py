@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, info
 
@@ -23,8 +23,8 @@ def disk_key(scene: Scene) -> Iterator[Finding]:
         return
     try:
         found = scene.aws.ask("kms", "describe_key", KeyId=key)["KeyMetadata"]
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         yield error(
             "live-disk-key", f"the default key for volumes, {key}, does not exist: {refused.message}", ("aws", "pools")

@@ -7,7 +7,7 @@ from typing import Any
 from landbridge.catalog import instances
 from landbridge.environment import CapacityBlock, Reservation
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.images import parameters
 from landbridge.live.preflight.capacity import found as reservation_found
 from landbridge.live.preflight.images import ami_of
@@ -73,7 +73,7 @@ def _try(scene: Scene, one: Bought, zone: str, ground: Ground, image: str) -> It
         yield _finding(one, zone, refused, count)
 
 
-def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) -> Refused | None:
+def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) -> AwsRefusal | None:
     args = pool_args(scene.environment, one.pool, scene.lock.amis if scene.lock is not None else None)
     request = launch_request(
         args,
@@ -88,17 +88,19 @@ def _dry_run(scene: Scene, one: Bought, ground: Ground, image: str, count: int) 
     )
     try:
         scene.aws.ask("ec2", "run_instances", DryRun=True, **request)
-    except Refused as refused:
+    except AwsRefusal as refused:
         if refused.code == "DryRunOperation":
             return None
         # EC2 says AuthFailure of an image that is not shared with the account, too.
-        if refused.kind is Kind.ANSWER or (refused.kind is Kind.CREDENTIALS and scene.account is not None):
+        if refused.kind is RefusalKind.ANSWER or (
+            refused.kind is RefusalKind.CREDENTIALS and scene.account is not None
+        ):
             return refused
         raise
     return None
 
 
-def _finding(one: Bought, zone: str | None, refused: Refused, count: int) -> Finding:
+def _finding(one: Bought, zone: str | None, refused: AwsRefusal, count: int) -> Finding:
     where = f" in {zone}" if zone is not None else ""
     told = f"EC2 refuses {count} x {one.terms.instance}{where} ({one.terms.kind}): {refused.code}: {refused.message}"
     if refused.code in _CAPACITY:
@@ -108,7 +110,7 @@ def _finding(one: Bought, zone: str | None, refused: Refused, count: int) -> Fin
     return error("live-launch", told, _path(one, refused))
 
 
-def _path(one: Bought, refused: Refused) -> DataPath:
+def _path(one: Bought, refused: AwsRefusal) -> DataPath:
     """The part of the file that the refusal is about, as far as AWS's words tell."""
     words = refused.message.lower()
     if refused.code.startswith(("InvalidAMIID", "AuthFailure", "OptInRequired")) or "architecture" in words:

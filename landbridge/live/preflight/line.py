@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from landbridge.environment import DirectConnect
+from landbridge.environment import DirectConnectSettings
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 
@@ -21,12 +21,12 @@ def line(scene: Scene) -> Iterator[Finding]:
     Source: Direct Connect API Reference, Connection; Direct Connect User Guide, "MACsec encryption modes".
     """
     link = scene.environment.link
-    if not isinstance(link, DirectConnect):
+    if not isinstance(link, DirectConnectSettings):
         return
     try:
         found = _connection(scene, link.connection)
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         found = None
     if found is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.aws.data_hub import data_hub_args
@@ -28,7 +28,7 @@ def bucket(scene: Scene) -> Iterator[Finding]:
         name, path = plan.bucket_name(scene.account), ("data_classes", plan.data_class)
         try:
             scene.aws.ask("s3", "head_bucket", Bucket=name)
-        except Refused as refused:
+        except AwsRefusal as refused:
             if refused.code in _FREE:
                 continue
             if refused.code in _FOREIGN:
@@ -54,8 +54,8 @@ def secret(scene: Scene) -> Iterator[Finding]:
     name = identity_args(scene.environment).secret_name
     try:
         found = scene.aws.ask("secretsmanager", "describe_secret", SecretId=name)
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         return
     if found.get("DeletedDate") is not None:
@@ -69,7 +69,7 @@ def secret(scene: Scene) -> Iterator[Finding]:
 def _ours(scene: Scene, name: str) -> bool:
     try:
         tags: Any = scene.aws.ask("s3", "get_bucket_tagging", Bucket=name)["TagSet"]
-    except Refused as refused:
+    except AwsRefusal as refused:
         if refused.code != "NoSuchTagSet":
             raise
         return False

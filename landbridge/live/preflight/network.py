@@ -5,7 +5,7 @@ from typing import Any
 
 from landbridge.environment import ExistingVpc
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.instances.network_interfaces import pool_interfaces
@@ -22,8 +22,8 @@ def subnets(scene: Scene, vpc: ExistingVpc) -> dict[str, Any]:
         # One by one: a single unknown id would spoil the answer for all.
         try:
             answer = scene.aws.ask("ec2", "describe_subnets", SubnetIds=[one.id])
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
             continue
         found |= {subnet["SubnetId"]: subnet for subnet in answer["Subnets"]}
@@ -42,8 +42,8 @@ def vpc(scene: Scene) -> Iterator[Finding]:
         return
     try:
         found = scene.aws.ask("ec2", "describe_vpcs", VpcIds=[existing.id])["Vpcs"][0]
-    except Refused as refused:
-        if refused.kind is not Kind.ANSWER:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.ANSWER:
             raise
         message = f"there is no VPC {existing.id} in {scene.environment.region}: {refused.message}"
         yield error("live-vpc", message, (*VPC, "id"))

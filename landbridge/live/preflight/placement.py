@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
 
@@ -24,8 +24,8 @@ def placement_group(scene: Scene) -> Iterator[Finding]:
         seen.add((name, path))
         try:
             group = scene.aws.ask("ec2", "describe_placement_groups", GroupNames=[name])["PlacementGroups"][0]
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
             message = f"there is no placement group {name} in {scene.environment.region}"
             fix = f"aws ec2 create-placement-group --group-name {name} --strategy {one.terms.placement or 'cluster'}"

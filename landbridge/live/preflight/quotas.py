@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.catalog import instances, limits
 from landbridge.catalog.aws.limits import Quota
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 
@@ -24,8 +24,8 @@ def quota_value(scene: Scene, service: str, code: str) -> float | None:
             return float(
                 scene.aws.ask("service-quotas", operation, ServiceCode=service, QuotaCode=code)["Quota"]["Value"]
             )
-        except Refused as refused:
-            if refused.kind is not Kind.ANSWER:
+        except AwsRefusal as refused:
+            if refused.kind is not RefusalKind.ANSWER:
                 raise
     return None
 

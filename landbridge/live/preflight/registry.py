@@ -12,7 +12,7 @@ PREFIX = "live-"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class PreflightCheck:
     """One look at AWS. `looks_at` names it for people, `needs` are the IAM actions it asks for.
 
     Its findings carry its `name`; `why` is its docstring without the line that names the source.
@@ -31,7 +31,7 @@ class Check:
         return self.why.partition("\n")[0]
 
 
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, PreflightCheck] = {}
 
 
 def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
@@ -46,7 +46,7 @@ def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
         text, _, source = (inspect.getdoc(function) or "").partition("Source:")
         paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
         why = "\n".join(paragraph for paragraph in paragraphs if paragraph)
-        CHECKS[name] = Check(name, looks_at, needs, function, why, " ".join(source.split()))
+        CHECKS[name] = PreflightCheck(name, looks_at, needs, function, why, " ".join(source.split()))
         return function
 
     return put

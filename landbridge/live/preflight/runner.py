@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding, Severity, in_order, path_text
-from landbridge.live.answers import Kind, Refused, finding_of
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal, RefusalKind, finding_of
+from landbridge.live.aws import AwsClient
 from landbridge.live.preflight.account import home, region
-from landbridge.live.preflight.registry import CHECKS, PREFIX, Check
+from landbridge.live.preflight.registry import CHECKS, PREFIX, PreflightCheck
 from landbridge.live.preflight.scene import Scene
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.region_findings import in_other_region_or_at_its_key
@@ -28,7 +28,7 @@ ELSEWHERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RunningCheck:
     """What came of one check."""
 
     check: str
@@ -41,11 +41,11 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PreflightReport:
     """What was seen. `account` is None where AWS did not say; `suppressed` are accepted findings with their reasons."""
 
     account: str | None
-    looks: tuple[Look, ...]
+    looks: tuple[RunningCheck, ...]
     findings: tuple[Finding, ...]
     suppressed: tuple[tuple[Finding, str], ...]
 
@@ -56,8 +56,11 @@ class Report:
 
 
 def preflight(
-    loaded: Loaded, aws: Aws, now: datetime, progress: Callable[[Check, int, int], None] = lambda *_: None
-) -> Report:
+    loaded: Loaded,
+    aws: AwsClient,
+    now: datetime,
+    progress: Callable[[PreflightCheck, int, int], None] = lambda *_: None,
+) -> PreflightReport:
     """Ask AWS everything about a loaded environment. Never raises for what AWS answers, or does not.
 
     `progress` is told of each check that has ended, how many have, and how many there are. Raises ValueError for an environment with
@@ -68,12 +71,12 @@ def preflight(
         raise ValueError(f"{loaded.path} has errors")
     try:
         account: str | None = str(aws.ask("sts", "get_caller_identity")["Account"])
-    except Refused as refused:
-        if refused.kind is not Kind.DENIED:
+    except AwsRefusal as refused:
+        if refused.kind is not RefusalKind.DENIED:
             told = _closed_region(environment, aws, now) or [
                 replace(finding_of(refused, "the account"), rule=NO_ANSWER, severity=Severity.ERROR)
             ]
-            return Report(None, (), _placed(loaded, told), ())
+            return PreflightReport(None, (), _placed(loaded, told), ())
         account = None
     scene = Scene(environment, loaded.lock, aws, account, now)
     found: dict[str, list[Finding]] = {}
@@ -86,11 +89,11 @@ def preflight(
         away = Scene(there, None, aws.at(name), account, now)
         for own in ELSEWHERE:
             found[own] += [in_other_region_or_at_its_key(one, name, there) for one in _run(CHECKS[own], away)]
-    looks = tuple(Look(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
+    looks = tuple(RunningCheck(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
     ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
     kept, suppressed = _split(environment, ordered)
     unknown = _unknown(environment)
-    return Report(account, looks, in_order([*kept, *_placed(loaded, unknown)]), suppressed)
+    return PreflightReport(account, looks, in_order([*kept, *_placed(loaded, unknown)]), suppressed)
 
 
 def policy() -> dict[str, Any]:
@@ -116,7 +119,7 @@ def policy() -> dict[str, Any]:
     }
 
 
-def _closed_region(environment: Environment, aws: Aws, now: datetime) -> list[Finding]:
+def _closed_region(environment: Environment, aws: AwsClient, now: datetime) -> list[Finding]:
     """What is wrong with the region, where another one knows these credentials: a closed region knows nobody's."""
     elsewhere = home(environment.region)
     if elsewhere == environment.region:
@@ -124,15 +127,15 @@ def _closed_region(environment: Environment, aws: Aws, now: datetime) -> list[Fi
     try:
         account = str(aws.ask("sts", "get_caller_identity", region=elsewhere)["Account"])
         return list(region(Scene(environment, None, aws, account, now)))
-    except Refused:
+    except AwsRefusal:
         return []
 
 
-def _run(check: Check, scene: Scene) -> list[Finding]:
+def _run(check: PreflightCheck, scene: Scene) -> list[Finding]:
     found: list[Finding] = []
     try:
         found.extend(check.function(scene))
-    except Refused as refused:
+    except AwsRefusal as refused:
         found.append(finding_of(refused, check.looks_at))
     except Exception as error:  # noqa: BLE001  (one check's mistake must not cost what the others saw)
         text = f"{check.looks_at}: the check {check.name} failed: {type(error).__name__}: {error}"
@@ -188,4 +191,4 @@ def _unknown(environment: Environment) -> list[Finding]:
     ]
 
 
-__all__ = ["Look", "Report", "policy", "preflight"]
+__all__ = ["PreflightReport", "RunningCheck", "policy", "preflight"]

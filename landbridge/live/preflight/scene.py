@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from landbridge.environment import AnyCapacity, Environment, ImageLock, Pool
+from landbridge.environment import AnyCapacity, Environment, ImageLock, PoolSettings
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.plan.instances.capacity import Terms, terms
 
 
@@ -15,7 +15,7 @@ from landbridge.plan.instances.capacity import Terms, terms
 class Bought:
     """One capacity of one pool, decided, and where it stands in the file."""
 
-    pool: Pool
+    pool: PoolSettings
     pool_index: int
     index: int
     capacity: AnyCapacity
@@ -41,7 +41,7 @@ class Scene:
 
     environment: Environment
     lock: ImageLock | None
-    aws: Aws
+    aws: AwsClient
     account: str | None
     now: datetime
 

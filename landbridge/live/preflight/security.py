@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import Kind, Refused
+from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.quotas import ASK, quota_value
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
@@ -33,8 +33,8 @@ def security_group(scene: Scene) -> Iterator[Finding]:
             path: DataPath = ("aws", "pools", index, "security_groups", place)
             try:
                 group = scene.aws.ask("ec2", "describe_security_groups", GroupIds=[name])["SecurityGroups"][0]
-            except Refused as refused:
-                if refused.kind is not Kind.ANSWER:
+            except AwsRefusal as refused:
+                if refused.kind is not RefusalKind.ANSWER:
                     raise
                 message = f"there is no security group {name} in {scene.environment.region}"
                 yield error("live-security-group", message, path)

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from landbridge.live.answers import Kind as Answer
-from landbridge.live.answers import Refused
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal
+from landbridge.live.answers import RefusalKind as Answer
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery.kinds import FINISH, KINDS
 from landbridge.plan.resource_change import ResourceChange
 
 
 def find(
-    connect: Callable[[str | None], Aws], begun: Sequence[ResourceChange], known: Mapping[str, frozenset[str]]
+    connect: Callable[[str | None], AwsClient], begun: Sequence[ResourceChange], known: Mapping[str, frozenset[str]]
 ) -> dict[str, str]:
     """The ids, by URN, of those of `begun` that exist in AWS and whose id is not among those `known` of their type.
 
@@ -21,7 +21,7 @@ def find(
     """
     found: dict[str, str] = {}
     given: dict[str, set[str]] = {}
-    connections: dict[str | None, Aws] = {}
+    connections: dict[str | None, AwsClient] = {}
     for change in begun:
         kind = KINDS.get(change.type)
         if kind is None:
@@ -39,10 +39,12 @@ def find(
     return found
 
 
-def _there(kind: Callable[[Aws, Mapping[str, Any]], Sequence[str]], aws: Aws, inputs: Mapping[str, Any]) -> list[str]:
+def _there(
+    kind: Callable[[AwsClient, Mapping[str, Any]], Sequence[str]], aws: AwsClient, inputs: Mapping[str, Any]
+) -> list[str]:
     try:
         return sorted(kind(aws, inputs))
-    except Refused as refused:
+    except AwsRefusal as refused:
         if refused.kind in (Answer.CREDENTIALS, Answer.NETWORK, Answer.BUSY):
             raise
         return []  # "there is no such thing", in one of its many spellings, or not for these eyes

@@ -1,13 +1,13 @@
 """Finding lost things of the services in AWS: hosts, their volumes and kept addresses, and the database."""
 
-from landbridge.live.answers import Refused
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery.match import Find, Inputs, ours, same, tags_of
 
 _LIVING = ("pending", "running", "stopping", "stopped")
 
 
-def instance(aws: Aws, inputs: Inputs) -> list[str]:
+def instance(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A host with the cluster's tags at this address, which only one can have."""
     filters = [{"Name": "instance-state-name", "Values": list(_LIVING)}]
     groups = aws.all("ec2", "describe_instances", "Reservations", Filters=filters)
@@ -16,7 +16,7 @@ def instance(aws: Aws, inputs: Inputs) -> list[str]:
     return [str(one["InstanceId"]) for one in every if ours(inputs, tags_of(one)) and same(inputs, one, pairs)]
 
 
-def attachment(aws: Aws, inputs: Inputs) -> list[str]:
+def attachment(aws: AwsClient, inputs: Inputs) -> list[str]:
     """This volume in this host, at this place: there is at most one. Read by device, volume and host."""
     volumes = aws.ask("ec2", "describe_volumes", VolumeIds=[inputs["volumeId"]])["Volumes"]
     pairs = {"instanceId": "InstanceId", "deviceName": "Device"}
@@ -24,7 +24,7 @@ def attachment(aws: Aws, inputs: Inputs) -> list[str]:
     return [f"{one['Device']}:{one['VolumeId']}:{one['InstanceId']}" for one in there]
 
 
-def reservation(aws: Aws, inputs: Inputs) -> list[str]:
+def reservation(aws: AwsClient, inputs: Inputs) -> list[str]:
     """This range of this subnet: no two overlap."""
     told = aws.ask("ec2", "get_subnet_cidr_reservations", SubnetId=inputs["subnetId"])
     every = told.get("SubnetIpv4CidrReservations") or ()
@@ -34,10 +34,10 @@ def reservation(aws: Aws, inputs: Inputs) -> list[str]:
 def rds(operation: str, key: str, name_key: str, arn_key: str, name: str = "name") -> Find:
     """Something of RDS's under this name, with the cluster's tags."""
 
-    def find(aws: Aws, inputs: Inputs) -> list[str]:
+    def find(aws: AwsClient, inputs: Inputs) -> list[str]:
         try:
             items = aws.ask("rds", operation, **{name_key: inputs[name]})[key]
-        except Refused as refused:
+        except AwsRefusal as refused:
             if "NotFound" in refused.code:
                 return []
             raise

@@ -5,7 +5,7 @@ Ids are those by which Pulumi's AWS provider reads a thing (each type's page in 
 
 from collections.abc import Callable, Mapping
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery import hosts, more, services
 from landbridge.live.recovery.match import Find, ec2
 
@@ -78,7 +78,7 @@ KINDS: Mapping[str, Find] = {
 }  # fmt: skip
 
 #: What the maker does right after making one, and what nobody would do later.
-FINISH: Mapping[str, Callable[[Aws, str], None]] = {"aws:ec2/securityGroup:SecurityGroup": services.close_group}
+FINISH: Mapping[str, Callable[[AwsClient, str], None]] = {"aws:ec2/securityGroup:SecurityGroup": services.close_group}
 
 _SET = "the call sets it, the first time and every other time"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery.match import Find, Inputs, Item, ours, same, tags_of, value_at
 
 
@@ -17,7 +17,7 @@ def listed(
     asked: Mapping[str, str] | None = None,
     given: Mapping[str, Any] | None = None,
     tags: str | None = None,
-    told: Callable[[Aws, Item], Mapping[str, str]] | None = None,
+    told: Callable[[AwsClient, Item], Mapping[str, str]] | None = None,
     pages: bool = True,
 ) -> Find:
     """Things that are alike in `pairs`, each of which has to be known: a name of the program's own choosing is one.
@@ -26,7 +26,7 @@ def listed(
     which an item has its tags, or `told`, which asks for them, it also has to bear those of the inputs.
     """
 
-    def find(aws: Aws, inputs: Inputs) -> list[str]:
+    def find(aws: AwsClient, inputs: Inputs) -> list[str]:
         parameters = {**(given or {}), **{name: inputs[of] for name, of in (asked or {}).items()}}
         items = (
             aws.all(service, operation, key, **parameters) if pages else aws.ask(service, operation, **parameters)[key]
@@ -44,10 +44,10 @@ def _is(inputs: Inputs, item: Item, pairs: Mapping[str, str], tags: str | None) 
     return not ended & {"DELETING", "DELETED", "FAILED"} and (tags is None or ours(inputs, tags_of(item, tags)))
 
 
-def tags_told(service: str, parameter: str, arn: str, key: str) -> Callable[[Aws, Item], Mapping[str, str]]:
+def tags_told(service: str, parameter: str, arn: str, key: str) -> Callable[[AwsClient, Item], Mapping[str, str]]:
     """A service's own answer to which tags something bears: `parameter` takes the ARN, which the item has under `arn`."""
 
-    def ask(aws: Aws, item: Item) -> Mapping[str, str]:
+    def ask(aws: AwsClient, item: Item) -> Mapping[str, str]:
         return tags_of(aws.ask(service, "list_tags_for_resource", **{parameter: item[arn]}), key)
 
     return ask
@@ -56,7 +56,7 @@ def tags_told(service: str, parameter: str, arn: str, key: str) -> Callable[[Aws
 def relation(operation: str, key: str) -> Find:
     """An attachment of a transit gateway and one of its route tables; the id is the provider's own."""
 
-    def find(aws: Aws, inputs: Inputs) -> list[str]:
+    def find(aws: AwsClient, inputs: Inputs) -> list[str]:
         table, attachment = inputs["transitGatewayRouteTableId"], inputs["transitGatewayAttachmentId"]
         filters = [{"Name": "transit-gateway-attachment-id", "Values": [attachment]}]
         found = aws.all("ec2", operation, key, TransitGatewayRouteTableId=table, Filters=filters)
@@ -65,7 +65,7 @@ def relation(operation: str, key: str) -> Find:
     return find
 
 
-def accepted_peering(aws: Aws, inputs: Inputs) -> list[str]:
+def accepted_peering(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A peering that this side has accepted; its id is the accepter's."""
     wanted = str(inputs["transitGatewayAttachmentId"])
     filters = [{"Name": "transit-gateway-attachment-id", "Values": [wanted]}]
@@ -74,7 +74,7 @@ def accepted_peering(aws: Aws, inputs: Inputs) -> list[str]:
     return [wanted] if any(one["State"] == "available" for one in items) else []
 
 
-def transit_route(aws: Aws, inputs: Inputs) -> list[str]:
+def transit_route(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A static route of a transit gateway; the id is the provider's own."""
     table, cidr = inputs["transitGatewayRouteTableId"], inputs["destinationCidrBlock"]
     filters = [{"Name": "type", "Values": ["static"]}, {"Name": "route-search.exact-match", "Values": [cidr]}]
@@ -82,7 +82,7 @@ def transit_route(aws: Aws, inputs: Inputs) -> list[str]:
     return [f"{table}_{cidr}"] if found else []
 
 
-def gateway_association(aws: Aws, inputs: Inputs) -> list[str]:
+def gateway_association(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A transit gateway at a Direct Connect gateway; the id is the provider's own."""
     gateway, hub = inputs["dxGatewayId"], inputs["associatedGatewayId"]
     key = "directConnectGatewayAssociations"
@@ -93,7 +93,7 @@ def gateway_association(aws: Aws, inputs: Inputs) -> list[str]:
     return [f"ga-{gateway}{hub}"] if there else []
 
 
-def zone(aws: Aws, inputs: Inputs) -> list[str]:
+def zone(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A private zone of this name with the cluster's tags."""
     wanted = str(inputs["name"]).rstrip(".") + "."
     found = []
@@ -105,7 +105,7 @@ def zone(aws: Aws, inputs: Inputs) -> list[str]:
     return found
 
 
-def record(aws: Aws, inputs: Inputs) -> list[str]:
+def record(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A record of this name and kind in the zone; the id is the provider's own."""
     records = aws.all("route53", "list_resource_record_sets", "ResourceRecordSets", HostedZoneId=inputs["zoneId"])
     name = str(inputs["name"]).rstrip(".")
@@ -113,14 +113,14 @@ def record(aws: Aws, inputs: Inputs) -> list[str]:
     return [f"{inputs['zoneId']}_{name}_{inputs['type']}"] if there else []
 
 
-def model_group(aws: Aws, inputs: Inputs) -> list[str]:
+def model_group(aws: AwsClient, inputs: Inputs) -> list[str]:
     """A group of models of this name."""
     name = inputs["modelPackageGroupName"]
     aws.ask("sagemaker", "describe_model_package_group", ModelPackageGroupName=name)
     return [str(name)]
 
 
-def image_component(aws: Aws, inputs: Inputs) -> list[str]:
+def image_component(aws: AwsClient, inputs: Inputs) -> list[str]:
     """The first build of this version of a component."""
     key = "componentVersionList"
     items = aws.all("imagebuilder", "list_components", key, owner="Self")
@@ -128,7 +128,7 @@ def image_component(aws: Aws, inputs: Inputs) -> list[str]:
     return [arn if arn.count("/") > 2 else f"{arn}/1" for arn in versions]
 
 
-def budget_action(aws: Aws, inputs: Inputs) -> list[str]:
+def budget_action(aws: AwsClient, inputs: Inputs) -> list[str]:
     """An action of this kind of a budget; the id is the provider's own."""
     caller = aws.ask("sts", "get_caller_identity")
     account, partition = str(inputs.get("accountId") or caller["Account"]), caller["Arn"].split(":")[1]

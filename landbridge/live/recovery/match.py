@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 Inputs = Mapping[str, Any]
 Item = Mapping[str, Any]
 #: The ids of what is there and is what these inputs ask for. Raises KeyError where the inputs do not tell it yet.
-Find = Callable[[Aws, Inputs], Sequence[str]]
+Find = Callable[[AwsClient, Inputs], Sequence[str]]
 
 #: Everything that Landbridge makes bears it, where AWS has tags.
 CLUSTER = "landbridge:cluster"
@@ -66,7 +66,7 @@ def ec2(
     """Things that EC2 lists by their tag."""
     ended = frozenset(gone)
 
-    def find(aws: Aws, inputs: Inputs) -> list[str]:
+    def find(aws: AwsClient, inputs: Inputs) -> list[str]:
         asked: dict[str, Any] = {filters: [{"Name": f"tag:{CLUSTER}", "Values": [inputs["tags"][CLUSTER]]}]}
         items = aws.all("ec2", operation, key, **asked) if pages else aws.ask("ec2", operation, **asked)[key]
         return [

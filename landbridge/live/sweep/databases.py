@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 Item = Mapping[str, Any]
 
 
-def _tagged(operation: str, key: str, arn: str, **more: str) -> Callable[[Aws, str], Iterable[Item]]:
+def _tagged(operation: str, key: str, arn: str, **more: str) -> Callable[[AwsClient, str], Iterable[Item]]:
     """List one kind. RDS tells tags with some and keeps others' for a second question."""
 
-    def find(aws: Aws, cluster: str) -> Iterable[Item]:
+    def find(aws: AwsClient, cluster: str) -> Iterable[Item]:
         own = {"Key": "landbridge:cluster", "Value": cluster}
         for item in aws.all("rds", operation, key, **more):
             tags = item.get("TagList")
@@ -31,7 +31,7 @@ subnet_groups = _tagged("describe_db_subnet_groups", "DBSubnetGroups", "DBSubnet
 parameter_groups = _tagged("describe_db_parameter_groups", "DBParameterGroups", "DBParameterGroupArn")
 
 
-def delete_instance(aws: Aws, item: Item) -> None:
+def delete_instance(aws: AwsClient, item: Item) -> None:
     """Whoever named it has said that its data may go; its snapshots are things of their own."""
     own = {"DBInstanceIdentifier": item["DBInstanceIdentifier"]}
     if item.get("DeletionProtection"):

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from landbridge.findings import Finding
-from landbridge.live.answers import Kind as Answer
-from landbridge.live.answers import Refused, finding_of
-from landbridge.live.aws import Aws
-from landbridge.live.sweep.kinds import KINDS, Item, Kind
+from landbridge.live.answers import AwsRefusal, finding_of
+from landbridge.live.answers import RefusalKind as Answer
+from landbridge.live.aws import AwsClient
+from landbridge.live.sweep.kinds import KINDS, Item, SweptType
 
 #: Until when a node has been paid attention to, by the burst controller.
 LEASE = "landbridge:lease-expires"
@@ -23,7 +23,7 @@ _AT_ONCE = 8
 class Leftover:
     """One thing that bears the cluster's tag and that nothing remembers."""
 
-    kind: Kind = field(repr=False)
+    kind: SweptType = field(repr=False)
     id: str
     name: str
     item: Item = field(repr=False, compare=False)
@@ -68,7 +68,7 @@ class Swept:
         return tuple(one for one in self.left if one.data)
 
 
-def look(aws: Aws, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool) -> Swept:
+def look(aws: AwsClient, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool) -> Swept:
     """Find what bears `cluster`'s tag and is not among the `remembered` ids.
 
     While the environment is `standing`, a node whose lease has not run out is in use, and so is every image. Never raises for what AWS answers.
@@ -97,18 +97,18 @@ def together(found: Iterable[Swept]) -> Swept:
     return Swept(tuple(ordered), tuple(unseen.values()), all(swept.answered for swept in known))
 
 
-Asked = tuple[tuple[str, Refused] | None, list[Leftover]]
+Asked = tuple[tuple[str, AwsRefusal] | None, list[Leftover]]
 
 
-def _find(aws: Aws, kind: Kind, cluster: str) -> Asked:
+def _find(aws: AwsClient, kind: SweptType, cluster: str) -> Asked:
     try:
         items = list(kind.find(aws, cluster))
-    except Refused as refused:
+    except AwsRefusal as refused:
         return (kind.name, refused), []
     return None, [Leftover(kind, kind.id(item), _name(kind, item), item, aws.region) for item in items]
 
 
-def _name(kind: Kind, item: Item) -> str:
+def _name(kind: SweptType, item: Item) -> str:
     tags = kind.tags(item)
     return tags.get("Name") or str(item.get("LaunchTemplateName") or item.get("GroupName") or "")
 

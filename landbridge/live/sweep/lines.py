@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 Item = Mapping[str, Any]
 _CLUSTER = "landbridge:cluster"
@@ -19,31 +19,31 @@ def _own(items: Iterable[Item], cluster: str, state: str) -> list[Item]:
     return found
 
 
-def interfaces(aws: Aws, cluster: str) -> Iterable[Item]:
+def interfaces(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Virtual interfaces of leased lines."""
     items = aws.ask("directconnect", "describe_virtual_interfaces")["virtualInterfaces"]
     return _own(items, cluster, "virtualInterfaceState")
 
 
-def gateways(aws: Aws, cluster: str) -> Iterable[Item]:
+def gateways(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Direct Connect gateways; what attaches one to a transit gateway is billed."""
     items = aws.all("directconnect", "describe_direct_connect_gateways", "directConnectGateways")
     return _own(items, cluster, "directConnectGatewayState")
 
 
-def tables(aws: Aws, cluster: str) -> Iterable[Item]:
+def tables(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Route tables of transit gateways. They go once no attachment uses them."""
     own = {"Key": _CLUSTER, "Value": cluster}
     items = aws.all("ec2", "describe_transit_gateway_route_tables", "TransitGatewayRouteTables")
     return [item for item in items if own in (item.get("Tags") or ()) and item.get("State") in ("pending", "available")]
 
 
-def delete_interface(aws: Aws, item: Item) -> None:
+def delete_interface(aws: AwsClient, item: Item) -> None:
     """At once."""
     aws.ask("directconnect", "delete_virtual_interface", virtualInterfaceId=item["virtualInterfaceId"])
 
 
-def delete_gateway(aws: Aws, item: Item) -> None:
+def delete_gateway(aws: AwsClient, item: Item) -> None:
     """Its associations bear no tags and go first; each takes its transit gateway's attachment along."""
     id_ = item["directConnectGatewayId"]
     associated = aws.all(
@@ -58,6 +58,6 @@ def delete_gateway(aws: Aws, item: Item) -> None:
     aws.ask("directconnect", "delete_direct_connect_gateway", directConnectGatewayId=id_)
 
 
-def delete_table(aws: Aws, item: Item) -> None:
+def delete_table(aws: AwsClient, item: Item) -> None:
     """Once no attachment uses it."""
     aws.ask("ec2", "delete_transit_gateway_route_table", TransitGatewayRouteTableId=item["TransitGatewayRouteTableId"])

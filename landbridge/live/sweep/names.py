@@ -6,29 +6,29 @@ None of these services filters by tag: everything of the region is listed, and e
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 Item = Mapping[str, Any]
 _RESOLVER = "route53resolver"
 
 
-def resolver_rules(aws: Aws, cluster: str) -> Iterable[Item]:
+def resolver_rules(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Rules of this account's own; those that AWS makes by itself cannot be asked for tags."""
     rules = aws.all(_RESOLVER, "list_resolver_rules", "ResolverRules")
     return _tagged(aws, (rule for rule in rules if rule["RuleType"] == "FORWARD"), cluster)
 
 
-def resolver_endpoints(aws: Aws, cluster: str) -> Iterable[Item]:
+def resolver_endpoints(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Endpoints, each billed by its addresses."""
     return _tagged(aws, aws.all(_RESOLVER, "list_resolver_endpoints", "ResolverEndpoints"), cluster)
 
 
-def query_logs(aws: Aws, cluster: str) -> Iterable[Item]:
+def query_logs(aws: AwsClient, cluster: str) -> Iterable[Item]:
     """Settings of what is logged of questions."""
     return _tagged(aws, aws.all(_RESOLVER, "list_resolver_query_log_configs", "ResolverQueryLogConfigs"), cluster)
 
 
-def zones(aws: Aws, cluster: str) -> Iterator[Item]:
+def zones(aws: AwsClient, cluster: str) -> Iterator[Item]:
     """Private zones."""
     for zone in aws.all("route53", "list_hosted_zones", "HostedZones"):
         if not zone["Config"]["PrivateZone"]:
@@ -40,7 +40,7 @@ def zones(aws: Aws, cluster: str) -> Iterator[Item]:
             yield {**zone, "Id": own, "Tags": tags}
 
 
-def model_groups(aws: Aws, cluster: str) -> Iterator[Item]:
+def model_groups(aws: AwsClient, cluster: str) -> Iterator[Item]:
     """Groups of the model registry: they cost nothing, and what is in one is nowhere else."""
     for group in aws.all("sagemaker", "list_model_package_groups", "ModelPackageGroupSummaryList"):
         tags = aws.ask("sagemaker", "list_tags", ResourceArn=group["ModelPackageGroupArn"])["Tags"]
@@ -48,7 +48,7 @@ def model_groups(aws: Aws, cluster: str) -> Iterator[Item]:
             yield {**group, "Tags": tags}
 
 
-def delete_rule(aws: Aws, item: Item) -> None:
+def delete_rule(aws: AwsClient, item: Item) -> None:
     """A rule goes once no VPC uses it."""
     named = [{"Name": "ResolverRuleId", "Values": [item["Id"]]}]
     for one in aws.all(_RESOLVER, "list_resolver_rule_associations", "ResolverRuleAssociations", Filters=named):
@@ -56,7 +56,7 @@ def delete_rule(aws: Aws, item: Item) -> None:
     aws.ask(_RESOLVER, "delete_resolver_rule", ResolverRuleId=item["Id"])
 
 
-def delete_query_log(aws: Aws, item: Item) -> None:
+def delete_query_log(aws: AwsClient, item: Item) -> None:
     """The setting goes once no VPC uses it; what is logged stays."""
     key, own = "ResolverQueryLogConfigAssociations", item["Id"]
     named = [{"Name": "ResolverQueryLogConfigId", "Values": [own]}]
@@ -66,7 +66,7 @@ def delete_query_log(aws: Aws, item: Item) -> None:
     aws.ask(_RESOLVER, "delete_resolver_query_log_config", ResolverQueryLogConfigId=own)
 
 
-def delete_zone(aws: Aws, item: Item) -> None:
+def delete_zone(aws: AwsClient, item: Item) -> None:
     """A zone goes once nothing is in it but what it was made with."""
     records = aws.all("route53", "list_resource_record_sets", "ResourceRecordSets", HostedZoneId=item["Id"])
     changes = [
@@ -78,7 +78,7 @@ def delete_zone(aws: Aws, item: Item) -> None:
     aws.ask("route53", "delete_hosted_zone", Id=item["Id"])
 
 
-def _tagged(aws: Aws, items: Iterable[Item], cluster: str) -> Iterator[Item]:
+def _tagged(aws: AwsClient, items: Iterable[Item], cluster: str) -> Iterator[Item]:
     for item in items:
         tags = aws.ask(_RESOLVER, "list_tags_for_resource", ResourceArn=item["Arn"])["Tags"]
         if _own(cluster) in tags and item["Status"] != "DELETING":

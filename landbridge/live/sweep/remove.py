@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from landbridge.live.answers import Refused
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal
+from landbridge.live.aws import AwsClient
 from landbridge.live.sweep.found import Leftover
 
 #: What AWS says of a thing that is gone already.
@@ -21,7 +21,7 @@ class Removal:
 
 
 def remove(
-    aws: Callable[[], Aws],
+    aws: Callable[[], AwsClient],
     left: Iterable[Leftover],
     lose: Collection[str] = (),
     *,
@@ -50,7 +50,7 @@ def remove(
         for one in list(waiting):
             try:
                 one.kind.delete(connections[one.region], one.item)
-            except Refused as refused:
+            except AwsRefusal as refused:
                 if not any(word in refused.code for word in _GONE):
                     last[one.id] = str(refused)
                     continue

@@ -9,24 +9,24 @@ from typing import Any
 
 from landbridge.catalog.aws.guardrails import guardrails
 from landbridge.catalog.aws.regions import regions
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 
 Item = Mapping[str, Any]
 _CLUSTER = "landbridge:cluster"
 _ANYWHERE = "rolesanywhere"
 
 
-def anchors(aws: Aws, cluster: str) -> Iterator[Item]:
+def anchors(aws: AwsClient, cluster: str) -> Iterator[Item]:
     """CAs whose certificates are exchanged for credentials."""
     return _of_anywhere(aws, cluster, "list_trust_anchors", "trustAnchors", "trustAnchorArn")
 
 
-def profiles(aws: Aws, cluster: str) -> Iterator[Item]:
+def profiles(aws: AwsClient, cluster: str) -> Iterator[Item]:
     """What certificates are exchanged for."""
     return _of_anywhere(aws, cluster, "list_profiles", "profiles", "profileArn")
 
 
-def _of_anywhere(aws: Aws, cluster: str, operation: str, key: str, arn: str) -> Iterator[Item]:
+def _of_anywhere(aws: AwsClient, cluster: str, operation: str, key: str, arn: str) -> Iterator[Item]:
     region = regions().get(aws.region)
     if region is not None and _ANYWHERE not in region.services:
         return
@@ -37,7 +37,7 @@ def _of_anywhere(aws: Aws, cluster: str, operation: str, key: str, arn: str) -> 
             yield {**item, "Tags": tags}
 
 
-def budgets(aws: Aws, cluster: str) -> Iterator[Item]:
+def budgets(aws: AwsClient, cluster: str) -> Iterator[Item]:
     """Budgets, whose actions go with them; `Id` is as the provider has it."""
     region = regions().get(aws.region)
     if region is not None and region.partition not in guardrails().budgets.partitions:
@@ -52,7 +52,7 @@ def budgets(aws: Aws, cluster: str) -> Iterator[Item]:
             yield {**one, "AccountId": account, "Id": f"{account}:{name}", "Tags": tags}
 
 
-def delete_budget(aws: Aws, item: Item) -> None:
+def delete_budget(aws: AwsClient, item: Item) -> None:
     """With its actions first: they are what is billed."""
     own = {"AccountId": item["AccountId"], "BudgetName": item["BudgetName"]}
     for action in aws.all("budgets", "describe_budget_actions_for_budget", "Actions", **own):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from landbridge.catalog import limits
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.instances.rates import worst_rate
@@ -91,7 +91,7 @@ def _snapshots(environment: Environment) -> str | None:
     return f"{state_folder(environment)}/landbridge-burst" if shared else None
 
 
-def _pool(environment: Environment, pool: Pool, outputs: StackOutputs) -> dict[str, Any]:
+def _pool(environment: Environment, pool: PoolSettings, outputs: StackOutputs) -> dict[str, Any]:
     return {
         "node_prefix": node_prefix(pool.name),
         "max_nodes": pool.max_nodes,
@@ -116,12 +116,12 @@ def _offerings_of_region(there: Environment, pool: str, outputs: Mapping[str, Po
         yield from _offerings(there, own, outputs[pool])
 
 
-def boot_seconds(pool: Pool) -> int:
+def boot_seconds(pool: PoolSettings) -> int:
     """Return the longest time paid for before a job starts: the slowest known boot, at most ResumeTimeout."""
     return min(60 * limits().boot.minutes[1], pool.resume_timeout)
 
 
-def _offerings(environment: Environment, pool: Pool, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
+def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
     """Yield every capacity in the file's order as offerings, one for each of its zones."""
     subnets, taken = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
     for number, terms in enumerate(fallbacks(pool, environment.region)):

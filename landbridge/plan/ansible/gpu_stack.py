@@ -6,7 +6,7 @@ from typing import Any
 
 from landbridge import hostlist
 from landbridge.catalog import Platform, generation, gpu_stack, platforms
-from landbridge.catalog.hardware.gpu_stack import Packages
+from landbridge.catalog.hardware.gpu_stack import DriverPackages
 from landbridge.catalog.hardware.gpus import Flavour
 from landbridge.environment import Environment
 from landbridge.environment.onprem.driver import Driver
@@ -24,7 +24,7 @@ class GpuSoftware:
     locked: tuple[str, ...]
     beside: tuple[str, ...]
 
-    def packages(self, system: Packages) -> dict[str, str]:
+    def packages(self, system: DriverPackages) -> dict[str, str]:
         """Package names of a system, with the version to pin; empty: of no version of the driver's."""
         found = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
         found |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}

@@ -6,7 +6,7 @@ from typing import Literal
 
 from landbridge.catalog import instances
 from landbridge.catalog.aws.images import images
-from landbridge.environment import CloudServices, Environment, ImageBuild, Pool
+from landbridge.environment import CloudServices, Environment, ImageBuild, PoolSettings
 
 #: Tags of an image that is built here: whose it is, which of aws.images, and the digest of the roles that it was built with.
 CLUSTER, IMAGE, SOURCE = "landbridge:cluster", "landbridge:image", "landbridge:source"
@@ -26,7 +26,7 @@ class ImageChoice:
     parameter: str | None = None
 
 
-def pool_image(environment: Environment, pool: Pool, locked: Mapping[str, str] | None = None) -> ImageChoice:
+def pool_image(environment: Environment, pool: PoolSettings, locked: Mapping[str, str] | None = None) -> ImageChoice:
     """The image of a pool; `locked` are the ids that the environment's lock has, by the names in aws.images.
 
     A name that nobody knows is taken for a parameter that does not exist; a rule says so before it comes to that.

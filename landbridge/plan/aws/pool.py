@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from landbridge.environment import Environment, Ingress, Pool
+from landbridge.environment import Environment, Ingress, PoolSettings
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.images import pool_image
 from landbridge.plan.instances.capacity import Market, Strategy, fallbacks, terms
@@ -130,7 +130,7 @@ class PoolArgs(Args):
         return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
 
 
-def pool_args(environment: Environment, pool: Pool, locked: Mapping[str, str] | None = None) -> PoolArgs:
+def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str, str] | None = None) -> PoolArgs:
     """Plan one pool. Its launch template names the first capacity's type; `locked` are image ids by name, from the lock."""
     decided = fallbacks(pool, environment.region)
     first, *others = decided
@@ -195,12 +195,12 @@ def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, .
     )
 
 
-def pool_market(pool: Pool) -> Market:
+def pool_market(pool: PoolSettings) -> Market:
     """Return how the pool's first capacity is bought."""
     return terms(pool, pool.capacity[0]).market
 
 
-def _interfaces(pool: Pool, instance: str) -> tuple[LaunchTemplateInterface, ...]:
+def _interfaces(pool: PoolSettings, instance: str) -> tuple[LaunchTemplateInterface, ...]:
     layout = pool_interfaces(pool, instance)
     return tuple(LaunchTemplateInterface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from landbridge import hostlist
 from landbridge.catalog import OnPremRates, platforms, prices
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.rates import instance_rate, purchase_words
 from landbridge.plan.slurm.nodes import pool_node_names
@@ -69,7 +69,7 @@ def _onprem_rate(platform: str) -> Rate:
     return Rate(usd, f"owned {platform} at ${usd:,.2f} a node-hour, prices of {prices().date}")
 
 
-def _pool_rate(pool: Pool, region: str) -> Rate:
+def _pool_rate(pool: PoolSettings, region: str) -> Rate:
     """By the pool's first capacity: reservations cost what on-demand does, used or not."""
     first = terms(pool, pool.capacity[0])
     if first.market.kind == "spot":

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.environment import DirectConnect, Environment, Vpn
+from landbridge.environment import DirectConnectSettings, Environment, VpnSettings
 from landbridge.plan.cost.bill_lines import BillItem, Unpriced, by_volume, hourly
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.link import connections
@@ -50,16 +50,16 @@ def _link(environment: Environment) -> Iterator[BillItem]:
     if vpns:
         yield from hourly("VPN connection" if vpns == 1 else f"{vpns} x VPN connection", "vpn_connection", region, vpns)
     # The VPC's, each VPN's and the line's.
-    attached = 1 + vpns + isinstance(link, DirectConnect)
+    attached = 1 + vpns + isinstance(link, DirectConnectSettings)
     yield from hourly(f"{attached} x transit gateway attachment", "transit_gateway_attachment", region, attached)
-    if isinstance(link, DirectConnect):
+    if isinstance(link, DirectConnectSettings):
         what = f"Direct Connect {link.connection}"
         if link.port is None:
             yield Unpriced(what, None, None, "the bandwidth of its port is not in the file")
         else:
             yield from hourly(what, f"direct_connect_{link.port}", region, 1)
         yield by_volume("traffic from AWS to on-prem", "network", "direct_connect_out", region)
-    if isinstance(link, Vpn) or link.sites:
-        what = "traffic from AWS to on-prem" if isinstance(link, Vpn) else "traffic from AWS to other sites"
+    if isinstance(link, VpnSettings) or link.sites:
+        what = "traffic from AWS to on-prem" if isinstance(link, VpnSettings) else "traffic from AWS to other sites"
         yield by_volume(what, "network", "internet_out_first_10_tb", region)
     yield by_volume("traffic through the transit gateway", "network", "transit_gateway_gb", region)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import Price, limits, price_of
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.cost.bill_lines import CONFIDENCE, HOURS_A_MONTH, BillItem, SpendLine, Unpriced
 from landbridge.plan.instances.capacity import Terms, fallbacks
 from landbridge.plan.instances.rates import instance_rate, purchase_words
 
 
-def pool_spend(environment: Environment, pool: Pool) -> Iterator[BillItem]:
+def pool_spend(environment: Environment, pool: PoolSettings) -> Iterator[BillItem]:
     """Lines for one pool. What is paid for anyway runs first; the rest up to max_nodes is what the next capacity gives.
 
     The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
@@ -39,7 +39,7 @@ def only_data_class(environment: Environment) -> str | None:
 
 
 def _line(
-    environment: Environment, pool: Pool, terms: Terms, nodes: int, always: int, data_class: str | None
+    environment: Environment, pool: PoolSettings, terms: Terms, nodes: int, always: int, data_class: str | None
 ) -> SpendLine | Unpriced:
     what = f"{nodes} x {terms.instance}, {terms.kind.replace('_', ' ')}"
     rate = instance_rate(terms, environment.region)
@@ -64,7 +64,7 @@ def _line(
     )
 
 
-def _disks(environment: Environment, pool: Pool, nodes: int, data_class: str | None) -> SpendLine | Unpriced:
+def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class: str | None) -> SpendLine | Unpriced:
     """Root volumes, billed while their instance exists. Above what gp3 includes, IOPS and throughput have their own price."""
     what, included = f"{nodes} x {pool.root_volume_gib:,} GiB root volume", limits().volumes.types["gp3"]
     parts = {

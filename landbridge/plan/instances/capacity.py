@@ -12,7 +12,7 @@ from landbridge.environment import (
     AnyCapacity,
     CapacityBlock,
     OnDemand,
-    Pool,
+    PoolSettings,
     Reservation,
     ReservationGroup,
     Spot,
@@ -61,7 +61,7 @@ class Terms:
         """Time by which the last job must have ended; None for capacity without an end."""
         return self.ends - self.drain if self.ends is not None and self.drain is not None else None
 
-    def bounds(self, pool: Pool) -> tuple[int, int]:
+    def bounds(self, pool: PoolSettings) -> tuple[int, int]:
         """Return the minimum and maximum number of instances of this capacity that `pool` keeps."""
         if self.fixed_size and self.size is not None:
             return self.size, self.size
@@ -69,7 +69,7 @@ class Terms:
         return min(pool.min_nodes, most), most
 
 
-def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms:
+def terms(pool: PoolSettings, capacity: AnyCapacity, region: str | None = None) -> Terms:
     """Decide one capacity of a pool; with a region, `zones` are those that offer the type where none is named."""
     instance = capacity.instance or pool.instance
     zones = capacity_zones(capacity) or (offered_zones([instance], region) if region is not None else ())
@@ -115,12 +115,12 @@ def terms(pool: Pool, capacity: AnyCapacity, region: str | None = None) -> Terms
             )
 
 
-def fallbacks(pool: Pool, region: str) -> tuple[Terms, ...]:
+def fallbacks(pool: PoolSettings, region: str) -> tuple[Terms, ...]:
     """Return the terms of every capacity of a pool, in the order of launch attempts."""
     return tuple(terms(pool, capacity, region) for capacity in pool.capacity)
 
 
-def kept_nodes(pool: Pool, region: str) -> int:
+def kept_nodes(pool: PoolSettings, region: str) -> int:
     """Return the number of nodes that a pool keeps running: min_nodes, or more if prepaid capacity is larger."""
     return max(pool.min_nodes, *(found.bounds(pool)[0] for found in fallbacks(pool, region)))
 
@@ -132,7 +132,7 @@ def _reclaim(instance: str) -> timedelta:
     return timedelta(minutes=blocks.reclaim_minutes_ultraserver if rack else blocks.reclaim_minutes)
 
 
-def _free_placement(pool: Pool, instance: str) -> tuple[Strategy | None, str | None]:
+def _free_placement(pool: PoolSettings, instance: str) -> tuple[Strategy | None, str | None]:
     """Return strategy and existing group where the capacity allows a choice: as configured, else cluster if the type
     supports it.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from landbridge.catalog import InstanceType, NetworkCard, instances
-from landbridge.environment.aws.pool import NicPolicy, Pool
+from landbridge.environment.aws.pool import NicPolicy, PoolSettings
 
 NicType = Literal["interface", "efa", "efa-only"]
 
@@ -56,7 +56,7 @@ def nic_layout(
     )
 
 
-def pool_interfaces(pool: Pool, instance: str | None = None) -> tuple[PlannedInterface, ...]:
+def pool_interfaces(pool: PoolSettings, instance: str | None = None) -> tuple[PlannedInterface, ...]:
     """The interfaces of a pool's launches (of an equivalent type's where one is named), written by hand or laid out.
 
     A type that the catalogue does not know gets the one interface that every instance has.

@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 from itertools import combinations
 from typing import Literal
 
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath
 from landbridge.plan.instances.capacity import fallbacks
@@ -148,7 +148,7 @@ class _Demand:
     machines: Mapping[str, int]
 
 
-def _demand(environment: Environment, pool: Pool) -> _Demand:
+def _demand(environment: Environment, pool: PoolSettings) -> _Demand:
     """In each zone: as many nodes as its capacities there can give, each of the type that takes most addresses."""
     machines: dict[str, int] = {}
     widest: dict[str, int] = {}

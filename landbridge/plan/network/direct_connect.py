@@ -2,7 +2,7 @@
 
 from ipaddress import IPv4Address, IPv4Network
 
-from landbridge.environment import DirectConnect, Environment
+from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.other_regions import aws_ranges
 
@@ -25,7 +25,7 @@ class DirectConnectArgs(Args):
     tags: dict[str, str]
 
 
-def direct_connect_args(environment: Environment, line: DirectConnect) -> DirectConnectArgs:
+def direct_connect_args(environment: Environment, line: DirectConnectSettings) -> DirectConnectArgs:
     """Plan the line. Where tunnels run inside it, it carries those alone: nothing of the VPC is told on it.
 
     In clear text the VPC's own ranges are told, no wider and no narrower: the VPN tells the same, so that both sides can

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
 from landbridge.catalog.aws.regions import regions
-from landbridge.environment import Dns, Environment
+from landbridge.environment import DnsSettings, Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.network.endpoints import Endpoint, endpoint_services
 from landbridge.plan.network.hosts import service_hosts
@@ -182,7 +182,7 @@ def _interfaces(environment: Environment) -> Iterator[Endpoint]:
     return (one for one in endpoint_services(environment) if one.kind == "interface")
 
 
-def _site(environment: Environment, dns: Dns) -> SitePlan | None:
+def _site(environment: Environment, dns: DnsSettings) -> SitePlan | None:
     onprem = environment.onprem
     if onprem is None:
         return None
@@ -193,7 +193,7 @@ def _site(environment: Environment, dns: Dns) -> SitePlan | None:
     )
 
 
-def _logs(environment: Environment, dns: Dns) -> QueryLogPlan | None:
+def _logs(environment: Environment, dns: DnsSettings) -> QueryLogPlan | None:
     logs = environment.aws.logs
     wanted = logs.flow_logs if dns.query_logs is None else dns.query_logs
     group = f"{LOG_PREFIX}/{environment.name}/dns"

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Network
 from landbridge import catalog, hostlist
 from landbridge.environment import Access, CloudServices, Environment, OnPrem, SiteLustre
 from landbridge.environment.base import Site
-from landbridge.environment.onprem.onprem import Packages
+from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
@@ -54,7 +54,7 @@ class ServiceHosts:
     gateway: str | None
     addresses: Mapping[str, IPv4Address]
     access: Access
-    packages: Packages
+    packages: PackageSources
     names: tuple[str, ...] = field(default=())
 
     def where(self, host: str) -> str:

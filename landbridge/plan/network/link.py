@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.environment import DirectConnect, Environment, Vpn
+from landbridge.environment import DirectConnectSettings, Environment, VpnSettings
 from landbridge.environment.link import LineVpn, Tunnels
 from landbridge.findings import DataPath
 from landbridge.plan.args import Args, tags
@@ -108,7 +108,7 @@ def connections(environment: Environment) -> tuple[Connection, ...]:
     link, found = environment.link, list[Connection]()
     if link is None:
         return ()
-    if isinstance(link, Vpn):
+    if isinstance(link, VpnSettings):
         found.append(Connection(OWN, ("link",), link, link.onprem_asn))
     else:
         if link.line_vpn is not None:
@@ -135,7 +135,7 @@ def link_args(environment: Environment) -> LinkArgs:
     link, onprem = environment.link, environment.onprem
     if link is None or onprem is None:
         raise ValueError(f"{environment.name} has no site to link")
-    line = direct_connect_args(environment, link) if isinstance(link, DirectConnect) else None
+    line = direct_connect_args(environment, link) if isinstance(link, DirectConnectSettings) else None
     inside = [one.tunnels for one in connections(environment) if isinstance(one.tunnels, LineVpn)]
     return LinkArgs(
         cluster=environment.name,

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 from typing import Any
 
 from landbridge import hostlist
-from landbridge.environment import DirectConnect, Environment, NfsHome
+from landbridge.environment import DirectConnectSettings, Environment, NfsHome
 from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.name_servers import name_server_hosts
@@ -201,7 +201,7 @@ def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
     yield "site_gateway", FirewallRule((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
     yield "site_gateway", FirewallRule((), "esp", (), "the tunnels themselves, without NAT")
     inside = [str(_INSIDE_TUNNELS)]
-    if isinstance(environment.link, DirectConnect) and environment.link.router is not None:
+    if isinstance(environment.link, DirectConnectSettings) and environment.link.router is not None:
         inside.append(f"{environment.link.router}/32")
     yield "site_gateway", _tcp(tuple(inside), BGP_PORT, "BGP inside the tunnels, and with the site's router")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 from typing import Any
 
-from landbridge.environment import DirectConnect, Environment
+from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.environment.link import LinkedSite, Tunnels
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.link import LINE, OWN, Connection, cipher_of, connections
@@ -41,12 +41,12 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None) ->
     found = _common(own[0].tunnels, link.onprem_asn, served.cidr, ranges)
     found["site_gateway_router_id"] = str(served.addresses[served.gateway])
     found["site_gateway_mtu"] = min(one.tunnels.mtu for one in own)
-    if isinstance(link, DirectConnect) and link.router is not None:
+    if isinstance(link, DirectConnectSettings) and link.router is not None:
         found["site_gateway_inside_neighbors"] = [str(link.router)]
     if outputs is not None and outputs.link is not None:
         by_way = {one.over: one for one in own}
         tunnels = outputs.link.tunnels
-        backup = isinstance(link, DirectConnect)
+        backup = isinstance(link, DirectConnectSettings)
         found["site_gateway_tunnels"] = [
             _tunnel(number, tunnel, outputs.link.aws_asn, by_way[tunnel.over], own[0], backup)
             for number, tunnel in enumerate(tunnels, start=1)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from landbridge.environment import Account, Environment, Qos
+from landbridge.environment import AccountSettings, Environment, Qos
 from landbridge.plan.slurm.gpu_minutes import gpu_minute_limits
 from landbridge.plan.slurm.partitions import seconds
 
@@ -36,7 +36,7 @@ def limited(environment: Environment) -> list[str]:
     return ["gres/gpu"] if of_accounts or any(q.max_gpus or q.max_gpus_per_user for q in scheduler.qos.values()) else []
 
 
-def _account(account: Account) -> dict[str, Any]:
+def _account(account: AccountSettings) -> dict[str, Any]:
     return {
         "users": list(account.users),
         "description": account.description or f"{account.data_class} data",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from landbridge.catalog import instances
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.slurm.nodes import Nodes, pool_node_names
@@ -62,7 +62,7 @@ def _whole_budget(environment: Environment) -> float | None:
     return min(known, default=None)
 
 
-def _gpu_minute(environment: Environment, pool: Pool) -> float | None:
+def _gpu_minute(environment: Environment, pool: PoolSettings) -> float | None:
     """Return the highest cost of a minute of a pool's GPU; None without GPUs, or with an unknown price."""
     kind = instances().get(pool.instance)
     if kind is None or kind.accelerators is None or kind.accelerators.kind != "gpu":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from landbridge import hostlist
 from landbridge.catalog import Accelerators, Cpus, instances, platforms
-from landbridge.environment import Environment, NodeGroup, Pool
+from landbridge.environment import Environment, NodeGroup, PoolSettings
 from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 
@@ -132,7 +132,7 @@ def _less_huge_pages(environment: Environment, nodes: Nodes) -> Nodes:
     return replace(nodes, memory_mib=max(nodes.memory_mib - aside, 1)) if aside else nodes
 
 
-def pool_node_names(pool: Pool) -> tuple[str, ...]:
+def pool_node_names(pool: PoolSettings) -> tuple[str, ...]:
     """Slurm's names of a pool's nodes: `p5-1` to `p5-4`."""
     return tuple(f"{pool.name}-{number}" for number in range(1, pool.max_nodes + 1))
 
@@ -165,7 +165,7 @@ def _onprem(group: NodeGroup) -> Nodes:
     )
 
 
-def _cloud(pool: Pool) -> Nodes:
+def _cloud(pool: PoolSettings) -> Nodes:
     instance = instances()[pool.instance]
     cpus: Cpus = instance.cpus
     kinds = [instance.accelerators.type] if instance.accelerators else []

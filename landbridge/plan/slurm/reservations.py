@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from landbridge import hostlist
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import Terms, fallbacks
 from landbridge.plan.slurm.nodes import pool_node_names
 
@@ -33,7 +33,7 @@ def reservations(environment: Environment) -> list[dict[str, Any]]:
     ]
 
 
-def unavailable_windows(pool: Pool, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
+def unavailable_windows(pool: PoolSettings, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
     """Yield the windows without capacity for a pool, in order. None if the pool has other capacity."""
     decided = fallbacks(pool, region)
     if any(terms.kind != "capacity_block" for terms in decided):

@@ -1,7 +1,7 @@
 """Slurm's packages, built once from its own source and packaging into a signed repository: no compiler on any node."""
 
-from landbridge.realise.slurm_packages.build import Order, build
+from landbridge.realise.slurm_packages.build import PackageBuild, build
 from landbridge.realise.slurm_packages.errors import PackagesError
 from landbridge.realise.slurm_packages.mirror import debian_mirror
 
-__all__ = ["Order", "PackagesError", "build", "debian_mirror"]
+__all__ = ["PackageBuild", "PackagesError", "build", "debian_mirror"]

@@ -20,7 +20,7 @@ KEY = "key.asc"
 
 
 @dataclass(frozen=True)
-class Order:
+class PackageBuild:
     """Build request: a version of Slurm for hosts of one Debian release, from an archive that is named or
     downloaded.
     """
@@ -37,7 +37,7 @@ class Order:
         return built_release(self.version)
 
 
-def build(order: Order, into: Path, state: Path, report: Callable[[str], None]) -> Path:
+def build(order: PackageBuild, into: Path, state: Path, report: Callable[[str], None]) -> Path:
     """Build, sign and return the repository, `into`/<suite>. `state` keeps the archive and the signing key.
 
     Needs mmdebstrap, and root or a kernel that lets users have namespaces. Takes minutes of every processor there is. Raises
@@ -62,7 +62,7 @@ def build(order: Order, into: Path, state: Path, report: Callable[[str], None]) 
     return target
 
 
-def command(order: Order, archive: Path, made: Path) -> list[str]:
+def command(order: PackageBuild, archive: Path, made: Path) -> list[str]:
     """The words of the call: the system, what runs in it, and what is taken out of it. Pure."""
     inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {order.codename}'
     return [
@@ -80,7 +80,7 @@ def command(order: Order, archive: Path, made: Path) -> list[str]:
     ]
 
 
-def _archive(order: Order, state: Path) -> Path:
+def _archive(order: PackageBuild, state: Path) -> Path:
     known = slurm_sources().archives.get(order.version)
     sha256 = order.sha256 or (known.sha256 if known else None)
     if sha256 is None:

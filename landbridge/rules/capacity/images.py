@@ -15,7 +15,7 @@ _VALUES = ("ami-id", "image_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class PoolImage:
     """A pool that boots an image of aws.images."""
 
     owner: PoolAt
@@ -217,12 +217,12 @@ def booted_images(environment: Environment) -> Iterator[tuple[PoolAt, str]]:
             yield owner, owner.pool.image or ""
 
 
-def named_images(environment: Environment) -> Iterator[Named]:
+def named_images(environment: Environment) -> Iterator[PoolImage]:
     """Every pool that boots an image that a parameter of aws.images names."""
     for owner in pools(environment):
         source = environment.aws.images.get(owner.pool.image or "")
         if source is not None and source.parameter is not None:
-            yield Named(owner, owner.pool.image or "", source.parameter)
+            yield PoolImage(owner, owner.pool.image or "", source.parameter)
 
 
 def _flavour(parameter: str) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import instances
-from landbridge.catalog.aws.images import Image, image_behind
+from landbridge.catalog.aws.images import PublicImage, image_behind
 from landbridge.environment import Environment, ImageBuild, Loaded
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources
@@ -162,7 +162,7 @@ def node_image_sources(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix=fix, related=(("aws", "nat"),))
 
 
-def _behind(environment: Environment, build: ImageBuild) -> Image | None:
+def _behind(environment: Environment, build: ImageBuild) -> PublicImage | None:
     """The public image that a build starts from, where the catalogue has it."""
     parameter = image_sources(environment).get(build_parent(build))
     return image_behind(parameter) if parameter is not None else None

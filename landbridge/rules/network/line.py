@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
-from landbridge.environment import DirectConnect, Environment
+from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.direct_connect import around, direct_connect_args, other_host
 from landbridge.rules.registry import rule
@@ -19,7 +19,7 @@ def line_asn(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "Create a transit virtual interface to the Direct Connect gateway".
     """
     link = environment.link
-    if not isinstance(link, DirectConnect):
+    if not isinstance(link, DirectConnectSettings):
         return
     for key, value in (("aws_asn", link.aws_asn), ("onprem_asn", link.onprem_asn)):
         if link.line_asn == value:
@@ -35,7 +35,7 @@ def line_vpn(environment: Environment) -> Iterator[Finding]:
     Source: Site-to-Site VPN User Guide, "Private IP AWS Site-to-Site VPN with AWS Direct Connect".
     """
     link = environment.link
-    if not isinstance(link, DirectConnect):
+    if not isinstance(link, DirectConnectSettings):
         return
     path: DataPath = ("link", "encryption")
     if link.encryption == "vpn" and link.line_vpn is None:
@@ -54,7 +54,7 @@ def line_vpn_address(environment: Environment) -> Iterator[Finding]:
     Source: EC2 CreateCustomerGateway; EC2 API Reference, TransitGatewayRequestOptions: a /24 or larger.
     """
     link = environment.link
-    if not isinstance(link, DirectConnect) or link.line_vpn is None:
+    if not isinstance(link, DirectConnectSettings) or link.line_vpn is None:
         return
     address, cidr, least = link.line_vpn.gateway_address, link.line_vpn.cidr, limits().direct_connect.private_range
     if not address.is_private or address.is_link_local:
@@ -73,7 +73,7 @@ def macsec_port(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "MAC Security in Direct Connect".
     """
     link = environment.link
-    if not isinstance(link, DirectConnect) or link.encryption != "macsec" or link.port is None:
+    if not isinstance(link, DirectConnectSettings) or link.encryption != "macsec" or link.port is None:
         return
     known = limits().direct_connect.macsec_ports
     if link.port not in known:
@@ -89,7 +89,7 @@ def lone_line(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect Resiliency Recommendations; Direct Connect User Guide, "Backup VPN connection".
     """
     link = environment.link
-    if isinstance(link, DirectConnect) and link.backup is None:
+    if isinstance(link, DirectConnectSettings) and link.backup is None:
         message = "nothing carries while the line does not: running jobs in AWS lose their controller"
         fix = "add a VPN over the internet: backup: {gateway_address: ...}"
         yield warning(_KIND, message, fix=fix, related=(("link", "backup"),))
@@ -102,7 +102,7 @@ def backup_apart(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/plan/site/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
     """
     link = environment.link
-    if not isinstance(link, DirectConnect) or link.backup is None or link.line_vpn is None:
+    if not isinstance(link, DirectConnectSettings) or link.backup is None or link.line_vpn is None:
         return
     if "userspace" in (link.backup.datapath, link.line_vpn.datapath):
         message = "the userspace datapath carries one tunnel: the backup would never be up"
@@ -118,7 +118,7 @@ def told_prefixes(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "Quotas".
     """
     link, most = environment.link, limits().direct_connect.allowed_prefixes
-    if isinstance(link, DirectConnect) and len(direct_connect_args(environment, link).allowed_prefixes) > most:
+    if isinstance(link, DirectConnectSettings) and len(direct_connect_args(environment, link).allowed_prefixes) > most:
         message = (
             f"{len(direct_connect_args(environment, link).allowed_prefixes)} prefixes on one line; AWS tells {most}"
         )
@@ -133,7 +133,7 @@ def peer_addresses(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "Prerequisites for virtual interfaces": peer IP addresses.
     """
     link = environment.link
-    if not isinstance(link, DirectConnect) or link.aws_address is None:
+    if not isinstance(link, DirectConnectSettings) or link.aws_address is None:
         return
     path: DataPath = ("link", "aws_address")
     ours, theirs = link.gateway_address, link.aws_address
@@ -157,7 +157,7 @@ def clear_text_line(environment: Environment) -> Iterator[Finding]:
     Source: Direct Connect User Guide, "MACsec"; NIST SP 800-53 SC-8.
     """
     link = environment.link
-    if not isinstance(link, DirectConnect) or link.encryption != "none":
+    if not isinstance(link, DirectConnectSettings) or link.encryption != "none":
         return
     regulated = [name for name, one in environment.data_classes.items() if one.regime and "aws" in one.sites]
     path: DataPath = ("link", "encryption")

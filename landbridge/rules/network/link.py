@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.network import network
-from landbridge.environment import DirectConnect, Environment
+from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.link import connections
 from landbridge.rules.registry import rule
@@ -178,7 +178,7 @@ def _numbers(environment: Environment) -> Iterator[tuple[DataPath, int]]:
         return
     yield ("link", "onprem_asn"), link.onprem_asn
     yield ("link", "aws_asn"), link.aws_asn
-    if isinstance(link, DirectConnect):
+    if isinstance(link, DirectConnectSettings):
         yield ("link", "line_asn"), link.line_asn
     for name, site in link.sites.items():
         yield ("link", "sites", name, "asn"), site.asn

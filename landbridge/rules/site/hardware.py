@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge import hostlist
 from landbridge.catalog import platforms, slurm_releases
-from landbridge.environment import Environment, Slurm
+from landbridge.environment import Environment, SlurmSettings
 from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.slurm.nodes import USABLE_MEMORY
 from landbridge.rules.registry import rule
@@ -34,7 +34,7 @@ def built_packages_without_repository(environment: Environment) -> Iterator[Find
     path: DataPath = ("scheduler", "slurm")
     if slurm.packaging == "debian":
         return
-    if slurm.packages_mirror in (None, Slurm().packages_mirror):
+    if slurm.packages_mirror in (None, SlurmSettings().packages_mirror):
         message = "Debian's archive has no packages of Slurm's own making"
         fix = "build them (landbridge packages slurm), and say where they are served: packages_mirror"
         yield error((*path, "packaging"), message, fix=fix, related=(path,))

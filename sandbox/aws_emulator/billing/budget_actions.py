@@ -13,7 +13,7 @@ import moto.backends
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 _DEFINITIONS = {
@@ -26,7 +26,7 @@ _LOCKED = ("EXECUTION_IN_PROGRESS", "REVERSE_IN_PROGRESS")
 _SAME = ("NotificationType", "ActionType", "ActionThreshold", "Definition")
 
 
-def create_budget(world: World, region: str, given: Bag) -> Bag:
+def create_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
     """CreateBudget: moto's, with its tags."""
     _own_account(given)
     budget = given["Budget"]
@@ -40,7 +40,7 @@ def create_budget(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def update_budget(world: World, region: str, given: Bag) -> Bag:
+def update_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UpdateBudget: replaces every property but the name; notifications stay."""
     _own_account(given)
     new = given["NewBudget"]
@@ -51,7 +51,7 @@ def update_budget(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def delete_budget(world: World, region: str, given: Bag) -> Bag:
+def delete_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DeleteBudget: its actions, which are only found by its name, go with it."""
     _own_account(given)
     name = given["BudgetName"]
@@ -65,7 +65,7 @@ def delete_budget(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def create(world: World, region: str, given: Bag) -> Bag:
+def create(world: EmulatorState, region: str, given: Bag) -> Bag:
     """CreateBudgetAction."""
     _own_account(given)
     _budget(given["BudgetName"])
@@ -79,19 +79,19 @@ def create(world: World, region: str, given: Bag) -> Bag:
     return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "ActionId": own}
 
 
-def describe(world: World, region: str, given: Bag) -> Bag:
+def describe(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DescribeBudgetAction."""
     return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": _action(world, given)}
 
 
-def listed(world: World, region: str, given: Bag) -> Bag:
+def listed(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DescribeBudgetActionsForBudget."""
     _own_account(given)
     _budget(given["BudgetName"])
     return {"Actions": _of(world, given["BudgetName"])}
 
 
-def update(world: World, region: str, given: Bag) -> Bag:
+def update(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UpdateBudgetAction."""
     one = _action(world, given)
     before = dict(one)
@@ -102,7 +102,7 @@ def update(world: World, region: str, given: Bag) -> Bag:
     return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "OldAction": before, "NewAction": after}
 
 
-def delete(world: World, region: str, given: Bag) -> Bag:
+def delete(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DeleteBudgetAction: not while it runs."""
     one = _action(world, given)
     _unlocked(one)
@@ -110,7 +110,7 @@ def delete(world: World, region: str, given: Bag) -> Bag:
     return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": one}
 
 
-def tag(world: World, region: str, given: Bag) -> Bag:
+def tag(world: EmulatorState, region: str, given: Bag) -> Bag:
     """TagResource."""
     new = {one["Key"] for one in given["ResourceTags"]}
     kept = [one for one in _tags(world, given) if one["Key"] not in new]
@@ -118,14 +118,14 @@ def tag(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def untag(world: World, region: str, given: Bag) -> Bag:
+def untag(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UntagResource."""
     kept = [one for one in _tags(world, given) if one["Key"] not in given["ResourceTagKeys"]]
     world.budget_tags[given["ResourceARN"]] = kept
     return {}
 
 
-def tags_of(world: World, region: str, given: Bag) -> Bag:
+def tags_of(world: EmulatorState, region: str, given: Bag) -> Bag:
     """ListTagsForResource."""
     return {"ResourceTags": _tags(world, given)}
 
@@ -166,7 +166,7 @@ def _budget(name: str) -> Any:
     return known[name]
 
 
-def _action(world: World, given: Bag) -> Bag:
+def _action(world: EmulatorState, given: Bag) -> Bag:
     _own_account(given)
     one = world.budget_actions.get(given["ActionId"])
     if one is None or one["BudgetName"] != given["BudgetName"]:
@@ -174,7 +174,7 @@ def _action(world: World, given: Bag) -> Bag:
     return one
 
 
-def _of(world: World, name: str) -> list[Bag]:
+def _of(world: EmulatorState, name: str) -> list[Bag]:
     return [one for one in world.budget_actions.values() if one["BudgetName"] == name]
 
 
@@ -183,12 +183,12 @@ def _unlocked(one: Bag) -> None:
         raise CloudError("ResourceLockedException", f"The action {one['ActionId']} is being executed.")
 
 
-def _forget(world: World, one: Bag) -> None:
+def _forget(world: EmulatorState, one: Bag) -> None:
     del world.budget_actions[one["ActionId"]]
     world.budget_tags.pop(_arn(one["BudgetName"], one["ActionId"]), None)
 
 
-def _tags(world: World, given: Bag) -> list[Bag]:
+def _tags(world: EmulatorState, given: Bag) -> list[Bag]:
     if given["ResourceARN"] not in world.budget_tags:
         raise CloudError("NotFoundException", f"The resource {given['ResourceARN']} does not exist.")
     return world.budget_tags[given["ResourceARN"]]

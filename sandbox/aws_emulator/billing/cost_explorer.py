@@ -11,13 +11,13 @@ from typing import Any
 
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 MONITORS, SUBSCRIPTIONS = "anomalymonitor", "anomalysubscription"
 
 
-def create_monitor(world: World, region: str, given: Bag) -> Bag:
+def create_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
     """CreateAnomalyMonitor."""
     asked = given["AnomalyMonitor"]
     dimensional = asked["MonitorType"] == "DIMENSIONAL"
@@ -32,35 +32,35 @@ def create_monitor(world: World, region: str, given: Bag) -> Bag:
     return {"MonitorArn": _keep(world, MONITORS, "MonitorArn", {**asked, **own}, given)}
 
 
-def monitors(world: World, region: str, given: Bag) -> Bag:
+def monitors(world: EmulatorState, region: str, given: Bag) -> Bag:
     """GetAnomalyMonitors."""
     wanted = given.get("MonitorArnList")
     _known(world, wanted or (), MONITORS)
     return {"AnomalyMonitors": [one["is"] for one in _all(world, MONITORS) if not wanted or one["arn"] in wanted]}
 
 
-def update_monitor(world: World, region: str, given: Bag) -> Bag:
+def update_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UpdateAnomalyMonitor: only the name can be changed."""
     _known(world, [given["MonitorArn"]], MONITORS)
     world.costs[given["MonitorArn"]]["is"].update(given)
     return {"MonitorArn": given["MonitorArn"]}
 
 
-def delete_monitor(world: World, region: str, given: Bag) -> Bag:
+def delete_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DeleteAnomalyMonitor."""
     _known(world, [given["MonitorArn"]], MONITORS)
     del world.costs[given["MonitorArn"]]
     return {}
 
 
-def create_subscription(world: World, region: str, given: Bag) -> Bag:
+def create_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
     """CreateAnomalySubscription."""
     asked = given["AnomalySubscription"]
     _subscription(world, asked)
     return {"SubscriptionArn": _keep(world, SUBSCRIPTIONS, "SubscriptionArn", {**asked, "AccountId": ACCOUNT}, given)}
 
 
-def subscriptions(world: World, region: str, given: Bag) -> Bag:
+def subscriptions(world: EmulatorState, region: str, given: Bag) -> Bag:
     """GetAnomalySubscriptions."""
     wanted, monitor = given.get("SubscriptionArnList"), given.get("MonitorArn")
     _known(world, wanted or (), SUBSCRIPTIONS)
@@ -73,7 +73,7 @@ def subscriptions(world: World, region: str, given: Bag) -> Bag:
     }
 
 
-def update_subscription(world: World, region: str, given: Bag) -> Bag:
+def update_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UpdateAnomalySubscription."""
     arn = given["SubscriptionArn"]
     _known(world, [arn], SUBSCRIPTIONS)
@@ -82,14 +82,14 @@ def update_subscription(world: World, region: str, given: Bag) -> Bag:
     return {"SubscriptionArn": arn}
 
 
-def delete_subscription(world: World, region: str, given: Bag) -> Bag:
+def delete_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DeleteAnomalySubscription."""
     _known(world, [given["SubscriptionArn"]], SUBSCRIPTIONS)
     del world.costs[given["SubscriptionArn"]]
     return {}
 
 
-def _subscription(world: World, asked: Bag) -> None:
+def _subscription(world: EmulatorState, asked: Bag) -> None:
     _known(world, asked["MonitorArnList"], MONITORS)
     if not asked["MonitorArnList"] or not asked["Subscribers"]:
         raise CloudError("ValidationException", "A subscription needs a monitor and a subscriber.")
@@ -103,7 +103,7 @@ def _subscription(world: World, asked: Bag) -> None:
         raise CloudError("ValidationException", message)
 
 
-def set_tags_status(world: World, region: str, given: Bag) -> Bag:
+def set_tags_status(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UpdateCostAllocationTagsStatus: a tag key that billing has not seen yet is listed under Errors, not refused."""
     failed = []
     for one in given["CostAllocationTagsStatus"]:
@@ -115,7 +115,7 @@ def set_tags_status(world: World, region: str, given: Bag) -> Bag:
     return {"Errors": failed}
 
 
-def tags(world: World, region: str, given: Bag) -> Bag:
+def tags(world: EmulatorState, region: str, given: Bag) -> Bag:
     """ListCostAllocationTags."""
     wanted, status = given.get("TagKeys"), given.get("Status")
     return {
@@ -127,7 +127,7 @@ def tags(world: World, region: str, given: Bag) -> Bag:
     }
 
 
-def tag(world: World, region: str, given: Bag) -> Bag:
+def tag(world: EmulatorState, region: str, given: Bag) -> Bag:
     """TagResource."""
     one = _bearer(world, given)
     new = {own["Key"] for own in given["ResourceTags"]}
@@ -135,37 +135,37 @@ def tag(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def untag(world: World, region: str, given: Bag) -> Bag:
+def untag(world: EmulatorState, region: str, given: Bag) -> Bag:
     """UntagResource."""
     one = _bearer(world, given)
     one["tags"] = [own for own in one["tags"] if own["Key"] not in given["ResourceTagKeys"]]
     return {}
 
 
-def tags_of(world: World, region: str, given: Bag) -> Bag:
+def tags_of(world: EmulatorState, region: str, given: Bag) -> Bag:
     """ListTagsForResource."""
     return {"ResourceTags": _bearer(world, given)["tags"]}
 
 
-def _keep(world: World, kind: str, key: str, own: Bag, given: Bag) -> str:
+def _keep(world: EmulatorState, kind: str, key: str, own: Bag, given: Bag) -> str:
     arn = f"arn:aws:ce::{ACCOUNT}:{kind}/{uuid.uuid4()}"
     kept = json.loads(json.dumps({**own, key: arn}))
     world.costs[arn] = {"arn": arn, "kind": kind, "is": kept, "tags": given.get("ResourceTags", [])}
     return arn
 
 
-def _all(world: World, kind: str) -> list[Bag]:
+def _all(world: EmulatorState, kind: str) -> list[Bag]:
     return [one for one in world.costs.values() if one["kind"] == kind]
 
 
-def _known(world: World, arns: Any, kind: str) -> None:
+def _known(world: EmulatorState, arns: Any, kind: str) -> None:
     for arn in arns:
         if world.costs.get(arn, {}).get("kind") != kind:
             word = "Monitor" if kind == MONITORS else "Subscription"
             raise CloudError(f"Unknown{word}Exception", f"The cost anomaly {word.lower()} {arn} does not exist")
 
 
-def _bearer(world: World, given: Bag) -> Bag:
+def _bearer(world: EmulatorState, given: Bag) -> Bag:
     if given["ResourceArn"] not in world.costs:
         raise CloudError("ResourceNotFoundException", f"Resource {given['ResourceArn']} not found")
     return world.costs[given["ResourceArn"]]

@@ -25,12 +25,12 @@ from sandbox.aws_emulator.network import transit_gateway_peering as peering
 from sandbox.aws_emulator.network import transit_gateway_route_tables as transit
 from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.storage import efs, fsx, rds
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
-Action = Callable[[World, Any], Any]
+Action = Callable[[EmulatorState, Any], Any]
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Make moto's EC2 answer for `world`. Global to the process, as moto's own state is."""
     for name, action in ACTIONS.items():
         setattr(EC2Response, name, _method(world, action))
@@ -57,7 +57,7 @@ def install(world: World) -> None:
         network.install(world)
 
 
-def _method(world: World, action: Action) -> Callable[[Any], Any]:
+def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             if action is not _run_instances:
@@ -73,7 +73,7 @@ def _method(world: World, action: Action) -> Callable[[Any], Any]:
     return method
 
 
-def _choose_address(world: World) -> Callable[[Any, Any], str]:
+def _choose_address(world: EmulatorState) -> Callable[[Any, Any], str]:
     def choose(subnet: Any, instance: Any) -> str:
         kept = {str(address) for one in subnet._cidr_reservations for address in one.cidr}
         address = world.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *kept})
@@ -88,7 +88,7 @@ def _parameters(response: Any) -> dict[str, Any]:
     return dict(response.params)
 
 
-def _run_instances(world: World, response: Any) -> Any:
+def _run_instances(world: EmulatorState, response: Any) -> Any:
     request, backend = _parameters(response), response.ec2_backend
     token = request.pop("ClientToken", None)
     minimum, maximum = int(request.pop("MinCount", 1)), int(request.pop("MaxCount", 1))
@@ -108,7 +108,7 @@ def _run_instances(world: World, response: Any) -> Any:
         return world.tokens.once(f"RunInstances/{backend.region_name}", token, asked, answer)
 
 
-def _create_fleet(world: World, response: Any) -> Any:
+def _create_fleet(world: EmulatorState, response: Any) -> Any:
     request, backend = _parameters(response), response.ec2_backend
     with world.lock:
         scope = f"CreateFleet/{backend.region_name}"
@@ -117,14 +117,14 @@ def _create_fleet(world: World, response: Any) -> Any:
         )
 
 
-def _terminate_instances(world: World, response: Any) -> Any:
+def _terminate_instances(world: EmulatorState, response: Any) -> Any:
     backend, ids = response.ec2_backend, list(_parameters(response).get("InstanceIds") or [])
     with world.lock:
         changes = terminate(world, backend, ids, "Client.UserInitiatedShutdown")
     return {"TerminatingInstances": changes}
 
 
-def terminate(world: World, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
+def terminate(world: EmulatorState, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
     """End instances; one that has ended already stays as it is. Returns the changes in the API's shape."""
     before = {i.id: (i.state, i.state_code) for i in backend.get_multi_instances_by_id(ids)}
     alive = [instance_id for instance_id in ids if before[instance_id][0] not in ("terminated", "shutting-down")]
@@ -152,16 +152,16 @@ def terminate(world: World, backend: Any, ids: list[str], reason: str) -> list[d
     ]
 
 
-def _create_placement_group(world: World, response: Any) -> Any:
+def _create_placement_group(world: EmulatorState, response: Any) -> Any:
     with world.lock:
         return placement.create(world, response.region, response.current_account, _parameters(response))
 
 
-def _describe_placement_groups(world: World, response: Any) -> Any:
+def _describe_placement_groups(world: EmulatorState, response: Any) -> Any:
     return placement.describe(world, response.region, _parameters(response))
 
 
-def _delete_placement_group(world: World, response: Any) -> None:
+def _delete_placement_group(world: EmulatorState, response: Any) -> None:
     backend = response.ec2_backend
     with world.lock:
         used = {
@@ -170,12 +170,12 @@ def _delete_placement_group(world: World, response: Any) -> None:
         placement.delete(world, response.region, _parameters(response), used)
 
 
-def _default_disk_key(world: World, response: Any) -> Any:
+def _default_disk_key(world: EmulatorState, response: Any) -> Any:
     """GetEbsDefaultKmsKeyId, which moto can only set."""
     return {"KmsKeyId": response.ec2_backend.default_kms_key_id or "alias/aws/ebs"}
 
 
-def _describe_regions(world: World, response: Any) -> Any:
+def _describe_regions(world: EmulatorState, response: Any) -> Any:
     """DescribeRegions; regions that are not opted in are shown only with AllRegions."""
     request = _parameters(response)
     wanted, everything = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
@@ -191,23 +191,23 @@ def _describe_regions(world: World, response: Any) -> Any:
     return {"Regions": shown}
 
 
-def _with_account(action: Callable[[World, str, str, Any], Any]) -> Action:
-    def act(world: World, response: Any) -> Any:
+def _with_account(action: Callable[[EmulatorState, str, str, Any], Any]) -> Action:
+    def act(world: EmulatorState, response: Any) -> Any:
         with world.lock:
             return action(world, response.region, response.current_account, _parameters(response))
 
     return act
 
 
-def _with_region(action: Callable[[World, str, Any], Any]) -> Action:
-    def act(world: World, response: Any) -> Any:
+def _with_region(action: Callable[[EmulatorState, str, Any], Any]) -> Action:
+    def act(world: EmulatorState, response: Any) -> Any:
         with world.lock:
             return action(world, response.region, _parameters(response))
 
     return act
 
 
-def _with_response(action: Callable[[World, Any, Any], Any]) -> Action:
+def _with_response(action: Callable[[EmulatorState, Any, Any], Any]) -> Action:
     return lambda world, response: action(world, response, _parameters(response))
 
 

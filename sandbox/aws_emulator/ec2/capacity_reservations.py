@@ -10,7 +10,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from sandbox.aws_emulator.ec2.instance_types import zones_of
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
 from sandbox.aws_emulator.server.filters import matching
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 #: Before a block starts it has no instances yet: how many were bought stands in a tag of AWS's own.
 BOUGHT = "aws:ec2capacityreservation:incrementalRequestedQuantity"
@@ -28,7 +28,7 @@ _FILTERS = {
 }
 
 
-def create(world: World, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def create(world: EmulatorState, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """CreateCapacityReservation."""
     kind, count = str(request.get("InstanceType")), int(request.get("InstanceCount") or 0)
     zone = _zone(world, region, kind, request.get("AvailabilityZone"), request.get("AvailabilityZoneId"))
@@ -55,7 +55,7 @@ def create(world: World, region: str, account: str, request: Mapping[str, Any]) 
     )
 
 
-def offer(world: World, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def offer(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeCapacityBlockOfferings: one offering, which starts at the first 11:30 UTC in the range asked for."""
     kind, count = str(request.get("InstanceType")), int(request.get("InstanceCount") or 0)
     hours = int(request.get("CapacityDurationHours") or 0)
@@ -88,7 +88,7 @@ def offer(world: World, region: str, request: Mapping[str, Any]) -> dict[str, An
     return {"CapacityBlockOfferings": [offering]}
 
 
-def purchase(world: World, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def purchase(world: EmulatorState, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """PurchaseCapacityBlock."""
     chosen = world.offerings.get(str(request.get("CapacityBlockOfferingId")))
     if chosen is None:
@@ -113,7 +113,7 @@ def purchase(world: World, region: str, account: str, request: Mapping[str, Any]
     )
 
 
-def describe(world: World, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def describe(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeCapacityReservations."""
     wanted = list(request.get("CapacityReservationIds") or [])
     for one in wanted:
@@ -123,7 +123,7 @@ def describe(world: World, region: str, request: Mapping[str, Any]) -> dict[str,
     return {"CapacityReservations": matching(shown, request.get("Filters") or [], _FILTERS)}
 
 
-def cancel(world: World, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def cancel(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """CancelCapacityReservation; a Capacity Block cannot be cancelled."""
     reservation = find(world, region, str(request.get("CapacityReservationId")))
     if reservation["ReservationType"] == "capacity-block":
@@ -138,7 +138,9 @@ def target(launch: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return chosen.get("CapacityReservationId"), chosen.get("CapacityReservationResourceGroupArn")
 
 
-def admit(world: World, region: str, launch: Mapping[str, Any], kind: str, zone_id: str) -> tuple[str | None, int]:
+def admit(
+    world: EmulatorState, region: str, launch: Mapping[str, Any], kind: str, zone_id: str
+) -> tuple[str | None, int]:
     """The reservation that a launch goes into and how many it still takes; (None, anything) for one without.
 
     Raises what EC2 answers where market, type, zone, group or state do not fit.
@@ -189,7 +191,7 @@ def _unfit(
     return None
 
 
-def find(world: World, region: str, reservation_id: str) -> dict[str, Any]:
+def find(world: EmulatorState, region: str, reservation_id: str) -> dict[str, Any]:
     """The stored reservation; InvalidCapacityReservationId.NotFound."""
     found = world.reservations.get((region, reservation_id))
     if found is None:
@@ -198,7 +200,7 @@ def find(world: World, region: str, reservation_id: str) -> dict[str, Any]:
     return found
 
 
-def show(world: World, region: str, reservation_id: str) -> dict[str, Any]:
+def show(world: EmulatorState, region: str, reservation_id: str) -> dict[str, Any]:
     """A reservation as the API shows it now: its state follows the clock, its free instances what is launched."""
     stored = find(world, region, reservation_id)
     state, total = stored["State"], stored["TotalInstanceCount"]
@@ -215,7 +217,7 @@ def show(world: World, region: str, reservation_id: str) -> dict[str, Any]:
 
 
 def _made(
-    world: World, region: str, account: str, kind: str, zone: tuple[str, str], count: int, **more: Any
+    world: EmulatorState, region: str, account: str, kind: str, zone: tuple[str, str], count: int, **more: Any
 ) -> dict[str, Any]:
     reservation_id = f"cr-{uuid.uuid4().hex[:17]}"
     world.reservations[region, reservation_id] = {
@@ -235,7 +237,7 @@ def _made(
     return {"CapacityReservation": show(world, region, reservation_id)}
 
 
-def _zone(world: World, region: str, kind: str, name: Any, zone_id: Any) -> tuple[str, str]:
+def _zone(world: EmulatorState, region: str, kind: str, name: Any, zone_id: Any) -> tuple[str, str]:
     """Name and id of the zone asked for, which must offer the type."""
     zones = zones_of(world, region, kind)
     if not zones:

@@ -15,7 +15,7 @@ from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, get_prefix
 from sandbox.aws_emulator.network.dependencies import error
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 #: What one page holds where nothing is said, and at most.
 PAGE = 1000
@@ -28,7 +28,7 @@ _MORE: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def instances(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def instances(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeInstances."""
     ids, size = list(request.get("InstanceIds") or []), request.get("MaxResults")
     if ids and size:
@@ -53,7 +53,7 @@ def instances(world: World, response: Any, request: Mapping[str, Any]) -> dict[s
     return answer | ({"NextToken": str(start + size)} if start + size < len(pairs) else {})
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Judge CreateTags and DeleteTags before moto does them. Global to the process, as moto's own state is."""
     before(EC2Backend, "do_resources_exist", _known)
     TaggedEC2Resource.get_tags = _own_tags  # type: ignore[method-assign,assignment]

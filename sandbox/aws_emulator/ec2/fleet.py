@@ -9,7 +9,7 @@ from moto.core.exceptions import ServiceException
 
 from sandbox.aws_emulator.ec2 import launch
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def fill(candidates: Sequence[Candidate], total: int, minimum: int, single_zone:
     return [0] * len(candidates)
 
 
-def create(world: World, backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def create(world: EmulatorState, backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a CreateFleet request; the caller holds the launch lock."""
     target, spot = _read_target(request)
     options = request.get("SpotOptions" if spot else "OnDemandOptions") or {}
@@ -82,7 +82,7 @@ def create(world: World, backend: Any, request: Mapping[str, Any]) -> dict[str, 
 
 
 def _launch(
-    world: World, backend: Any, effective: Mapping[str, Any], count: int, token: str | None
+    world: EmulatorState, backend: Any, effective: Mapping[str, Any], count: int, token: str | None
 ) -> tuple[list[str], CloudError | None]:
     if count < 1:
         return [], None
@@ -128,7 +128,7 @@ def _effective(
     return launch.resolve(backend, fields)
 
 
-def _candidate(world: World, backend: Any, effective: Mapping[str, Any]) -> Candidate:
+def _candidate(world: EmulatorState, backend: Any, effective: Mapping[str, Any]) -> Candidate:
     try:
         where = launch.check(world, backend, effective, 1)
     except (CloudError, ServiceException) as error:

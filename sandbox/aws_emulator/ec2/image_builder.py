@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.aws_emulator.ec2 import images
 from sandbox.aws_emulator.server import request_validation as judged
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 ACCOUNT = "123456789012"
 SERVICE = "imagebuilder"
@@ -31,7 +31,7 @@ _KINDS = {
 _REFERENCES = ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn", "componentArn")
 
 
-def answer(world: World, region: str, environ: Mapping[str, Any]) -> Bag:
+def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
     """Answer one request. Raises CloudError."""
     name, given = judged.rest(SERVICE, environ, "InvalidRequestException")
     match = re.fullmatch(r"(Create|Get|Update|Delete)(\w+)", name)
@@ -56,7 +56,7 @@ def _arn(region: str, kind: str, given: Bag) -> str:
     )
 
 
-def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _create(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     own = _arn(region, kind, given)
     if own in world.image_builder:
         raise CloudError("ResourceAlreadyExistsException", f"The resource with ARN '{own}' already exists.")
@@ -66,7 +66,7 @@ def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
     return {_key(kind): own, "requestId": own}
 
 
-def _check(world: World, region: str, kind: str, given: Bag) -> None:
+def _check(world: EmulatorState, region: str, kind: str, given: Bag) -> None:
     """Raise if a resource that the request names does not exist."""
     for reference in _named(given):
         if reference not in world.image_builder:
@@ -89,21 +89,21 @@ def _named(given: Any) -> list[str]:
     return [one for item in given for one in _named(item)] if isinstance(given, list) else []
 
 
-def _there(world: World, kind: str, given: Bag) -> str:
+def _there(world: EmulatorState, kind: str, given: Bag) -> str:
     own = str(given[_key(kind)])
     if own not in world.image_builder:
         raise CloudError("ResourceNotFoundException", f"The resource with ARN '{own}' cannot be found.", 404)
     return own
 
 
-def _get(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _get(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     own = _there(world, kind, given)
     found = {key: value for key, value in world.image_builder[own].items() if key not in ("kind", "region")}
     found |= {"version": found["semanticVersion"]} if "semanticVersion" in found else {}
     return {kind[:1].lower() + kind[1:]: {**found, "arn": own}}
 
 
-def _update(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _update(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     own = _there(world, kind, given)
     _check(world, region, kind, {**world.image_builder[own], **given})
     kept = {key: value for key, value in world.image_builder[own].items() if key in ("name", "tags", "kind", "region")}
@@ -113,7 +113,7 @@ def _update(world: World, region: str, kind: str, given: Bag) -> Bag:
     return {_key(kind): own}
 
 
-def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _delete(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     own = _there(world, kind, given)
     users = [other for other, thing in world.image_builder.items() if other != own and own in _named(thing)]
     if users:
@@ -123,7 +123,7 @@ def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
     return {_key(kind): own}
 
 
-def _start(world: World, region: str, given: Bag) -> Bag:
+def _start(world: EmulatorState, region: str, given: Bag) -> Bag:
     """StartImagePipelineExecution: an image, at once."""
     own = _there(world, "ImagePipeline", given)
     pipeline = world.image_builder[own]
@@ -164,7 +164,7 @@ def _start(world: World, region: str, given: Bag) -> Bag:
     return {"imageBuildVersionArn": world.built[ami]["arn"], "requestId": own}
 
 
-def _images_of(world: World, region: str, given: Bag) -> Bag:
+def _images_of(world: EmulatorState, region: str, given: Bag) -> Bag:
     """ListImagePipelineImages, the newest first."""
     own = _there(world, "ImagePipeline", given)
     found = [(ami, one) for ami, one in world.built.items() if one["pipeline"] == own]
@@ -182,7 +182,7 @@ def _images_of(world: World, region: str, given: Bag) -> Bag:
     }
 
 
-def _list(world: World, region: str, given: Bag) -> Bag:
+def _list(world: EmulatorState, region: str, given: Bag) -> Bag:
     """ListImagePipelines, by name."""
     wanted = {one["name"]: one["values"] for one in given.get("filters", [])}
     found = [
@@ -194,24 +194,24 @@ def _list(world: World, region: str, given: Bag) -> Bag:
     return {"imagePipelineList": [{key: one[key] for key in ("arn", "name", "imageRecipeArn")} for one in named]}
 
 
-def _tag(world: World, region: str, given: Bag) -> Bag:
+def _tag(world: EmulatorState, region: str, given: Bag) -> Bag:
     world.image_builder[given["resourceArn"]].setdefault("tags", {}).update(given["tags"])
     return {}
 
 
-def _untag(world: World, region: str, given: Bag) -> Bag:
+def _untag(world: EmulatorState, region: str, given: Bag) -> Bag:
     for key in given["tagKeys"]:
         world.image_builder[given["resourceArn"]].get("tags", {}).pop(key, None)
     return {}
 
 
-_PLAIN: dict[str, Callable[[World, str, str, Bag], Bag]] = {
+_PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {
     "Create": _create,
     "Get": _get,
     "Update": _update,
     "Delete": _delete,
 }
-_OTHERS: dict[str, Callable[[World, str, Bag], Bag]] = {
+_OTHERS: dict[str, Callable[[EmulatorState, str, Bag], Bag]] = {
     "StartImagePipelineExecution": _start,
     "ListImagePipelines": _list,
     "ListImagePipelineImages": _images_of,

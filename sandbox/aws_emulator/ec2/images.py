@@ -14,7 +14,7 @@ from moto.ssm.models import Parameter, SimpleSystemManagerBackend
 
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.filters import matching
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 AMAZON = "137112412989"
 OWN = "123456789012"
@@ -52,13 +52,13 @@ def _public() -> Mapping[str, str]:
     return {ami_id(region, name, number): region for region in regions for name, number in rows}
 
 
-def is_elsewhere(world: World, region: str, image: str) -> bool:
+def is_elsewhere(world: EmulatorState, region: str, image: str) -> bool:
     """Tell whether an image exists only in another region."""
     at = world.built[image]["region"] if image in world.built else _public().get(image, region)
     return bool(at != region)
 
 
-def known(world: World, region: str) -> dict[str, dict[str, Any]]:
+def known(world: EmulatorState, region: str) -> dict[str, dict[str, Any]]:
     """Every image of a region that is not moto's own, in the API's shape."""
     found: dict[str, dict[str, Any]] = {}
     for parameter, row in _data()["images"].items():
@@ -104,7 +104,7 @@ def _shape(one: str, row: Mapping[str, Any], owner: str) -> dict[str, Any]:
     return {**image, "ImageOwnerAlias": "amazon"} if owner == AMAZON else image
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Add the images and parameters to moto's answers."""
     theirs = SimpleSystemManagerBackend.get_parameter
     by_name = SimpleSystemManagerBackend.get_parameters
@@ -122,7 +122,7 @@ def install(world: World) -> None:
         SimpleSystemManagerBackend._landbridge = True  # type: ignore[attr-defined]
 
 
-def _parameter(world: World, backend: Any, name: str) -> Any:
+def _parameter(world: EmulatorState, backend: Any, name: str) -> Any:
     """A public parameter, at its newest version or, as `name:version`, at an older one; None for others."""
     plain, _, asked = name.partition(":")
     row = _data()["images"].get(plain)
@@ -147,7 +147,7 @@ def _parameter(world: World, backend: Any, name: str) -> Any:
     )
 
 
-def describe(world: World, response: Any, request: Mapping[str, Any]) -> Any:
+def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
     """DescribeImages: ours, and moto's where the ids or filters mean those."""
     ours, wanted = known(world, response.region), list(request.get("ImageIds") or [])
     theirs = response.ec2_backend.amis
@@ -165,7 +165,7 @@ def describe(world: World, response: Any, request: Mapping[str, Any]) -> Any:
     return {"Images": matching(chosen, request.get("Filters") or [], _FILTERS)}
 
 
-def deregister(world: World, response: Any, request: Mapping[str, Any]) -> Any:
+def deregister(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
     """DeregisterImage: of those that a pipeline has made here, with their snapshots or without; moto's own otherwise."""
     one = request["ImageId"]
     if one in world.built:

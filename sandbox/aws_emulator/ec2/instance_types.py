@@ -9,7 +9,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.filters import page
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 LOCATIONS = ("region", "availability-zone", "availability-zone-id", "outpost")
 #: Where nothing is said, a spot instance costs this much an hour: what matters to a test is set by the test.
@@ -17,7 +17,7 @@ SPOT_USD = 1.0
 _TYPES_PAGE, _OFFERINGS_PAGE, _PRICES_PAGE = 100, 1000, 1000
 
 
-def describe(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeInstanceTypes; at most 100 a page, and no page size together with names, as in AWS."""
     names = list(request.get("InstanceTypes") or [])
     if names and request.get("MaxResults"):
@@ -33,7 +33,7 @@ def describe(world: World, response: Any, request: Mapping[str, Any]) -> dict[st
     return {"InstanceTypes": shown} if names else page(shown, request, "InstanceTypes", _TYPES_PAGE)
 
 
-def offerings(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def offerings(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeInstanceTypeOfferings."""
     location = request.get("LocationType", "region")
     if location not in LOCATIONS:
@@ -47,14 +47,14 @@ def offerings(world: World, response: Any, request: Mapping[str, Any]) -> dict[s
     return page(found, request, "InstanceTypeOfferings", _OFFERINGS_PAGE)
 
 
-def zones_of(world: World, region: str, kind: str) -> dict[str, str]:
+def zones_of(world: EmulatorState, region: str, kind: str) -> dict[str, str]:
     """The zones that offer a type: name to id."""
     ids = _zone_ids(region)
     offered = world.offered[kind] if kind in world.offered else _recorded(region).get(kind, ())
     return {name: one for name, one in ids.items() if one in offered}
 
 
-def spot_prices(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def spot_prices(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeSpotPriceHistory: the price now, by type and zone."""
     kinds, region = list(request.get("InstanceTypes") or []), response.region
     found = []
@@ -76,7 +76,7 @@ def spot_prices(world: World, response: Any, request: Mapping[str, Any]) -> dict
     return page(found, request, "SpotPriceHistory", _PRICES_PAGE)
 
 
-def spot_price(world: World, kind: str, zone_id: str) -> float:
+def spot_price(world: EmulatorState, kind: str, zone_id: str) -> float:
     """US dollars an hour."""
     return world.spot.get(f"{kind}/{zone_id}", world.spot.get(f"{kind}/*", SPOT_USD))
 
@@ -86,7 +86,7 @@ def _usage_classes(response: Any, kind: str) -> list[str]:
     return list(found[0].get("SupportedUsageClasses", []))
 
 
-def _offers(world: World, region: str, location: str) -> list[dict[str, Any]]:
+def _offers(world: EmulatorState, region: str, location: str) -> list[dict[str, Any]]:
     kinds = sorted({*_recorded(region), *world.offered})
     if location == "region":
         found = [(kind, region) for kind in kinds if zones_of(world, region, kind)]

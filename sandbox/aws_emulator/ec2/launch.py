@@ -20,7 +20,7 @@ from sandbox.aws_emulator.ec2.launch_template_data import merge_launch, primary_
 from sandbox.aws_emulator.instances.launcher import LaunchedInstance
 from sandbox.aws_emulator.instances.lifecycle import PENDING
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity, throttled
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _image(backend: Any, image: str) -> str:
     return str(parameter.value)
 
 
-def place(world: World, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacement:
+def place(world: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacement:
     """Check type, image and subnet as EC2 does before it looks for capacity."""
     image, kind = launch.get("ImageId"), launch.get("InstanceType")
     if not image:
@@ -87,7 +87,7 @@ def place(world: World, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacem
     return LaunchPlacement(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
 
 
-def room(world: World, backend: Any, launch: Mapping[str, Any], where: LaunchPlacement) -> int:
+def room(world: EmulatorState, backend: Any, launch: Mapping[str, Any], where: LaunchPlacement) -> int:
     """Return how many such instances could start now: limited by addresses, reservations and capacity."""
     each = nics.addresses(launch.get("NetworkInterfaces") or [])
     free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips) // each
@@ -111,7 +111,7 @@ def _market(launch: Mapping[str, Any]) -> str | None:
     return market
 
 
-def _check_price(world: World, launch: Mapping[str, Any], where: LaunchPlacement) -> None:
+def _check_price(world: EmulatorState, launch: Mapping[str, Any], where: LaunchPlacement) -> None:
     """A spot launch that offers less than the price of the moment."""
     most = ((launch.get("InstanceMarketOptions") or {}).get("SpotOptions") or {}).get("MaxPrice")
     price = spot_price(world, where.instance_type, where.zone_id)
@@ -120,7 +120,7 @@ def _check_price(world: World, launch: Mapping[str, Any], where: LaunchPlacement
         raise CloudError("SpotMaxPriceTooLow", message)
 
 
-def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
+def check(world: EmulatorState, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
     """Check a launch as EC2 does, in EC2's order; a dry run is answered from here."""
     where = place(world, backend, launch)
     _check_references(world, backend, launch)
@@ -131,7 +131,9 @@ def check(world: World, backend: Any, launch: Mapping[str, Any], count: int) -> 
     return where
 
 
-def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None) -> Any:
+def run(
+    world: EmulatorState, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None
+) -> Any:
     """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation."""
     where = check(world, backend, launch, minimum)
     count = min(maximum, room(world, backend, launch, where))
@@ -158,7 +160,7 @@ def run(world: World, backend: Any, launch: Mapping[str, Any], minimum: int, max
     return reservation
 
 
-def _take_addresses(world: World, where: LaunchPlacement, instance: Any, count: int) -> None:
+def _take_addresses(world: EmulatorState, where: LaunchPlacement, instance: Any, count: int) -> None:
     """Addresses of the interfaces that are not emulated but take one each."""
     for _ in range(count):
         address = world.addresses.choose(where.subnet.cidr, where.subnet._subnet_ips)
@@ -166,7 +168,7 @@ def _take_addresses(world: World, where: LaunchPlacement, instance: Any, count: 
         world.extra.setdefault(instance.id, []).append((where.subnet, address))
 
 
-def _check_references(world: World, backend: Any, launch: Mapping[str, Any]) -> None:
+def _check_references(world: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> None:
     group = (launch.get("Placement") or {}).get("GroupName")
     if group and (backend.region_name, group) not in world.placement_groups:
         raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{group}' is unknown.")

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 STRATEGIES = ("cluster", "partition", "spread")
 
 
-def create(world: World, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def create(world: EmulatorState, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
     name, strategy = request.get("GroupName"), request.get("Strategy", "cluster")
     if not name:
         raise CloudError("MissingParameter", "The request must contain the parameter groupName")
@@ -35,7 +35,7 @@ def create(world: World, region: str, account: str, request: Mapping[str, Any]) 
     return {"PlacementGroup": group}
 
 
-def describe(world: World, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def describe(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
     groups = [group for (where, _), group in sorted(world.placement_groups.items()) if where == region]
     names, ids = request.get("GroupNames") or [], request.get("GroupIds") or []
     for key, wanted in (("GroupName", names), ("GroupId", ids)):
@@ -46,7 +46,7 @@ def describe(world: World, region: str, request: Mapping[str, Any]) -> dict[str,
     return {"PlacementGroups": [group for group in groups if _matches(group, request.get("Filters") or [])]}
 
 
-def delete(world: World, region: str, request: Mapping[str, Any], used: set[str]) -> None:
+def delete(world: EmulatorState, region: str, request: Mapping[str, Any], used: set[str]) -> None:
     """`used` names the groups that instances are in: those cannot be deleted."""
     name = request.get("GroupName", "")
     if (region, name) not in world.placement_groups:

@@ -12,7 +12,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.servicequotas.responses import ServiceQuotasResponse
 
 from sandbox.aws_emulator.server.errors import CloudError, render
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 JSON_PAGE = 100
 
@@ -25,18 +25,18 @@ def table() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return quotas
 
 
-def value(world: World, service: str, code: str) -> float:
+def value(world: EmulatorState, service: str, code: str) -> float:
     """The account's value of a quota: the one that a test has set, else the table's."""
     return world.quotas.get(code, float(table()[service][code]["value"]))
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Answer Service Quotas from the table."""
     for name, action in _ACTIONS.items():
         setattr(ServiceQuotasResponse, name, _method(world, action))
 
 
-def _method(world: World, action: Any) -> Any:
+def _method(world: EmulatorState, action: Any) -> Any:
     def method(response: Any) -> Any:
         try:
             return json.dumps(action(world, json.loads(response.body or b"{}"), response.region))
@@ -47,17 +47,17 @@ def _method(world: World, action: Any) -> Any:
     return method
 
 
-def _get(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+def _get(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
     service, code = _found(request)
     return {"Quota": _shown(service, code, value(world, service, code), region)}
 
 
-def _get_default(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+def _get_default(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
     service, code = _found(request)
     return {"Quota": _shown(service, code, float(table()[service][code]["default"]), region)}
 
 
-def _list(world: World, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+def _list(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
     service = str(request.get("ServiceCode"))
     if service not in table():
         raise CloudError("NoSuchResourceException", f"The request failed because the service {service} does not exist.")
@@ -107,7 +107,7 @@ def code_of(instance_type: str, market: str) -> str | None:
     return None
 
 
-def require(world: World, backend: Any, instance_type: str, market: str, count: int) -> None:
+def require(world: EmulatorState, backend: Any, instance_type: str, market: str, count: int) -> None:
     """Raise VcpuLimitExceeded where `count` more instances pass the account's quota. Capacity Blocks have none here."""
     code = code_of(instance_type, market)
     if code is None:

@@ -9,23 +9,23 @@ from moto.resourcegroups.responses import ResourceGroupsResponse
 
 from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.server.filters import page
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"
 MEMBER = "AWS::EC2::CapacityReservation"
 
-Action = Callable[[World, Any, Mapping[str, Any]], dict[str, Any]]
+Action = Callable[[EmulatorState, Any, Mapping[str, Any]], dict[str, Any]]
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Add the operations that moto lacks, and the checks of those it has."""
     for name, action in _ACTIONS.items():
         setattr(ResourceGroupsResponse, name, _method(world, action))
         urls.url_paths.setdefault(f"{{0}}/{name.replace('_', '-')}$", ResourceGroupsResponse.dispatch)
 
 
-def _method(world: World, action: Action) -> Callable[[Any], Any]:
+def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             body = response.body if isinstance(response.body, str) else (response.body or b"").decode()
@@ -46,19 +46,19 @@ def _group(response: Any, request: Mapping[str, Any]) -> Any:
     return groups[name]
 
 
-def _get(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _get(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     return {"Group": {"GroupArn": group.arn, "Name": group.name, "Description": group.description}}
 
 
-def _configuration(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _configuration(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     if not group.configuration:
         raise CloudError("BadRequestException", f"The group {group.name} has no configuration.")
     return {"GroupConfiguration": {"Configuration": group.configuration, "Status": "UPDATE_COMPLETE"}}
 
 
-def _add(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _add(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     if group.resource_query or not _is_pool(group.configuration):
         raise CloudError("BadRequestException", "Only service-linked groups take resources by name.")
@@ -72,7 +72,7 @@ def _add(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, A
     return {"Succeeded": list(members), "Failed": failed, "Pending": []}
 
 
-def _list(world: World, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _list(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     members = world.members.get(_group(response, request).arn, [])
     identifiers = [{"ResourceArn": arn, "ResourceType": MEMBER} for arn in members]
     shown = page(identifiers, request, "ResourceIdentifiers", 50)

@@ -12,14 +12,14 @@ from moto.ec2.models import EC2Backend
 from sandbox.aws_emulator.network.dependencies import error
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 #: Changed only while the machine is stopped.
 _AT_REST = ("instance_type", "user_data", "ebs_optimized")
 _FLAGS = ("disable_api_termination", "disable_api_stop", "source_dest_check")
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Judge changes of instances and volumes before moto does them. Global to the process, as moto's own state is."""
     judges: Mapping[str, Callable[[Any, dict[str, Any]], None]] = {
         "modify_instance_attribute": _attribute,
@@ -30,7 +30,7 @@ def install(world: World) -> None:
         before(EC2Backend, name, judge)
 
 
-def check_address(world: World, subnet: Any, address: str | None) -> None:
+def check_address(world: EmulatorState, subnet: Any, address: str | None) -> None:
     """Raise if the private address that a launch names is in use."""
     if address is None:
         return

@@ -8,10 +8,10 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, IAMBackend
 
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Install the loading of managed policies in moto. Global to the process, as moto's state is."""
     for name in ("attach_role_policy", "get_policy"):
         before(IAMBackend, name, _know)

@@ -16,7 +16,7 @@ from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server import request_validation as judged
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 SERVICE = "rolesanywhere"
 Bag = dict[str, Any]
@@ -27,7 +27,7 @@ _DEFAULT_DAYS = 45
 _PAGE = 100
 
 
-def answer(world: World, region: str, environ: Mapping[str, Any]) -> Bag:
+def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
     """Answer one request. Raises CloudError."""
     name, given = judged.rest(SERVICE, environ, "ValidationException")
     with world.lock:
@@ -39,7 +39,7 @@ def answer(world: World, region: str, environ: Mapping[str, Any]) -> Bag:
     raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
 
 
-def _create(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _create(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     word, part = _KINDS[kind]
     _check(region, given)
     own, now = str(uuid.uuid4()), world.now().isoformat()
@@ -100,7 +100,7 @@ def _notifications(asked: list[Bag]) -> list[Bag]:
     return [{"configuredBy": ACCOUNT, **one} for one in found]
 
 
-def _of(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _of(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     own = str(given[f"{_KINDS[kind][0]}Id"])
     for arn, one in world.anywhere.items():
         if own in (arn, arn.rpartition("/")[2]) and (one["kind"], one["region"]) == (kind, region):
@@ -108,18 +108,18 @@ def _of(world: World, region: str, kind: str, given: Bag) -> Bag:
     raise CloudError("ResourceNotFoundException", f"{kind} {own} not found", 404)
 
 
-def _get(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _get(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     return {_KINDS[kind][0]: _of(world, region, kind, given)["is"]}
 
 
-def _list(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _list(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     found = [one["is"] for one in world.anywhere.values() if (one["kind"], one["region"]) == (kind, region)]
     start, size = int(given.get("nextToken", 0)), given.get("pageSize", _PAGE)
     more = {"nextToken": str(start + size)} if len(found) > start + size else {}
     return {f"{_KINDS[kind][0]}s": found[start : start + size], **more}
 
 
-def _update(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _update(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     one = _of(world, region, kind, given)
     _check(region, given)
     new = {key: value for key, value in given.items() if key != f"{_KINDS[kind][0]}Id"}
@@ -127,8 +127,8 @@ def _update(world: World, region: str, kind: str, given: Bag) -> Bag:
     return {_KINDS[kind][0]: one["is"]}
 
 
-def _switch(on: bool) -> Callable[[World, str, str, Bag], Bag]:
-    def act(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _switch(on: bool) -> Callable[[EmulatorState, str, str, Bag], Bag]:
+    def act(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
         one = _of(world, region, kind, given)
         one["is"]["enabled"] = on
         return {_KINDS[kind][0]: one["is"]}
@@ -136,7 +136,7 @@ def _switch(on: bool) -> Callable[[World, str, str, Bag], Bag]:
     return act
 
 
-def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
+def _delete(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     """Delete a trust anchor or profile; no dependency prevents it, and issued credentials stay valid until they expire."""
     word = _KINDS[kind][0]
     one = _of(world, region, kind, given)["is"]
@@ -144,36 +144,36 @@ def _delete(world: World, region: str, kind: str, given: Bag) -> Bag:
     return {word: one}
 
 
-def _notify(world: World, region: str, given: Bag) -> Bag:
+def _notify(world: EmulatorState, region: str, given: Bag) -> Bag:
     one = _of(world, region, "TrustAnchor", given)
     one["is"]["notificationSettings"] = _notifications(given["notificationSettings"])
     return {"trustAnchor": one["is"]}
 
 
-def _bearer(world: World, given: Bag) -> Bag:
+def _bearer(world: EmulatorState, given: Bag) -> Bag:
     if given["resourceArn"] not in world.anywhere:
         raise CloudError("ResourceNotFoundException", f"Resource {given['resourceArn']} not found", 404)
     return world.anywhere[given["resourceArn"]]
 
 
-def _tag(world: World, region: str, given: Bag) -> Bag:
+def _tag(world: EmulatorState, region: str, given: Bag) -> Bag:
     one = _bearer(world, given)
     new = {tag["key"] for tag in given["tags"]}
     one["tags"] = [tag for tag in one["tags"] if tag["key"] not in new] + given["tags"]
     return {}
 
 
-def _untag(world: World, region: str, given: Bag) -> Bag:
+def _untag(world: EmulatorState, region: str, given: Bag) -> Bag:
     one = _bearer(world, given)
     one["tags"] = [tag for tag in one["tags"] if tag["key"] not in given["tagKeys"]]
     return {}
 
 
-def _tags(world: World, region: str, given: Bag) -> Bag:
+def _tags(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {"tags": _bearer(world, given)["tags"]}
 
 
-_PLAIN: dict[str, Callable[[World, str, str, Bag], Bag]] = {
+_PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {
     "Create": _create,
     "Get": _get,
     "List": _list,
@@ -182,7 +182,7 @@ _PLAIN: dict[str, Callable[[World, str, str, Bag], Bag]] = {
     "Disable": _switch(False),
     "Delete": _delete,
 }
-_OTHERS: dict[str, Callable[[World, str, Bag], Bag]] = {
+_OTHERS: dict[str, Callable[[EmulatorState, str, Bag], Bag]] = {
     "PutNotificationSettings": _notify,
     "TagResource": _tag,
     "UntagResource": _untag,

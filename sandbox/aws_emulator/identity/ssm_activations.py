@@ -14,14 +14,14 @@ from landbridge.catalog.aws.iam import iam
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 _FILTERS = {"ActivationIds": "ActivationId", "DefaultInstanceName": "DefaultInstanceName", "IamRole": "IamRole"}
 _PAGE = 50
 
 
-def create(world: World, region: str, given: Bag) -> Bag:
+def create(world: EmulatorState, region: str, given: Bag) -> Bag:
     """CreateActivation. Only this answer contains the activation code."""
     role = principals.role(region, given["IamRole"])
     if role is None or not principals.trusts(role, "ssm.amazonaws.com"):
@@ -48,7 +48,7 @@ def create(world: World, region: str, given: Bag) -> Bag:
     return {"ActivationId": own, "ActivationCode": uuid.uuid4().hex[:20]}
 
 
-def describe(world: World, region: str, given: Bag) -> Bag:
+def describe(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DescribeActivations, by page."""
     wanted = {_FILTERS[one["FilterKey"]]: one["FilterValues"] for one in given.get("Filters", [])}
     found = [
@@ -61,7 +61,7 @@ def describe(world: World, region: str, given: Bag) -> Bag:
     return {"ActivationList": found[start : start + size], **more}
 
 
-def delete(world: World, region: str, given: Bag) -> Bag:
+def delete(world: EmulatorState, region: str, given: Bag) -> Bag:
     """DeleteActivation. Machines that registered with it stay."""
     if world.activations.get(given["ActivationId"], {}).get("region") != region:
         raise CloudError("InvalidActivation", "The activation is not valid.")
@@ -69,5 +69,5 @@ def delete(world: World, region: str, given: Bag) -> Bag:
     return {}
 
 
-def _over(world: World, one: Bag) -> bool:
+def _over(world: EmulatorState, one: Bag) -> bool:
     return bool(one["ExpirationDate"] <= world.now().timestamp())

@@ -13,7 +13,7 @@ import moto.backends
 from sandbox.aws_emulator.identity.access_keys import AccessKeys, new_pair
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 MAX_TTL = 21_600
 Answer = tuple[int, bytes]
@@ -43,7 +43,7 @@ def caller(peer: str) -> tuple[Any, Any] | None:
 class MetadataService:
     """The WSGI application. Tokens are bound to the instance that asked for them."""
 
-    def __init__(self, world: World, keys: AccessKeys) -> None:
+    def __init__(self, world: EmulatorState, keys: AccessKeys) -> None:
         self._world, self._keys = world, keys
         self._tokens: dict[str, tuple[str, float]] = {}
         self._credentials: dict[str, dict[str, str]] = {}

@@ -5,13 +5,13 @@ import threading
 
 from sandbox.aws_emulator.ec2.actions import terminate
 from sandbox.aws_emulator.instances import moto_instances as account
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 STOPPED = ("stopped", 80)
 REASON = "Client.InstanceInitiatedShutdown: Instance initiated shutdown"
 
 
-def look(world: World) -> None:
+def look(world: EmulatorState) -> None:
     """Follow every machine that has gone since the last look."""
     for instance_id in world.lifecycle.switched_off():
         found = account.find_instance(instance_id)
@@ -25,7 +25,7 @@ def look(world: World) -> None:
                 account.mark(instance_id, STOPPED, REASON)
 
 
-def watch(world: World, ended: threading.Event, seconds: float = 1.0) -> None:
+def watch(world: EmulatorState, ended: threading.Event, seconds: float = 1.0) -> None:
     """Look again and again, in the background."""
 
     def go() -> None:

@@ -12,14 +12,14 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.utils import generate_route_id
 
 from sandbox.aws_emulator.ec2 import quotas
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 #: Yields what is in the way: the thing's id.
 Needs = Callable[[Any, Mapping[str, Any]], Iterator[str]]
 _ORIGINAL: dict[str, Any] = {}
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Judge deletes and creates before moto does them. Global to the process, as moto's own state is."""
     for name, (code, needs) in _DELETES.items():
         _before(name, _no_dependants(code, needs))
@@ -53,7 +53,7 @@ def _no_dependants(code: str, needs: Needs) -> Callable[[Any, Mapping[str, Any]]
 
 
 def _below_quota(
-    world: World, service: str, quota: str, code: str, count: Callable[[Any, Mapping[str, Any]], int]
+    world: EmulatorState, service: str, quota: str, code: str, count: Callable[[Any, Mapping[str, Any]], int]
 ) -> Callable[[Any, Mapping[str, Any]], None]:
     def judge(backend: Any, asked: Mapping[str, Any]) -> None:
         most = quotas.value(world, service, quota)
@@ -64,7 +64,7 @@ def _below_quota(
 
 
 def _room_for_rules(
-    world: World,
+    world: EmulatorState,
     group: Any,
     now: int,
     ranges: Sequence[Any],

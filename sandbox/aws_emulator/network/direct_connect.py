@@ -18,14 +18,14 @@ from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachment
 
 from sandbox.aws_emulator.network.transit_gateway_route_tables import forget
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 #: A gateway is in no region; this one's part of moto keeps them all.
 _HOME = "us-east-1"
 _create_connection = DirectConnectBackend.create_connection
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Install the operations in moto; a reset of the emulated AWS deletes their state."""
     for action in (
         create_direct_connect_gateway,
@@ -53,7 +53,7 @@ Things = dict[str, dict[str, Any]]
 Action = Callable[[Any, dict[str, Any]], Any]
 
 
-def _method(world: World, action: Action) -> Callable[[Any], Any]:
+def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             with world.lock:

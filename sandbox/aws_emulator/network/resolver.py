@@ -11,13 +11,13 @@ from moto.route53resolver.exceptions import InvalidRequestException, ResourceInU
 from moto.route53resolver.models import Route53ResolverBackend
 from moto.route53resolver.responses import Route53ResolverResponse
 
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 _associate = Route53ResolverBackend.associate_resolver_rule
 _matched = Route53ResolverBackend._matched_arn
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Answer these operations. Global to the process, as moto's own state is."""
     for name, action in {
         "update_resolver_rule": _update_rule,

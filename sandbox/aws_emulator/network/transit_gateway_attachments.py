@@ -6,12 +6,12 @@ from moto.core.responses import ActionResult
 from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachmentBackend
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 _moto = TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """DescribeTransitGatewayVpcAttachments answers with attachments of VPCs alone, as EC2 does; creating one takes tags."""
 
     def of_vpcs(backend: Any, *arguments: Any, **named: Any) -> list[Any]:

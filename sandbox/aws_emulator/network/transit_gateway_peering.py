@@ -15,7 +15,7 @@ from moto.ec2.responses import EC2Response
 
 from sandbox.aws_emulator.network.dependencies import error
 from sandbox.aws_emulator.network.transit_gateway_route_tables import attachment_of, forget, table_of
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 _ORIGINAL: dict[str, Any] = {}
 _FILTERS = (
@@ -28,7 +28,7 @@ _FILTERS = (
 )
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Replace moto's actions. Global to the process, as moto's own state is."""
     for name, action in {
         "create_transit_gateway_peering_attachment": _peer,

@@ -10,12 +10,12 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.models.transit_gateway_route_tables import TransitGatewayRelations
 
 from sandbox.aws_emulator.network.dependencies import error
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 _ORIGINAL: dict[str, Any] = {}
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Replace moto's relations. Global to the process, as moto's own state is."""
     for name, action in {
         "associate_transit_gateway_route_table": _associate,

@@ -19,7 +19,7 @@ from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_
 from sandbox.aws_emulator.server import control_endpoint as control
 from sandbox.aws_emulator.server import services_without_moto as own
 from sandbox.aws_emulator.server.errors import CloudError, not_implemented, render, throttled
-from sandbox.aws_emulator.world import InjectedFault, World
+from sandbox.aws_emulator.world import EmulatorState, InjectedFault
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
@@ -30,7 +30,7 @@ FORM = "application/x-www-form-urlencoded"
 class Application:
     """WSGI application of one listener: /_ctl from this machine only, AWS calls from any address."""
 
-    def __init__(self, world: World, keys: AccessKeys) -> None:
+    def __init__(self, world: EmulatorState, keys: AccessKeys) -> None:
         self._world, self._keys = world, keys
         self._moto = DomainDispatcherApplication(create_backend_app)
         # moto looks through all roles while it makes one, and another call may make one meanwhile.

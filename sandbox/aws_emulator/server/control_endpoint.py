@@ -11,12 +11,12 @@ from moto.core.base_backend import BackendDict
 from sandbox.aws_emulator.ec2.actions import terminate
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.server.throttling import TokenBucket
-from sandbox.aws_emulator.world import InjectedFault, World
+from sandbox.aws_emulator.world import EmulatorState, InjectedFault
 
 SPOT_NOTICE_SECONDS = 120.0
 
 
-def read(world: World) -> dict[str, Any]:
+def read(world: EmulatorState) -> dict[str, Any]:
     """Return the counters since the last reset, the free capacity, and every instance."""
     return {
         "total": sum(world.calls.values()),
@@ -44,12 +44,12 @@ def _show(instance: Any) -> dict[str, Any]:
     }
 
 
-def _reset(world: World, value: Any) -> None:
+def _reset(world: EmulatorState, value: Any) -> None:
     if value:
         world.reset()
 
 
-def _wipe(world: World, value: Any) -> None:
+def _wipe(world: EmulatorState, value: Any) -> None:
     """End every instance, then forget every resource."""
     if not value:
         return
@@ -63,16 +63,16 @@ def _wipe(world: World, value: Any) -> None:
     BackendDict.reset()
 
 
-def _buckets(world: World, value: Mapping[str, Any]) -> None:
+def _buckets(world: EmulatorState, value: Mapping[str, Any]) -> None:
     world.buckets.update({action: TokenBucket(size, rate) for action, (size, rate) in value.items()})
 
 
-def _faults(world: World, value: Mapping[str, Any]) -> None:
+def _faults(world: EmulatorState, value: Mapping[str, Any]) -> None:
     for action, faults in value.items():
         world.faults[action] += [InjectedFault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)]
 
 
-def _interrupt(world: World, value: Any) -> None:
+def _interrupt(world: EmulatorState, value: Any) -> None:
     """Spot reclaim: the notice shows in the metadata service now, the instance ends `seconds` later."""
     for instance_id, seconds in value.items() if isinstance(value, dict) else [(i, SPOT_NOTICE_SECONDS) for i in value]:
         if account.find_instance(instance_id) is None:
@@ -84,7 +84,7 @@ def _interrupt(world: World, value: Any) -> None:
         timer.start()
 
 
-def _rebalance(world: World, value: Any) -> None:
+def _rebalance(world: EmulatorState, value: Any) -> None:
     """Spot instances at a higher risk: the recommendation shows in the metadata service; nothing ends by it."""
     for instance_id in value:
         if account.find_instance(instance_id) is None:
@@ -92,45 +92,45 @@ def _rebalance(world: World, value: Any) -> None:
         world.rebalance[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _reclaim(world: World, instance_id: str) -> None:
+def _reclaim(world: EmulatorState, instance_id: str) -> None:
     found = account.find_instance(instance_id)
     if found:
         with world.lock:
             terminate(world, found[0], [instance_id], "Server.SpotInstanceTermination")
 
 
-def _latency(world: World, value: Any) -> None:
+def _latency(world: EmulatorState, value: Any) -> None:
     world.latency = float(value)
 
 
-def _lag(world: World, value: Any) -> None:
+def _lag(world: EmulatorState, value: Any) -> None:
     """Set for how many calls EC2 and IAM do not find a new resource."""
     world.lag.reads = int(value)
 
 
-def _boot(world: World, value: Any) -> None:
+def _boot(world: EmulatorState, value: Any) -> None:
     world.lifecycle.boot_delay = float(value)
 
 
-def _pool(world: World, value: Mapping[str, Any]) -> None:
+def _pool(world: EmulatorState, value: Mapping[str, Any]) -> None:
     world.capacity.free.update({key: int(count) for key, count in value.items()})
 
 
-def _deny(world: World, value: Any) -> None:
+def _deny(world: EmulatorState, value: Any) -> None:
     """IAM actions that are refused from now on, `servicequotas:GetServiceQuota` or `iam:*`; [] allows all again."""
     world.denied = {str(action) for action in value}
 
 
-def _quotas(world: World, value: Mapping[str, Any]) -> None:
+def _quotas(world: EmulatorState, value: Mapping[str, Any]) -> None:
     world.quotas.update({code: float(amount) for code, amount in value.items()})
 
 
-def _clock(world: World, value: Any) -> None:
+def _clock(world: EmulatorState, value: Any) -> None:
     """Seconds by which the account's clock is ahead: blocks start and end."""
     world.clock = timedelta(seconds=float(value))
 
 
-def _reservations(world: World, value: Mapping[str, Any]) -> None:
+def _reservations(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """By id: attributes to put over a reservation's own, such as its state."""
     for wanted, change in value.items():
         found = [stored for (_, known), stored in world.reservations.items() if known == wanted]
@@ -139,44 +139,44 @@ def _reservations(world: World, value: Mapping[str, Any]) -> None:
         found[0].update(change)
 
 
-def _images(world: World, value: Mapping[str, Any]) -> None:
+def _images(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """By id: attributes of an image, in the API's spelling."""
     world.images.update({one: dict(change) for one, change in value.items()})
 
 
-def _released(world: World, value: Mapping[str, Any]) -> None:
+def _released(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """By public parameter: its newest version, so that a test decides when AWS publishes the next."""
     world.released.update({name: int(version) for name, version in value.items()})
 
 
-def _types(world: World, value: Mapping[str, Any]) -> None:
+def _types(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """Set overrides of DescribeInstanceTypes by instance type."""
     world.types.update({name: dict(change) for name, change in value.items()})
 
 
-def _offered(world: World, value: Mapping[str, Any]) -> None:
+def _offered(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """By instance type: the zone ids that offer it, instead of the real ones."""
     world.offered.update({name: list(zones) for name, zones in value.items()})
 
 
-def _closed(world: World, value: Any) -> None:
+def _closed(world: EmulatorState, value: Any) -> None:
     """Regions that the account has not opted in to."""
     world.closed = {str(name) for name in value}
 
 
-def _spot(world: World, value: Mapping[str, Any]) -> None:
+def _spot(world: EmulatorState, value: Mapping[str, Any]) -> None:
     """By `type/zone` or `type/*`: the spot price."""
     world.spot.update({key: float(price) for key, price in value.items()})
 
 
-def _billed_tags(world: World, value: Any) -> None:
+def _billed_tags(world: EmulatorState, value: Any) -> None:
     """Set the tag keys that billing lists; AWS lists a key about a day after a resource first has it."""
     for key in value:
         world.billed_tags.setdefault(str(key), "Inactive")
 
 
 # In the order in which they are applied.
-SETTINGS: dict[str, Callable[[World, Any], None]] = {
+SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "wipe": _wipe,
     "reset": _reset,
     "pool": _pool,
@@ -201,7 +201,7 @@ SETTINGS: dict[str, Callable[[World, Any], None]] = {
 }
 
 
-def change(world: World, request: Any) -> dict[str, Any]:
+def change(world: EmulatorState, request: Any) -> dict[str, Any]:
     """Apply a control request; raise ValueError or TypeError if it is invalid."""
     if not isinstance(request, dict):
         raise ValueError("a JSON object is expected")

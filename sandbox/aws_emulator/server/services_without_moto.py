@@ -10,17 +10,17 @@ from sandbox.aws_emulator.ec2 import image_builder
 from sandbox.aws_emulator.identity import roles_anywhere as anywhere
 from sandbox.aws_emulator.identity import ssm_activations as activations
 from sandbox.aws_emulator.server import request_validation as judged
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 
-_SERVICES: Mapping[str, Callable[[World, str, Mapping[str, Any]], Bag]] = {
+_SERVICES: Mapping[str, Callable[[EmulatorState, str, Mapping[str, Any]], Bag]] = {
     image_builder.SERVICE: image_builder.answer,
     anywhere.SERVICE: anywhere.answer,
 }
 #: What a service calls a request that is against its model.
 _INVALID = {"budgets": "InvalidParameterException", "ce": "ValidationException", "ssm": "ValidationException"}
-_OPERATIONS: Mapping[tuple[str, str], Callable[[World, str, Bag], Bag]] = {
+_OPERATIONS: Mapping[tuple[str, str], Callable[[EmulatorState, str, Bag], Bag]] = {
     ("budgets", "CreateBudget"): budget_actions.create_budget,
     ("budgets", "UpdateBudget"): budget_actions.update_budget,
     ("budgets", "DeleteBudget"): budget_actions.delete_budget,
@@ -52,7 +52,7 @@ _OPERATIONS: Mapping[tuple[str, str], Callable[[World, str, Bag], Bag]] = {
 
 
 def answer(
-    world: World, region: str, service: str, action: str, environ: Mapping[str, Any]
+    world: EmulatorState, region: str, service: str, action: str, environ: Mapping[str, Any]
 ) -> tuple[str, bytes] | None:
     """Return content type and body, or None if moto answers the request. Raise CloudError."""
     if service in _SERVICES:

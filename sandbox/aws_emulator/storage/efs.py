@@ -8,12 +8,12 @@ from moto.efs.responses import EFSResponse
 
 from landbridge.catalog.aws.storage import storage as facts
 from sandbox.aws_emulator.server.errors import CloudError, render
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 JSON = {"Content-Type": "application/json"}
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Answer EFS's operations for `world`."""
     theirs = getattr(EFSResponse, "_landbridge_create", EFSResponse.create_file_system)
     EFSResponse._landbridge_create = theirs  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ def install(world: World) -> None:
         setattr(EFSResponse, name, _guarded(world, action))
 
 
-def _guarded(world: World, action: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _guarded(world: EmulatorState, action: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             return action(response)

@@ -17,9 +17,9 @@ from sandbox.aws_emulator.storage import fsx_associations as links
 from sandbox.aws_emulator.storage import fsx_backups as backups
 from sandbox.aws_emulator.storage import fsx_limits as limits
 from sandbox.aws_emulator.storage.fsx_limits import bad
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
-Action = Callable[[World, Any, dict[str, Any]], dict[str, Any]]
+Action = Callable[[EmulatorState, Any, dict[str, Any]], dict[str, Any]]
 _CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
 #: What UpdateFileSystem takes for each kind, as far as it is emulated.
 _CHANGEABLE = {
@@ -43,13 +43,13 @@ _CHANGEABLE = {
 }
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Answer FSx's operations for `world`."""
     for name, action in _ACTIONS.items():
         setattr(FSxResponse, name, _method(world, action))
 
 
-def _method(world: World, action: Action) -> Callable[[Any], Any]:
+def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             with world.lock:
@@ -62,13 +62,13 @@ def _method(world: World, action: Action) -> Callable[[Any], Any]:
     return method
 
 
-def _create(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     token = request.pop("ClientRequestToken", None)
     made = world.tokens.once(f"fsx/{response.region}", token, request, lambda: _make(world, response, request))
     return {"FileSystem": {**made, "Lifecycle": "CREATING"}}
 
 
-def _make(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     kind = request["FileSystemType"]
     if kind not in _CONFIGURATION:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS has no FSx of type {kind}.")
@@ -152,12 +152,12 @@ def _backup_days(own: Mapping[str, Any]) -> None:
         raise bad(f"AutomaticBackupRetentionDays must be between {low} and {high}.")
 
 
-def _describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     wanted = request.get("FileSystemIds") or [one for region, one in world.file_systems if region == response.region]
     return {"FileSystems": [links.file_system(world, response.region, one) for one in wanted]}
 
 
-def _update(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _update(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     system = links.file_system(world, response.region, request["FileSystemId"])
     kind = system["FileSystemType"]
     own, news = system[_CONFIGURATION[kind]], request.get(_CONFIGURATION[kind]) or {}
@@ -184,7 +184,7 @@ def _update(world: World, response: Any, request: dict[str, Any]) -> dict[str, A
     return {"FileSystem": {**system, "Lifecycle": "UPDATING"}}
 
 
-def _may_grow(world: World, system: dict[str, Any], deployment: str, size: int) -> None:
+def _may_grow(world: EmulatorState, system: dict[str, Any], deployment: str, size: int) -> None:
     if deployment == "scratch_1":
         raise bad("StorageCapacity cannot be changed on deployment type SCRATCH_1.")
     limits.check_growth(system["StorageCapacity"], size)
@@ -194,7 +194,7 @@ def _may_grow(world: World, system: dict[str, Any], deployment: str, size: int) 
     world.grown[system["FileSystemId"]] = world.now()
 
 
-def _delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     one = request["FileSystemId"]
     system = links.file_system(world, response.region, one)
     kind = system["FileSystemType"]

@@ -9,10 +9,10 @@ from moto.s3.models import s3_backends
 from landbridge.catalog.aws.storage import storage as facts
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.storage.fsx_limits import bad, folders_clash
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 
-def file_system(world: World, region: str, one: str) -> dict[str, Any]:
+def file_system(world: EmulatorState, region: str, one: str) -> dict[str, Any]:
     """A file system, or FSx's error."""
     found = world.file_systems.get((region, one))
     if found is None:
@@ -20,19 +20,19 @@ def file_system(world: World, region: str, one: str) -> dict[str, Any]:
     return found
 
 
-def of(world: World, region: str, one: str) -> list[dict[str, Any]]:
+def of(world: EmulatorState, region: str, one: str) -> list[dict[str, Any]]:
     """The links of a file system."""
     return [link for (place, _), link in world.file_links.items() if place == region and link["FileSystemId"] == one]
 
 
-def create(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """CreateDataRepositoryAssociation."""
     token = request.pop("ClientRequestToken", None)
     made = world.tokens.once(f"fsx-link/{response.region}", token, request, lambda: _make(world, response, request))
     return {"Association": {**made, "Lifecycle": "CREATING"}}
 
 
-def _make(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     known, system = facts().fsx_lustre.repositories, file_system(world, response.region, request["FileSystemId"])
     own = system.get("LustreConfiguration")
     if own is None or str(own.get("DeploymentType", "SCRATCH_1")).lower() in known.not_on:
@@ -78,14 +78,14 @@ def _bucket(response: Any, path: str) -> None:
         raise bad(f"The bucket of {path} is in another region; automatic import needs the same.")
 
 
-def _link(world: World, response: Any, one: str) -> dict[str, Any]:
+def _link(world: EmulatorState, response: Any, one: str) -> dict[str, Any]:
     found = world.file_links.get((response.region, one))
     if found is None:
         raise CloudError("DataRepositoryAssociationNotFound", f"Association '{one}' does not exist.")
     return found
 
 
-def describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DescribeDataRepositoryAssociations, by id or by file system."""
     if request.get("AssociationIds"):
         return {"Associations": [_link(world, response, one) for one in request["AssociationIds"]]}
@@ -95,14 +95,14 @@ def describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, 
     return {"Associations": [link for link in every if systems is None or link["FileSystemId"] in systems]}
 
 
-def update(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def update(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """UpdateDataRepositoryAssociation."""
     found = _link(world, response, request["AssociationId"])
     found |= {key: request[key] for key in ("ImportedFileChunkSize", "S3") if key in request}
     return {"Association": {**found, "Lifecycle": "UPDATING"}}
 
 
-def delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DeleteDataRepositoryAssociation."""
     one = request["AssociationId"]
     _link(world, response, one)
@@ -110,19 +110,19 @@ def delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, An
     return {"AssociationId": one, "Lifecycle": "DELETING"}
 
 
-def _tagged(world: World, arn: str) -> dict[str, Any]:
+def _tagged(world: EmulatorState, arn: str) -> dict[str, Any]:
     for found in (*world.file_systems.values(), *world.file_links.values()):
         if found["ResourceARN"] == arn:
             return found
     raise CloudError("ResourceNotFound", f"There is no resource {arn}.")
 
 
-def list_tags(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def list_tags(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """ListTagsForResource."""
     return {"Tags": _tagged(world, request["ResourceARN"])["Tags"]}
 
 
-def tag(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def tag(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """TagResource."""
     found = _tagged(world, request["ResourceARN"])
     news = {own["Key"]: own["Value"] for own in request["Tags"]}
@@ -131,7 +131,7 @@ def tag(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def untag(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def untag(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """UntagResource."""
     found = _tagged(world, request["ResourceARN"])
     found["Tags"] = [own for own in found["Tags"] if own["Key"] not in request["TagKeys"]]

@@ -9,10 +9,10 @@ from moto.core.utils import unix_time
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.storage.fsx_associations import file_system, of
 from sandbox.aws_emulator.storage.fsx_limits import bad, can_be_backed_up
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 
-def keep(world: World, response: Any, system: dict[str, Any], tags: list[dict[str, str]]) -> dict[str, Any]:
+def keep(world: EmulatorState, response: Any, system: dict[str, Any], tags: list[dict[str, str]]) -> dict[str, Any]:
     """Back a file system up. Raises FSx's error for one that can have no backup."""
     if not can_be_backed_up(system, bool(of(world, response.region, system["FileSystemId"]))):
         raise bad(f"A backup of {system['FileSystemId']} is not supported.")
@@ -30,13 +30,13 @@ def keep(world: World, response: Any, system: dict[str, Any], tags: list[dict[st
     return found
 
 
-def create(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """CreateBackup."""
     system = file_system(world, response.region, request["FileSystemId"])
     return {"Backup": {**keep(world, response, system, request.get("Tags", [])), "Lifecycle": "CREATING"}}
 
 
-def describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DescribeBackups, by id or by file system."""
     for one in request.get("BackupIds", []):
         _backup(world, response, one)
@@ -53,7 +53,7 @@ def describe(world: World, response: Any, request: dict[str, Any]) -> dict[str, 
     }
 
 
-def delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DeleteBackup."""
     one = request["BackupId"]
     _backup(world, response, one)
@@ -61,7 +61,7 @@ def delete(world: World, response: Any, request: dict[str, Any]) -> dict[str, An
     return {"BackupId": one, "Lifecycle": "DELETED"}
 
 
-def _backup(world: World, response: Any, one: str) -> dict[str, Any]:
+def _backup(world: EmulatorState, response: Any, one: str) -> dict[str, Any]:
     found = world.file_backups.get((response.region, one))
     if found is None:
         raise CloudError("BackupNotFound", f"Backup '{one}' does not exist.")

@@ -13,12 +13,12 @@ from moto.rds.models import RDSBackend
 
 from landbridge.catalog.aws.databases import databases
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 Asked = dict[str, Any]
 
 
-def install(world: World) -> None:
+def install(world: EmulatorState) -> None:
     """Install checks of every call that creates, changes or deletes. Global to the process, as moto's state is."""
     judges: Mapping[str, Callable[[Any, Asked], None]] = {
         "create_db_instance": _create,

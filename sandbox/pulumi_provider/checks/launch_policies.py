@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from landbridge.policy import POLICIES, Resource, Settings
+from landbridge.policy import POLICIES, PolicySettings, Resource
 from sandbox.pulumi_provider.serialization import Bag, unknown_inside
 
 REFUSED = ("efa-interfaces", "no-group-with-block", "no-public-address")
@@ -14,7 +14,7 @@ def refused_problems(token: str, inputs: Bag) -> Iterator[tuple[tuple[str | int,
     for name in REFUSED:
         policy = POLICIES[name]
         if policy.one is not None and token in policy.types:
-            for message in policy.one(Resource(token, "", known(inputs)), Settings()):
+            for message in policy.one(Resource(token, "", known(inputs)), PolicySettings()):
                 yield (), f"{message} [{name}]"
 
 

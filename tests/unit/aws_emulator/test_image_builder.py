@@ -12,7 +12,7 @@ from sandbox.aws_emulator.ec2 import images
 from sandbox.aws_emulator.ec2.image_builder import answer
 from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import World
+from sandbox.aws_emulator.world import EmulatorState
 
 REGION, ACCOUNT = "us-east-1", "123456789012"
 COMPONENT = {"name": "lab-node", "semanticVersion": "1.0.7", "platform": "Linux", "data": "x", "clientToken": "t"}
@@ -20,11 +20,13 @@ DISK = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 30, "volumeType": "gp3"
 
 
 @pytest.fixture
-def world() -> World:
-    return World(lifecycle=InstanceLifecycle.__new__(InstanceLifecycle))
+def world() -> EmulatorState:
+    return EmulatorState(lifecycle=InstanceLifecycle.__new__(InstanceLifecycle))
 
 
-def ask(world: World, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str) -> dict[str, Any]:
+def ask(
+    world: EmulatorState, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str
+) -> dict[str, Any]:
     text = json.dumps(body).encode() if body is not None else b""
     environ = {
         "REQUEST_METHOD": method,
@@ -36,7 +38,7 @@ def ask(world: World, method: str, path: str, body: Mapping[str, Any] | None = N
     return answer(world, REGION, environ)
 
 
-def pipeline(world: World, **recipe: Any) -> dict[str, str]:
+def pipeline(world: EmulatorState, **recipe: Any) -> dict[str, str]:
     """A whole pipeline; the ARNs of its parts."""
     made = {"component": ask(world, "PUT", "/CreateComponent", COMPONENT)["componentBuildVersionArn"]}
     asked = {"name": "lab-node", "semanticVersion": "1.0.7", "parentImage": "ssm:/aws/x", "clientToken": "t"}
@@ -82,13 +84,13 @@ def pipeline(world: World, **recipe: Any) -> dict[str, str]:
         ("/CreateWorkflow", {}, "InvalidRequestException"),
     ],
 )
-def test_what_is_wrong_is_refused(world: World, path: str, body: dict[str, Any], code: str) -> None:
+def test_what_is_wrong_is_refused(world: EmulatorState, path: str, body: dict[str, Any], code: str) -> None:
     with pytest.raises(CloudError) as told:
         ask(world, "PUT", path, body)
     assert told.value.code == code
 
 
-def test_what_is_used_stays_and_what_is_there_is_not_made_again(world: World) -> None:
+def test_what_is_used_stays_and_what_is_there_is_not_made_again(world: EmulatorState) -> None:
     made = pipeline(world)
     with pytest.raises(CloudError, match="already exists"):
         ask(world, "PUT", "/CreateComponent", COMPONENT)
@@ -120,7 +122,7 @@ def test_what_is_used_stays_and_what_is_there_is_not_made_again(world: World) ->
         ask(world, "GET", "/GetImagePipeline", imagePipelineArn=made["imagePipelineArn"])
 
 
-def test_a_started_pipeline_makes_an_image_with_its_tags(world: World) -> None:
+def test_a_started_pipeline_makes_an_image_with_its_tags(world: EmulatorState) -> None:
     made = pipeline(world)
     told = ask(
         world, "PUT", "/StartImagePipelineExecution", {"imagePipelineArn": made["imagePipelineArn"], "clientToken": "t"}
@@ -134,7 +136,7 @@ def test_a_started_pipeline_makes_an_image_with_its_tags(world: World) -> None:
     assert ami not in images.known(world, REGION)
 
 
-def test_tags_come_and_go(world: World) -> None:
+def test_tags_come_and_go(world: EmulatorState) -> None:
     arn = pipeline(world)["imagePipelineArn"]
     ask(world, "POST", f"/tags/{arn}", {"tags": {"a": "1", "b": "2"}})
     ask(world, "DELETE", f"/tags/{arn}", tagKeys="a")

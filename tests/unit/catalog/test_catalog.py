@@ -24,7 +24,7 @@ from landbridge.catalog import (
     slurm_releases,
     zones,
 )
-from landbridge.environment import Slurm
+from landbridge.environment import SlurmSettings
 from tests.unit.catalog.peers.compared import COMPLETE
 
 FOLDER = Path(str(files("landbridge.catalog")))
@@ -218,7 +218,7 @@ def test_zones_are_ids() -> None:
 
 
 def test_every_slurm_version_one_may_choose_is_described() -> None:
-    versions = Slurm.model_json_schema()["properties"]["version"]["enum"]
+    versions = SlurmSettings.model_json_schema()["properties"]["version"]["enum"]
     assert set(versions) == set(slurm_releases())
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import landbridge.plan
-from landbridge.environment import Environment, Pool
+from landbridge.environment import Environment, PoolSettings
 
 
 class Plan:
@@ -48,7 +48,7 @@ def _functions() -> tuple[tuple[Callable[..., Any], bool], ...]:
                 for parameter in inspect.signature(function, eval_str=True).parameters.values()
                 if parameter.default is inspect.Parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
             ]
-            if kinds in ([Environment], [Environment, Pool]):
+            if kinds in ([Environment], [Environment, PoolSettings]):
                 found.append((function, len(kinds) == 2))
     return tuple(found)
 

@@ -68,7 +68,7 @@ def test_the_shipped_schema_is_the_one_the_command_prints() -> None:
 
 
 def test_keys_bring_their_descriptions_and_choices() -> None:
-    pool = json_schema()["$defs"]["Pool"]["properties"]
+    pool = json_schema()["$defs"]["PoolSettings"]["properties"]
     assert "EFA" in pool["nics"]["description"]
     assert set(pool["nics"]["enum"]) == {"ip_optimised", "bandwidth", "legacy"}
     assert "p5.48xlarge" in pool["instance"]["enum"]

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from landbridge.realise.slurm_packages import Order, PackagesError, build
+from landbridge.realise.slurm_packages import PackageBuild, PackagesError, build
 from landbridge.realise.slurm_packages.archive import checked, fetch
 from landbridge.realise.slurm_packages.build import command
 from landbridge.realise.slurm_packages.mirror import chosen
@@ -53,7 +53,7 @@ def test_a_fetched_archive_is_kept_only_when_it_is_the_one(archive: Path, tmp_pa
 
 
 def test_a_version_that_nobody_knows_needs_an_archive_and_its_checksum(tmp_path: Path) -> None:
-    order = Order("23.11", "trixie", "http://127.0.0.1:1")
+    order = PackageBuild("23.11", "trixie", "http://127.0.0.1:1")
     with pytest.raises(PackagesError) as refused:
         build(order, tmp_path / "out", tmp_path / "state", print)
     assert "--source FILE --sha256 SUM" in refused.value.fix
@@ -62,7 +62,7 @@ def test_a_version_that_nobody_knows_needs_an_archive_and_its_checksum(tmp_path:
 
 def test_everything_runs_in_a_system_that_is_thrown_away(tmp_path: Path) -> None:
     words = command(
-        Order("24.11", "trixie", "http://mirror.example.org/debian"), tmp_path / "a.tar.gz", tmp_path / "out"
+        PackageBuild("24.11", "trixie", "http://mirror.example.org/debian"), tmp_path / "a.tar.gz", tmp_path / "out"
     )
     assert words[0] == "mmdebstrap"
     assert words[-3:] == ["trixie", "/dev/null", "deb http://mirror.example.org/debian trixie main"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery import KINDS, REPEATABLE, find
 from landbridge.plan.resource_change import ResourceChange
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -115,8 +115,8 @@ def change(name: str, token: str, inputs: dict[str, Any]) -> ResourceChange:
 def test_everything_is_found_by_its_inputs_and_by_no_others(
     cloud: EmulatorProcess, made: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
-    def connect(region: str | None) -> Aws:
-        return Aws(region or "us-east-1", cloud.endpoint)
+    def connect(region: str | None) -> AwsClient:
+        return AwsClient(region or "us-east-1", cloud.endpoint)
 
     begun = [change(name, token, inputs) for name, (token, _, inputs) in made.items()]
     found = find(connect, begun, {})
@@ -158,7 +158,7 @@ def test_a_group_is_closed_as_its_maker_would_have(
         TagSpecifications=[{"ResourceType": "security-group", "Tags": tags}])["GroupId"]  # fmt: skip
     assert ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
     one = change("half", "aws:ec2/securityGroup:SecurityGroup", inputs)
-    assert find(lambda region: Aws("us-east-1", cloud.endpoint), [one], {}) == {one.urn: group}
+    assert find(lambda region: AwsClient("us-east-1", cloud.endpoint), [one], {}) == {one.urn: group}
     assert not ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.answers import Refused
-from landbridge.live.aws import Aws
+from landbridge.live.answers import AwsRefusal
+from landbridge.live.aws import AwsClient
 from landbridge.live.recovery import KINDS
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.test_emulator_services import Site
@@ -21,8 +21,8 @@ def site(cloud: EmulatorProcess) -> Site:
 
 def found(cloud: EmulatorProcess, token: str, **inputs: Any) -> list[str]:
     try:
-        return list(KINDS[token](Aws("us-east-1", cloud.endpoint), {"tags": MINE, **inputs}))
-    except Refused:
+        return list(KINDS[token](AwsClient("us-east-1", cloud.endpoint), {"tags": MINE, **inputs}))
+    except AwsRefusal:
         return []
 
 

@@ -12,9 +12,9 @@ import pytest
 from landbridge.cli.display.preflight import PreflightDisplay
 from landbridge.environment import load_environment
 from landbridge.findings import Finding, Severity
-from landbridge.live.answers import Kind
-from landbridge.live.aws import Aws
-from landbridge.live.preflight import CHECKS, Report, policy, preflight
+from landbridge.live.answers import RefusalKind
+from landbridge.live.aws import AwsClient
+from landbridge.live.preflight import CHECKS, PreflightReport, policy, preflight
 from landbridge.rules import check
 from sandbox.aws_emulator.process import EmulatorProcess
 
@@ -29,8 +29,8 @@ def estate(cloud: EmulatorProcess) -> Estate:
     return made.build(cloud)
 
 
-def look(loaded: Any, cloud: EmulatorProcess) -> Report:
-    aws = Aws(loaded.environment.region, cloud.endpoint, session(cloud.operator_credentials))
+def look(loaded: Any, cloud: EmulatorProcess) -> PreflightReport:
+    aws = AwsClient(loaded.environment.region, cloud.endpoint, session(cloud.operator_credentials))
     return preflight(loaded, aws, datetime.now(UTC))
 
 
@@ -40,7 +40,7 @@ def session(credentials: Path) -> boto3.session.Session:
     return boto3.session.Session(region_name="us-east-1")
 
 
-def said(report: Report, rule: str) -> list[Finding]:
+def said(report: PreflightReport, rule: str) -> list[Finding]:
     return [finding for finding in report.findings if finding.rule == rule]
 
 
@@ -165,7 +165,7 @@ def test_no_network_is_one_finding(
 
 
 def test_network_lost_on_the_way_is_one_finding(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
-    aws = Aws("us-east-1", cloud.endpoint)
+    aws = AwsClient("us-east-1", cloud.endpoint)
     aws.ask("sts", "get_caller_identity")
     aws._endpoint = "http://127.0.0.1:9"
     report = preflight(build(estate.changes()), aws, datetime.now(UTC))
@@ -243,13 +243,13 @@ def test_shipped_sandbox_before_its_first_up(cloud: EmulatorProcess, tmp_path: P
 
 
 def test_kinds_of_refusal() -> None:
-    from landbridge.live.answers import Refused
+    from landbridge.live.answers import AwsRefusal
 
     kinds = {
-        code: Refused("ec2:X", code, "").kind
+        code: AwsRefusal("ec2:X", code, "").kind
         for code in ("UnauthorizedOperation", "NoCredentialsError", "SlowDown", "X")
     }
-    assert list(kinds.values()) == [Kind.DENIED, Kind.CREDENTIALS, Kind.BUSY, Kind.ANSWER]
+    assert list(kinds.values()) == [RefusalKind.DENIED, RefusalKind.CREDENTIALS, RefusalKind.BUSY, RefusalKind.ANSWER]
 
 
 def test_progress_tells_what_is_looked_at(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

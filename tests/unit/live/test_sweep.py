@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.sweep import Leftover, Swept, look, remove
 from landbridge.live.sweep.kinds import KINDS
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -97,8 +97,8 @@ class Estate:
             )["Instances"][0]["InstanceId"]
         )
 
-    def aws(self) -> Aws:
-        return Aws("us-east-1", self.cloud.endpoint)
+    def aws(self) -> AwsClient:
+        return AwsClient("us-east-1", self.cloud.endpoint)
 
     def look(self, remembered: Collection[str] = (), *, standing: bool = False) -> Swept:
         return look(self.aws(), "test", remembered, NOW, standing=standing)
@@ -198,7 +198,7 @@ def test_what_may_not_be_seen_is_said(estate: Estate) -> None:
 
 
 def test_nobody_answering_is_no_all_clear() -> None:
-    found = look(Aws("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
+    found = look(AwsClient("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
     assert not found.answered and found.left == ()
 
 
@@ -242,9 +242,9 @@ def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> 
     key = kms.create_key(Tags=[{"TagKey": "landbridge:cluster", "TagValue": "test"}])["KeyMetadata"]["KeyId"]
 
     def seen() -> Swept:
-        return look(Aws("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+        return look(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
 
     assert {one.id for one in seen().useless} == {vpc, net, routes, door}
     assert {one.id for one in seen().kept} == {key}
-    remove(lambda: Aws("us-east-1", cloud.endpoint), seen().left, [key], passes=3, pause=0.1)
+    remove(lambda: AwsClient("us-east-1", cloud.endpoint), seen().left, [key], passes=3, pause=0.1)
     assert seen().left == ()

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.sweep import look, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
@@ -46,12 +46,12 @@ def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: Emulator
     estate(cloud, "other", 200)
 
     def left(cluster: str) -> list[str]:
-        found = look(Aws("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
+        found = look(AwsClient("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
         return [one.kind.name for one in found.left]
 
     assert left("test") == left("other") == KINDS
-    found = look(Aws("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+    found = look(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
     assert {one.kind.name for one in found.billed} == set(KINDS[:2])
-    done = remove(lambda: Aws("us-east-1", cloud.endpoint), found.left, pause=0)
+    done = remove(lambda: AwsClient("us-east-1", cloud.endpoint), found.left, pause=0)
     assert [one.why for one in done] == [None] * 4
     assert left("test") == [] and left("other") == KINDS

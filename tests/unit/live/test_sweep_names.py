@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.sweep import look, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
@@ -63,8 +63,8 @@ def test_names_are_found_and_go_and_another_clusters_stay(cloud: EmulatorProcess
     zone = estate(cloud, "test", "10.60", "one.example.org")
     other = estate(cloud, "other", "10.61", "two.example.org")
 
-    def aws() -> Aws:
-        return Aws("us-east-1", cloud.endpoint)
+    def aws() -> AwsClient:
+        return AwsClient("us-east-1", cloud.endpoint)
 
     found = [one for one in look(aws(), "test", (), NOW, standing=False).left if one.kind.name in KINDS]
     assert {one.kind.name for one in found} == KINDS and len(found) == 5

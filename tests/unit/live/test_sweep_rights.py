@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import Aws
+from landbridge.live.aws import AwsClient
 from landbridge.live.sweep import look, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
@@ -29,8 +29,8 @@ def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
     estate(cloud, "other")
     estate(cloud, "test")
 
-    def aws() -> Aws:
-        return Aws("us-east-1", cloud.endpoint)
+    def aws() -> AwsClient:
+        return AwsClient("us-east-1", cloud.endpoint)
 
     found = look(aws(), "test", (), NOW, standing=False)
     assert {one.kind.name for one in found.left} == MINE and len(found.left) == len(MINE)
@@ -44,5 +44,5 @@ def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
 
 def test_where_there_is_no_such_service_nothing_is_asked(cloud: EmulatorProcess) -> None:
     cloud.control(reset=True)
-    found = look(Aws("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
+    found = look(AwsClient("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
     assert found.left == () and not any("budgets" in asked for asked in cloud.control()["asked"])

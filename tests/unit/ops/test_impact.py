@@ -10,7 +10,7 @@ from rich.console import Console
 
 from landbridge.catalog.aws.impact import Effect, impact_facts
 from landbridge.cli.display.impact import print_report
-from landbridge.ops.impact import Report, impacts, report
+from landbridge.ops.impact import ImpactReport, impacts, report
 from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise.steps import change_of
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
@@ -94,5 +94,5 @@ def test_the_worst_comes_first_and_says_what_to_do() -> None:
     text = out.getvalue()
     assert text.startswith("DATA LOSS:") and "export what is not in the bucket" in text
     out.truncate(0)
-    print_report(Report(()), Console(file=out))
+    print_report(ImpactReport(()), Console(file=out))
     assert "nothing changes" in out.getvalue()

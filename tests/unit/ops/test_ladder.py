@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from landbridge.acceptance import outputs
 from landbridge.acceptance.climb import Ladder, Ran, climb
-from landbridge.acceptance.result import EXIT_CODES, Report
-from landbridge.acceptance.rungs import RUNGS, Rung, Settings, command, groups, job
+from landbridge.acceptance.result import EXIT_CODES, AcceptanceReport
+from landbridge.acceptance.rungs import RUNGS, AcceptanceSettings, Rung, command, groups, job
 from landbridge.acceptance.runners import packed
 from landbridge.catalog import platforms
 from landbridge.catalog.hardware.acceptance import acceptance
@@ -44,7 +44,7 @@ def printed(rung: Rung, nodes: Sequence[str]) -> str:
 
 def climbed(
     faults: Mapping[tuple[str, str], Ran | str], nodes: Sequence[str] = NODES, given: Mapping[str, float] | None = None
-) -> Report:
+) -> AcceptanceReport:
     """Climb with sound machines but for what the faults say, by rung and first node."""
 
     def run(rung: Rung, together: Sequence[str]) -> Ran:
@@ -54,7 +54,7 @@ def climbed(
     return climb(Ladder("test", dict.fromkeys(nodes, platforms()["dgx-h100"]), run, given=given or {}))
 
 
-def statuses(report: Report) -> dict[tuple[str, str], str]:
+def statuses(report: AcceptanceReport) -> dict[tuple[str, str], str]:
     return {(one.rung, ",".join(one.nodes)): one.status for one in report.outcomes}
 
 
@@ -182,12 +182,12 @@ def test_every_platforms_thresholds_are_below_what_its_links_can_carry() -> None
 
 def test_jobs_take_whole_nodes_and_start_one_process_a_gpu_where_they_span_nodes() -> None:
     by_name = {rung.name: rung for rung in RUNGS}
-    words = job(by_name["nccl-pairs"], NODES, 8, Settings(), wait=60, reservation="accept")
+    words = job(by_name["nccl-pairs"], NODES, 8, AcceptanceSettings(), wait=60, reservation="accept")
     assert {"--nodes=2", "--nodelist=dgx01,dgx02", "--ntasks-per-node=8", "--exclusive", "--mpi=pmix"} <= set(words)
     assert "--reservation=accept" in words and words[-2:] == ["-g", "1"]
-    words = job(by_name["nccl-node"], NODES[:1], 4, Settings(), wait=60)
+    words = job(by_name["nccl-node"], NODES[:1], 4, AcceptanceSettings(), wait=60)
     assert "--ntasks-per-node=1" in words and words[-2:] == ["-g", "4"]
-    words = job(by_name["bandwidth"], NODES[:1], 8, Settings(programs="/opt/nccl/"), wait=60)
+    words = job(by_name["bandwidth"], NODES[:1], 8, AcceptanceSettings(programs="/opt/nccl/"), wait=60)
     assert "/opt/nccl/nvbandwidth" in words and "--input=none" in words
     assert groups(by_name["nccl-pairs"], ("a", "b", "c")) == (("a", "b"), ("c", "a"))
     assert groups(by_name["nccl-pairs"], ("a",)) == groups(by_name["nccl-all"], ("a",)) == ()
@@ -244,7 +244,7 @@ def test_the_shells_part_of_a_rung_says_what_is_meant(tmp_path: Path) -> None:
     fio.chmod(0o755)
     own = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", "SCRATCH": "/scratch/jobs/7"}
     for storage, wanted in (("", "/scratch/jobs/7"), ("/mnt/two words", "/mnt/two words")):
-        words = command(by_name["storage"], 8, Settings(storage=storage, size="1g"))
+        words = command(by_name["storage"], 8, AcceptanceSettings(storage=storage, size="1g"))
         said = subprocess.run(words, env=own, capture_output=True, text=True, check=True).stdout.splitlines()
         assert f"--directory={wanted}" in said and "--filename_format=landbridge-validate.7.$jobnum" in said
     # The training's: the program is unpacked, called in its folder with the first node's address, and cleaned up after.
@@ -252,7 +252,7 @@ def test_the_shells_part_of_a_rung_says_what_is_meant(tmp_path: Path) -> None:
         '#!/bin/sh\n[ "$1" = getaddrs ] && echo "dgx01: 10.20.1.11:6818" || echo dgx01\n'
     )
     (tmp_path / "scontrol").chmod(0o755)
-    script = command(by_name["training"], 8, Settings())[2]
+    script = command(by_name["training"], 8, AcceptanceSettings())[2]
     assert "/opt/landbridge/training/bin/python train.py --epochs 2" in script
     shown = script.replace("/opt/landbridge/training/bin/python", "ls train.py && env && pwd && echo")
     done = subprocess.run(

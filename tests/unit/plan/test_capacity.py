@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from landbridge.environment import Pool
+from landbridge.environment import PoolSettings
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes, terms
 from tests.unit.core.samples import ROOT, environment
@@ -26,7 +26,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def pool(*capacity: dict[str, Any], **more: Any) -> Pool:
+def pool(*capacity: dict[str, Any], **more: Any) -> PoolSettings:
     data = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 4, "capacity": capacity, **more}
     changes: dict[Any, Any] = {("aws", "pools", 0): data}
     return environment(changes).aws.pools[0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.environment import Dns
+from landbridge.environment import DnsSettings
 from landbridge.findings import DataPath
 from landbridge.plan.cost import spend
 from landbridge.plan.cost.dns import dns_spend
@@ -136,7 +136,7 @@ def test_four_addresses_and_a_zone_are_paid_for() -> None:
 
 
 def test_services_in_aws_have_names_in_the_zone_and_nobody_is_forwarded_to() -> None:
-    cloud = shipped("startup").model_copy(update={"dns": Dns()})
+    cloud = shipped("startup").model_copy(update={"dns": DnsSettings()})
     args, records = dns.dns_args(cloud), dns.dns_records_args(cloud)
     assert args is not None and args.site is None and records is not None
     served = service_hosts(cloud)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.catalog import instances
-from landbridge.environment import NicPolicy, Pool
+from landbridge.environment import NicPolicy, PoolSettings
 from landbridge.plan.instances.network_interfaces import (
     PlannedInterface,
     addresses_per_node,
@@ -142,9 +142,9 @@ def test_a_layout_by_hand_is_judged_not_crashed_on(data: st.DataObject) -> None:
     assert all(nic.type in kind.cards[nic.network_card].types for nic in nics)
 
 
-def pool(**more: Any) -> Pool:
+def pool(**more: Any) -> PoolSettings:
     data = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 2, **more}
-    return Pool.model_validate(data, strict=False)
+    return PoolSettings.model_validate(data, strict=False)
 
 
 def test_interfaces_written_by_hand_are_taken_as_they_are() -> None:

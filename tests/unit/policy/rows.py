@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from landbridge.policy import Resource, Settings
+from landbridge.policy import PolicySettings, Resource
 
 TAGS = {"landbridge:cluster": "c", "landbridge:owner": "o", "landbridge:cost-center": "1"}
 TEMPLATE, INSTANCE = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/instance:Instance"
@@ -34,7 +34,7 @@ class Row:
     bad: tuple[Resource, ...]
     says: str
     good: tuple[Resource, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: PolicySettings = field(default_factory=PolicySettings)
 
 
 def made(kind: str, /, name: str = "x", protect: bool | None = None, retained: bool = False, **props: Any) -> Resource:
@@ -42,7 +42,7 @@ def made(kind: str, /, name: str = "x", protect: bool | None = None, retained: b
 
 
 def row(policy: str, kind: str, bad: Props, says: str, good: Props, **settings: Any) -> Row:
-    return Row(policy, (made(kind, **bad),), says, (made(kind, **good),), Settings(**settings))
+    return Row(policy, (made(kind, **bad),), says, (made(kind, **good),), PolicySettings(**settings))
 
 
 def document(**statement: Any) -> str:

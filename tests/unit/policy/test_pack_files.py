@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from landbridge import yaml_text
-from landbridge.policy import POLICIES, Settings
+from landbridge.policy import POLICIES, PolicySettings
 
 PACK = Path(__file__).resolve().parents[3] / "components" / "policy"
 
@@ -15,4 +15,4 @@ def test_the_program_only_constructs() -> None:
 
 
 def test_every_setting_is_some_policys() -> None:
-    assert {name for policy in POLICIES.values() for name in policy.config} == set(Settings.model_fields)
+    assert {name for policy in POLICIES.values() for name in policy.config} == set(PolicySettings.model_fields)

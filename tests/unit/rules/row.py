@@ -8,7 +8,7 @@ from typing import Any, Literal
 from landbridge.environment import Loaded
 from landbridge.environment.file.lock import ImageLock
 from landbridge.findings import DataPath
-from landbridge.rules import Report, judge
+from landbridge.rules import CheckReport, judge
 from tests.unit.core.samples import loaded
 
 
@@ -42,7 +42,7 @@ class Row:
         )
         return found if self.lock is None else replace(found, lock=self.lock)
 
-    def judge(self) -> Report:
+    def judge(self) -> CheckReport:
         """What check says of it."""
         return judge(self.load(), self.today)
 

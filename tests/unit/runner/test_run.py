@@ -207,6 +207,26 @@ def test_pytest_is_interrupted_when_the_runner_is_killed(tier, tmp_path: Path) -
                 os.kill(pid, signal.SIGKILL)
 
 
+LEAVES_AN_ORPHAN = """
+import os, subprocess, sys, time
+from pathlib import Path
+def test_orphan_is_gone():
+    shell = subprocess.run(["sh", "-c", "sleep 0.1 & echo $!"], stdout=subprocess.PIPE, text=True)
+    orphan = Path("/proc") / shell.stdout.strip()
+    deadline = time.monotonic() + 120
+    while orphan.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not orphan.exists(), (orphan / "stat").read_text()
+"""
+
+
+def test_a_process_whose_parent_has_ended_does_not_stay_as_a_zombie(tier, tmp_path: Path) -> None:
+    tier(LEAVES_AN_ORPHAN)
+    program = RUNNER.format(root=str(ROOT), folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def until(holds) -> bool:
     """Wait for a state, up to two minutes."""
     deadline = time.monotonic() + 120
