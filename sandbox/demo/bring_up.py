@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -119,14 +120,27 @@ class BringUp:
     def tunnel(self) -> None:
         """Wait for the tunnel and for BGP on it."""
         with self.report.step("tunnel and BGP") as step:
-            seconds = wait_for("routes to the other site on both gateways", self.linked, 60)
-            step.result = f"up after {seconds:.0f} s of waiting"
+            started = time.monotonic()
+            self.wait_for_tunnel()
+            step.result = f"up after {time.monotonic() - started:.0f} s of waiting"
+
+    def wait_for_tunnel(self) -> None:
+        """Wait until each gateway has the other site's routes from BGP."""
+        wait_for("routes to the other site on both gateways", self.missing_routes, lambda missing: not missing)
 
     def linked(self) -> bool:
         """Tell whether each gateway has the other site's routes from BGP."""
-        served = service_hosts(self.environment)
-        ours, theirs, gateway = str(served.cidr), str(self.environment.aws.cidr), str(served.gateway)
-        return theirs in bgp_routes(self.cluster, gateway) and ours in bgp_routes(self.cluster, AWS_GATEWAY)
+        return not self.missing_routes()
+
+    def missing_routes(self) -> list[str]:
+        """Return the routes to the other site that a gateway does not have from BGP."""
+        hosts = service_hosts(self.environment)
+        expected = {str(hosts.gateway): str(self.environment.aws.cidr), AWS_GATEWAY: str(hosts.cidr)}
+        return [
+            f"{prefix} on {gateway}"
+            for gateway, prefix in expected.items()
+            if prefix not in bgp_routes(self.cluster, gateway)
+        ]
 
     @staticmethod
     def _at_once(*steps: Callable[[], None]) -> None:

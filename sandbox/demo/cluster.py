@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.machine.node import load as node_record
 from sandbox.nspawn.network import ssh
+
+T = TypeVar("T")
+#: Seconds without a change of the observed state after which a wait fails. A busy machine is slow; this is for one that is stuck.
+NO_PROGRESS_SECONDS = 300
 
 
 class ClusterError(Exception):
@@ -25,7 +29,7 @@ class LabCluster:
 
     lab: Layout
 
-    def run(self, node: str, *command: str, user: str | None = None, timeout: float = 60) -> str:
+    def run(self, node: str, *command: str, user: str | None = None, timeout: float = 300) -> str:
         """Run `command` on a node (as `user`, in that user's home) and return what it printed; ClusterError when it fails."""
         words = list(command)
         if user:
@@ -41,25 +45,52 @@ class LabCluster:
         write = f"mkdir -p {shlex.quote(str(PurePosixPath(path).parent))} && cat > {shlex.quote(path)}"
         words = shlex.join(["runuser", "-u", owner, "--", "sh", "-c", write])
         command = [*ssh.command(self.lab, node_record(self.lab, node).address), words]
-        done = subprocess.run(command, input=content, capture_output=True, timeout=60, check=False)
+        done = subprocess.run(command, input=content, capture_output=True, timeout=300, check=False)
         if done.returncode != 0:
             raise ClusterError(f"{node}: cannot write {path}: {done.stderr.decode(errors='replace').strip()}")
 
-    def json(self, node: str, *command: str, timeout: float = 60) -> dict[str, Any]:
+    def json(self, node: str, *command: str, timeout: float = 300) -> dict[str, Any]:
         """The same for a command that prints one JSON object."""
         return dict(json.loads(self.run(node, *command, timeout=timeout)))
 
 
 def wait_for(
-    what: str, ready: Callable[[], bool], seconds: float, every: float = 0.5, instead: Callable[[], str] = lambda: ""
-) -> float:
-    """Seconds until `ready` said yes; ClusterError naming `what`, and `instead` of it, when it did not within `seconds`."""
-    started = time.monotonic()
-    while not ready():
-        if time.monotonic() - started > seconds:
-            raise ClusterError(f"{what}: not within {seconds:.0f} s\n{instead()}".rstrip())
+    subject: str,
+    probe: Callable[[], T],
+    accept: Callable[[T], object] = bool,
+    *,
+    seconds: float = NO_PROGRESS_SECONDS,
+    every: float = 0.5,
+    details: Callable[[], object] | None = None,
+) -> T:
+    """Repeat `probe` until `accept` is true of its value, and return the value.
+
+    A probe that raises ClusterError has no value yet. When neither value nor error has changed for `seconds`, ClusterError names
+    the subject, the last value or error, and `details()`: more of the cluster's state.
+    """
+    last, deadline = "", time.monotonic() + seconds
+    while True:
+        try:
+            value = probe()
+            if accept(value):
+                return value
+            state = repr(value)
+        except ClusterError as error:
+            state = f"error: {error}"
+        if state != last:
+            last, deadline = state, time.monotonic() + seconds
+        elif time.monotonic() > deadline:
+            raise ClusterError(
+                f"{subject}: no progress in {seconds:.0f} s; last state: {last}\n{_text(details)}".rstrip()
+            )
         time.sleep(every)
-    return time.monotonic() - started
+
+
+def _text(details: Callable[[], object] | None) -> str:
+    try:
+        return "" if details is None else str(details())
+    except Exception as error:  # noqa: BLE001 - the error of the wait is the one to report
+        return f"no details: {error}"
 
 
 def submit(cluster: LabCluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:

@@ -43,14 +43,14 @@ def train_on_both_sites(going: BringUp, report: DemoReport) -> tuple[LabJob, Lab
     user.bring_example()
     with report.step("job 1: train on-prem") as step:
         first = user.train("digits-1", ["--epochs", str(FIRST_EPOCHS), "--seconds-per-epoch-floor", str(FIRST_FLOOR)])
-        wait_for("job 1 to run", lambda: user.state(first).state == "RUNNING", 60)
+        wait_for("job 1 to run", lambda: user.state(first), lambda job: job.state == "RUNNING")
         step.result = f"job {first} runs on {', '.join(user.state(first).nodes)}"
     with report.step("job 2: no room on-prem, so it bursts") as step:
         second = user.train("digits-2", ["--epochs", str(SECOND_EPOCHS)])
-        ended = user.finish(second, 240)
+        ended = user.finish(second)
         step.result = f"job {second} ran on {', '.join(ended.nodes)}"
     with report.step("job 1 ends") as step:
-        kept = user.finish(first, 240)
+        kept = user.finish(first)
         step.result = f"job {first} ran on {', '.join(kept.nodes)}"
     with report.step("the burst controller's decisions") as step:
         step.result = decided(going, second) or "its log is empty"
@@ -136,7 +136,7 @@ def settle(going: BringUp, report: DemoReport) -> None:
         step.note(
             f"{len(instances(going))} instances run; nodes go after {going.environment.aws.pools[0].suspend_after} s idle"
         )
-        wait_for("the last instance to end", lambda: not instances(going), 120, every=1)
+        wait_for("the last instance to end", lambda: instances(going), lambda running: not running, every=1)
         step.result = "no instance left"
 
 

@@ -61,15 +61,16 @@ class Researcher:
         """The job as the controller sees it now."""
         return job(self.cluster, self.controller, number)
 
-    def finish(self, number: int, seconds: float) -> LabJob:
-        """Wait until the job is over, and insist that it ended well."""
+    def finish(self, number: int) -> LabJob:
+        """Wait until the job is over, and insist that it ended well. New lines in its output are progress."""
 
-        def instead() -> str:
-            nodes = self.cluster.run(self.controller, "sinfo", "--Node", "--format=%N %T %E")
-            return f"{self.state(number)}\n{nodes}\nits output ends:\n{self.output(number)}"
+        def observe() -> tuple[LabJob, str]:
+            return self.state(number), self.output(number)
 
-        wait_for(f"job {number} to end", lambda: self.state(number).over, seconds, 1, instead)
-        ended = self.state(number)
+        def nodes() -> str:
+            return self.cluster.run(self.controller, "sinfo", "--Node", "--format=%N %T %E")
+
+        ended, _ = wait_for(f"job {number} to end", observe, lambda seen: seen[0].over, every=1, details=nodes)
         if ended.state != "COMPLETED":
             raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); it said:\n{self.output(number)}")
         return ended

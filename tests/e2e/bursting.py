@@ -3,20 +3,20 @@
 import json
 import re
 import shlex
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import ClusterError, LabJob, job, wait_for
+from sandbox.demo.cluster import LabJob, job, wait_for
 from sandbox.session import ensure_cloud
 
+T = TypeVar("T")
 SERVICE = "landbridge-burst.service"
 CONFIG = "/etc/landbridge/burst.json"
 SLURM_CONF = "/etc/slurm/slurm.conf"
@@ -55,7 +55,7 @@ class Bursting:
     def login(self) -> str:
         return service_hosts(self.going.environment).logins[0]
 
-    def on_controller(self, *command: str, timeout: float = 60) -> str:
+    def on_controller(self, *command: str, timeout: float = 300) -> str:
         return self.going.cluster.run(self.controller, *command, timeout=timeout)
 
     def shell(self, script: str) -> str:
@@ -74,32 +74,46 @@ class Bursting:
     def job(self, number: int) -> LabJob:
         return job(self.going.cluster, self.controller, number)
 
-    def running(self, number: int, seconds: float = 60) -> LabJob:
+    def running(self, number: int) -> LabJob:
         """Wait until the job runs."""
-        wait_for(f"job {number} to run", lambda: self.job(number).state == "RUNNING", seconds, every=0.3)
-        return self.job(number)
+        return self.wait_for(
+            f"job {number} to run", lambda: self.job(number), lambda job: job.state == "RUNNING", every=0.3
+        )
 
-    def ended(self, number: int, seconds: float = 90) -> LabJob:
+    def ended(self, number: int) -> LabJob:
         """Wait until the job is over, and insist that it ended well."""
+        job = self.wait_for(f"job {number} to end", lambda: self.job(number), lambda job: job.over)
+        assert job.state == "COMPLETED", job
+        return job
 
-        def instead() -> str:
-            log = self.shell("tail -n 40 /var/log/slurm/slurmctld.log | grep -v Recovered")
-            return f"{self.job(number)}\n{self.states()}\n{log}"
+    def refused(self, number: int, *codes: str) -> LabJob:
+        """Wait until the job is pending and its comment has one of `codes`."""
+        return self.wait_for(
+            f"a comment of job {number} with one of {codes}",
+            lambda: self.job(number),
+            lambda job: job.state == "PENDING" and any(f"landbridge: {code}" in job.comment for code in codes),
+        )
 
-        wait_for(f"job {number} to end", lambda: self.job(number).over, seconds, instead=instead)
-        found = self.job(number)
-        assert found.state == "COMPLETED", found
-        return found
+    def wait_for(
+        self, subject: str, probe: Callable[[], T], accept: Callable[[T], object] = bool, *, every: float = 0.5
+    ) -> T:
+        """Wait for a value of `probe`; a failed wait shows the queue, the nodes, the instances and the ends of the logs."""
+        return wait_for(subject, probe, accept, every=every, details=self.describe)
 
-    def told(self, number: int, *codes: str, seconds: float = LOOK) -> LabJob:
-        """Wait until the job waits in the queue and its comment says one of `codes`."""
+    def describe(self) -> str:
+        """Return the queue, the nodes, the instances and the ends of the logs of slurmctld and the burst controller."""
+        shown = self.shell(
+            "squeue --all --states=all; sinfo --Node --format='%N %T %E';"
+            " tail -n 40 /var/log/slurm/slurmctld.log | grep -v Recovered;"
+            f" tail -n 20 {STATE}/decisions.jsonl; journalctl --unit={SERVICE} --lines=20 --no-pager"
+        )
+        instances = [(instance["id"], instance["state"], instance["tags"]) for instance in self.launched()]
+        return f"{shown}\ninstances: {instances}"
 
-        def said() -> bool:
-            found = self.job(number)
-            return found.state == "PENDING" and any(f"landbridge: {code}" in found.comment for code in codes)
-
-        wait_for(f"job {number} to be told of {codes}", said, seconds)
-        return self.job(number)
+    def wait_until_off(self, every: float = 0.5) -> None:
+        """Wait until no instance is billed and Slurm shows every cloud node as powered down."""
+        self.wait_for("every instance to end", self.alive, lambda instances: not instances, every=every)
+        self.wait_for("every node to be POWERED_DOWN", self.states, all_off, every=every)
 
     # Nodes.
 
@@ -182,7 +196,7 @@ class Bursting:
         """No job, no instance, every node off."""
         self.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
 
-        def off() -> bool:
+        def observe() -> tuple[list[str], list[str], dict[str, frozenset[str]]]:
             states = self.states()
             on = [
                 name
@@ -191,9 +205,13 @@ class Bursting:
             ]
             if on:
                 self.power("power_down_force", *on)
-            return not self.alive() and all("POWERED_DOWN" in state for state in states.values()) and not on
+            return on, self.alive(), states
 
-        wait_for("everything to be off", off, 60, every=1)
+        def is_off(observed: tuple[list[str], list[str], dict[str, frozenset[str]]]) -> bool:
+            on, instances, states = observed
+            return not on and not instances and all_off(states)
+
+        self.wait_for("every node and instance to be off", observe, is_off, every=1)
 
     def write(self, path: str, content: str) -> None:
         # Kept in place: its owner and mode stay.
@@ -216,13 +234,7 @@ class Bursting:
 
     def reconfigure(self) -> None:
         self.on_controller("scontrol", "reconfigure")
-        wait_for("slurmctld", self._answers, 30)
-
-    def _answers(self) -> bool:
-        try:
-            return bool(self.states())
-        except ClusterError:
-            return False
+        wait_for("slurmctld to answer", self.states)
 
     def moments(self, pattern: str) -> list[float]:
         """When slurmctld wrote a line that matches, in seconds since 1970."""
@@ -267,7 +279,11 @@ def fresh(bursting: Bursting) -> Iterator[None]:
     bursting.settle()
 
 
-def watch(what: Callable[[], bool], seconds: float, every: float = 0.02) -> float:
-    """The moment at which `what` became true."""
-    wait_for("the moment", what, seconds, every)
-    return time.time()
+def has(count: int) -> Callable[[Sized], bool]:
+    """Return a test for a collection's size."""
+    return lambda members: len(members) == count
+
+
+def all_off(states: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether Slurm shows every node as powered down."""
+    return all("POWERED_DOWN" in state for state in states.values())

@@ -1,18 +1,16 @@
 """Bursting in the sandbox's cluster with real Slurm: with capacity, without capacity, and with too little."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import wait_for
-from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled, watch
+from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 #: Seconds from `sbatch` to a running job beyond what EC2 takes to launch and the machine to boot.
 OWN_SECONDS = 2.0
-#: Slurm's `SuspendTime` in the sandbox, its power thread's and EC2's moments, and looks of this test.
-IDLE_SECONDS = 20 + 8
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +28,9 @@ def _own_seconds(bursting: Bursting, node: str) -> tuple[float, str, int]:
     """What Slurm and the controller add to EC2's and the machine's time for a job on `node`; in words; the job."""
     before = bursting.calls()
     number = bursting.submit("--nodes=1", f"--nodelist={node}", script="sleep 2")
-    asked = watch(lambda: bursting.calls() > before, 30)
-    assert bursting.ended(number, 120).nodes == (node,)
+    bursting.wait_for("a call of RunInstances", bursting.calls, lambda calls: calls > before, every=0.02)
+    asked = time.time()
+    assert bursting.ended(number).nodes == (node,)
     submitted = bursting.moments(rf"_slurm_rpc_submit_batch_job: JobId={number} ")[-1]
     registered = bursting.moments(rf"Node {node} now responding")[-1]
     started = bursting.moments(rf"Configuration for JobId={number} is complete")[-1]
@@ -55,14 +54,13 @@ def test_a_job_runs_two_seconds_after_its_node_is_there_and_the_node_goes_when_i
     assert tags["landbridge:nodes"] == node and tags["landbridge:job"] == str(number)
     assert {"landbridge:cluster", "landbridge:pool", "landbridge:lease-expires", "landbridge:launch"} <= set(tags)
     assert tags["landbridge:data-class"] == "internal" and tags["landbridge:account"] == "vision"
-    wait_for("the idle node to go", lambda: not bursting.alive(), IDLE_SECONDS, every=0.3)
-    wait_for("Slurm to know", lambda: "POWERED_DOWN" in bursting.states()[node], 15)
+    bursting.wait_until_off()
 
 
 def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) -> None:
     bursting.room(everywhere=0)
     number = bursting.submit("--nodes=2", script="sleep 1")
-    waiting = bursting.told(number, "CAPACITY")
+    waiting = bursting.refused(number, "CAPACITY")
     assert waiting.restarts >= 1, "Slurm put it back into the queue"
     assert bursting.launched(number) == []
     # Every zone was asked, and each once.
@@ -70,20 +68,22 @@ def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) 
     assert sorted(asked) == sorted(place["key"] for place in bursting.offerings()) and len(asked) == 2
     bursting.room(everywhere=100)
     # A minute until it is tried again, another until Slurm looks for jobs whose time has come, and the nodes' boot.
-    ended = bursting.ended(number, 180)
+    ended = bursting.ended(number)
     assert len(bursting.launched(number)) == len(ended.nodes) == 2
 
 
 def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
     bursting.room(use1_az4=2, use1_az6=1)
     number = bursting.submit("--nodes=3")
-    bursting.told(number, "CAPACITY")
+    bursting.refused(number, "CAPACITY")
     # A job that fits is served beside it, from what the gang would have had.
     small = bursting.submit("--nodes=1", script="sleep 1")
-    bursting.ended(small, 90)
+    bursting.ended(small)
     assert bursting.job(number).state == "PENDING"
     assert bursting.launched(number) == [], "EC2 answers a gang whole or not at all"
-    wait_for("the gang's nodes to be offered again", lambda: len(_offered(bursting)) == len(NODES), 60)
+    bursting.wait_for(
+        "the gang's nodes to be available again", lambda: _available(bursting), lambda nodes: len(nodes) == len(NODES)
+    )
 
 
 @pytest.mark.long
@@ -96,11 +96,11 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
 
     bursting.configure(wrong)
     first = bursting.submit("--nodes=1")
-    bursting.told(first, "CONFIG")
+    bursting.refused(first, "CONFIG")
     calls = bursting.calls()
     second = bursting.submit("--nodes=1")
     # It may have been of the refused batch's kind, or only of its pool.
-    bursting.told(second, "CONFIG", "BREAKER")
+    bursting.refused(second, "CONFIG", "BREAKER")
     assert bursting.calls() == calls, "EC2 is not asked again for what only a person can mend"
 
     def mended(content: dict) -> None:  # type: ignore[type-arg]
@@ -110,11 +110,11 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
     bursting.configure(mended)
     bursting.operate("reset-breaker", POOL)
     # A minute until they are tried again, and another until Slurm looks for jobs whose time has come.
-    bursting.running(first, 180)
-    bursting.running(second, 180)
+    bursting.running(first)
+    bursting.running(second)
 
 
-def _offered(bursting: Bursting) -> list[str]:
-    """Nodes that Slurm would give to a job."""
+def _available(bursting: Bursting) -> list[str]:
+    """Return the nodes that Slurm would give to a job."""
     states = bursting.states()
     return [name for name, state in states.items() if not state & {"DOWN", "POWERING_DOWN", "POWER_DOWN", "DRAIN"}]

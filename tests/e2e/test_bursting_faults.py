@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import wait_for
-from tests.e2e.bursting import LOOK, POOL, SERVICE, Bursting, fresh, scaled, watch
+from tests.e2e.bursting import LOOK, POOL, SERVICE, Bursting, fresh, has, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 #: Seconds for which EC2 keeps an answer to itself, so that something can happen meanwhile.
@@ -29,11 +28,11 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 def test_a_controller_killed_while_it_launches_launches_nothing_twice(bursting: Bursting) -> None:
     bursting.cloud.control(faults={"RunInstances": {"hold": HELD}})
     number = bursting.submit("--nodes=2", script="sleep 1")
-    watch(lambda: len(bursting.launched(number)) == 2, 30)
+    bursting.wait_for("two launches", lambda: bursting.launched(number), has(2), every=0.02)
     first = bursting.pid()
     bursting.kill()
-    wait_for("systemd to start it again", lambda: bursting.pid() not in (0, first), 20)
-    ended = bursting.ended(number, 120)
+    bursting.wait_for("systemd to start the controller again", bursting.pid, lambda pid: pid not in (0, first))
+    ended = bursting.ended(number)
     assert ended.restarts == 0, "the job never noticed"
     assert len(bursting.launched(number)) == len(ended.nodes) == 2
     assert len({one["tags"]["landbridge:launch"] for one in bursting.launched(number)}) == 1
@@ -44,11 +43,15 @@ def test_a_controller_that_was_down_when_slurm_called_serves_the_job_later(burst
     bursting.on_controller("systemctl", "stop", SERVICE)
     try:
         number = bursting.submit("--nodes=1", script="sleep 1")
-        wait_for("Slurm to start the node", lambda: any("POWERING_UP" in one for one in bursting.states().values()), 15)
+        bursting.wait_for(
+            "Slurm to start a node",
+            bursting.states,
+            lambda states: any("POWERING_UP" in state for state in states.values()),
+        )
         assert bursting.launched(number) == []
     finally:
         bursting.on_controller("systemctl", "start", SERVICE)
-    assert bursting.ended(number, 90).restarts == 0
+    assert bursting.ended(number).restarts == 0
     assert len(bursting.launched(number)) == 1
 
 
@@ -56,11 +59,9 @@ def test_a_controller_that_was_down_when_slurm_called_serves_the_job_later(burst
 def test_a_job_cancelled_while_its_nodes_boot_leaves_none(bursting: Bursting) -> None:
     bursting.cloud.control(boot=5)
     number = bursting.submit("--nodes=3")
-    watch(lambda: len(bursting.alive(number)) == 3, 30)
+    bursting.wait_for("three instances", lambda: bursting.alive(number), has(3), every=0.02)
     bursting.on_controller("scancel", str(number))
-    # At the latest idle nodes go after Slurm's own SuspendTime.
-    wait_for("its instances to end", lambda: not bursting.alive(), LOOK + 30, every=0.5)
-    wait_for("its nodes to be off", lambda: all("POWERED_DOWN" in one for one in bursting.states().values()), 30)
+    bursting.wait_until_off()
     assert len(bursting.launched(number)) == 3
 
 
@@ -73,16 +74,18 @@ def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursti
     # The agent asks for a checkpoint with a signal that ends a program which does not handle it.
     patient = "trap : USR1; while :; do sleep 1; done"
     number = bursting.submit("--nodes=3", "--requeue", script=f"srun bash -c '{patient}'")
-    gang = bursting.running(number, 90)
+    gang = bursting.running(number)
     victim = bursting.launched(number)[0]["id"]
     # The agent gives a job until 30 s before the end to write its checkpoint.
     bursting.cloud.control(interrupt={victim: 38})
-    wait_for("the job to leave its nodes", lambda: bursting.job(number).restarts == 1, 30, every=0.3)
+    bursting.wait_for(
+        "the job to leave its nodes", lambda: bursting.job(number), lambda job: job.restarts == 1, every=0.3
+    )
     ended = [one["reason"] for one in bursting.launched(number) if one["id"] == victim]
     assert not any("SpotInstanceTermination" in reason for reason in ended), "the gang went before EC2 took the node"
-    again = bursting.running(number, 180)
+    again = bursting.running(number)
     assert len(again.nodes) == len(gang.nodes) == 3
-    wait_for("the instance to be gone", lambda: victim not in bursting.alive(), 40)
+    bursting.wait_for("the instance to end", bursting.alive, lambda instances: victim not in instances)
     # A name may be used again, the instance never.
     assert len(bursting.alive(number)) >= 1 and bursting.job(number).restarts == 1
 
@@ -91,9 +94,9 @@ def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursti
 def test_slurmctld_restarts_while_nodes_boot(bursting: Bursting) -> None:
     bursting.cloud.control(boot=5)
     number = bursting.submit("--nodes=2", script="sleep 1")
-    watch(lambda: len(bursting.alive(number)) == 2, 30)
+    bursting.wait_for("two instances", lambda: bursting.alive(number), has(2), every=0.02)
     bursting.on_controller("systemctl", "restart", "slurmctld")
-    ended = bursting.ended(number, 120)
+    ended = bursting.ended(number)
     assert ended.restarts == 0
     assert len(bursting.launched(number)) == 2
 
@@ -101,24 +104,24 @@ def test_slurmctld_restarts_while_nodes_boot(bursting: Bursting) -> None:
 @pytest.mark.long
 def test_nodes_started_and_stopped_by_hand_are_served_like_any(bursting: Bursting) -> None:
     bursting.on_controller("scontrol", "power", "up", "p5-[1-2]")
-    wait_for("both to be up", lambda: _up(bursting) == {"p5-1", "p5-2"}, 60)
-    assert sorted(one["tags"]["landbridge:nodes"] for one in bursting.launched() if one["state"] == "running")
+    bursting.wait_for("both nodes to be up", lambda: _up(bursting), lambda nodes: nodes == {"p5-1", "p5-2"})
+    running = [instance for instance in bursting.launched() if instance["state"] == "running"]
+    assert sorted(node for instance in running for node in instance["tags"]["landbridge:nodes"].split(","))
     bursting.on_controller("scontrol", "power", "down", "p5-1")
-    wait_for("one to go", lambda: len(bursting.alive()) == 1, 30)
+    bursting.wait_for("one instance to end", bursting.alive, has(1))
     bursting.on_controller("scontrol", "power", "down", "force", "p5-2")
-    wait_for("the other to go", lambda: not bursting.alive(), 30)
-    wait_for("Slurm to know", lambda: all("POWERED_DOWN" in one for one in bursting.states().values()), 30)
+    bursting.wait_until_off()
 
 
 @pytest.mark.long
 def test_with_a_lost_journal_running_jobs_keep_their_nodes(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", script="sleep 45")
-    bursting.running(number, 90)
+    bursting.running(number)
     bursting.forget()
     time.sleep(LOOK)
     assert len(bursting.alive(number)) == 2
-    assert bursting.ended(number, 90).restarts == 0
-    wait_for("the idle nodes to go", lambda: not bursting.alive(), 60)
+    assert bursting.ended(number).restarts == 0
+    bursting.wait_for("the idle nodes to go", bursting.alive, has(0))
 
 
 def _up(bursting: Bursting) -> set[str]:

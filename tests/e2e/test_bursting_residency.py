@@ -12,7 +12,7 @@ from landbridge.environment import AccountSettings, Environment
 from landbridge.plan.ansible.burst import accounts
 from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import ClusterError, wait_for
+from sandbox.demo.cluster import ClusterError
 from tests.e2e.bursting import LOOK, SERVICE, SLURM_CONF, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
@@ -156,14 +156,14 @@ def test_with_every_lock_of_slurm_open_the_controller_refuses(bursting: Bursting
     with bursting.slurm_with({"JobSubmitPlugins": None}):
         bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
         free = bursting.submit("--account=vision", "--nodes=1", script="sleep 1")
-        (warm,) = bursting.ended(free, 90).nodes
+        (warm,) = bursting.ended(free).nodes
         calls = bursting.calls()
         single = bursting.submit(*RESTRICTED, "--exclude", warm, user=USER)
         gang = bursting.submit(*RESTRICTED, "--nodes=2", "--exclude", warm, user=USER)
         placed = bursting.submit(*RESTRICTED, "--nodelist", warm, user=USER)
         for number in (single, gang, placed):
-            told = bursting.told(number, "RESIDENCY", seconds=2 * LOOK)
-            assert "restricted" in told.comment
+            job = bursting.refused(number, "RESIDENCY")
+            assert "restricted" in job.comment
             assert bursting.launched(number) == []
         assert bursting.calls() == calls, "EC2 was not even asked"
         refusals: list[dict[str, Any]] = [one for one in bursting.records() if one.get("code") == "RESIDENCY"]
@@ -174,21 +174,21 @@ def test_before_a_node_that_is_up_a_restricted_job_waits_and_no_process_of_it_st
     """The controller is down, and everything of Slurm lets the job in: PrologSlurmctld holds it."""
     with bursting.slurm_with({"JobSubmitPlugins": None}):
         bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
-        (warm,) = bursting.ended(bursting.submit("--account=vision", "--nodes=1", script="sleep 1"), 90).nodes
+        (warm,) = bursting.ended(bursting.submit("--account=vision", "--nodes=1", script="sleep 1")).nodes
         bursting.on_controller("systemctl", "stop", SERVICE)
         try:
             number = bursting.submit(*RESTRICTED, "--nodelist", warm, script="true", user=USER)
-            wait_for("Slurm to place it", lambda: bursting.job(number).nodes == (warm,), 30)
+            bursting.wait_for("Slurm to place it", lambda: bursting.job(number), lambda job: job.nodes == (warm,))
             time.sleep(LOOK / 2)
             assert "CONFIGURING" in bursting.on_controller("squeue", f"--jobs={number}", "--noheader", "--format=%T")
         finally:
             bursting.on_controller("systemctl", "start", SERVICE)
-        bursting.told(number, "RESIDENCY", seconds=2 * LOOK)
+        bursting.refused(number, "RESIDENCY")
         steps = bursting.on_controller("sacct", f"--jobs={number}", "--duplicates", "--noheader", "--format=JobID")
         assert str(number) in steps and "batch" not in steps
 
 
 def _nothing_started(bursting: Bursting) -> None:
-    wait_for("Slurm to answer", lambda: bool(bursting.states()), 10)
+    bursting.wait_for("Slurm to answer", bursting.states)
     assert all("POWERED_DOWN" in state for state in bursting.states().values()), bursting.states()
     assert bursting.calls() == 0 and not bursting.alive()

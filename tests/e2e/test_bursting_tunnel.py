@@ -7,9 +7,8 @@ from contextlib import contextmanager
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from sandbox.demo.cluster import wait_for
 from sandbox.nspawn.network import bridges as network
-from tests.e2e.bursting import Bursting, fresh, scaled, watch
+from tests.e2e.bursting import Bursting, fresh, has, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500), pytest.mark.long]
 #: Slurm's SlurmdTimeout in the sandbox is 900 s: an hour of such a cluster is a minute of this one.
@@ -36,40 +35,41 @@ def cut(bursting: Bursting) -> Iterator[None]:
         yield
     finally:
         network.link_up(bursting.going.lab, port)
-        wait_for("the tunnel", bursting.going.linked, 60)
+        bursting.going.wait_for_tunnel()
 
 
 def test_cut_while_nodes_start_the_job_runs_when_it_is_back(bursting: Bursting) -> None:
     bursting.cloud.control(boot=3)
     number = bursting.submit("--nodes=2", script="sleep 1")
-    watch(lambda: len(bursting.alive(number)) == 2, 30)
+    bursting.wait_for("two instances", lambda: bursting.alive(number), has(2), every=0.02)
     with cut(bursting):
         time.sleep(10)
-    ended = bursting.ended(number, 120)
+    ended = bursting.ended(number)
     assert ended.restarts == 0
     assert len(bursting.launched(number)) == 2, "nothing was launched a second time"
 
 
 def test_cut_for_less_than_slurm_waits_a_job_goes_on(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", script="sleep 25")
-    bursting.running(number, 90)
+    bursting.running(number)
     with cut(bursting):
         time.sleep(SLURMD_TIMEOUT / 2)
-    assert bursting.ended(number, 90).restarts == 0
+    assert bursting.ended(number).restarts == 0
     assert len(bursting.launched(number)) == 2
 
 
 def test_cut_for_an_hour_slurm_and_ec2_agree_again_afterwards(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", "--requeue", script="sleep 20")
-    first = bursting.running(number, 90)
+    first = bursting.running(number)
     began = set(bursting.alive(number))
     with cut(bursting):
         time.sleep(HOUR)
         # Slurm has taken the job away; never do more instances run than there are nodes.
         assert bursting.job(number).restarts >= 1
         assert len(bursting.alive()) <= 4
-    ended = bursting.ended(number, 240)
+    ended = bursting.ended(number)
     assert ended.restarts >= 1 and len(ended.nodes) == len(first.nodes)
-    wait_for("the nodes that were cut off to go", lambda: not began & set(bursting.alive()), 120, every=1)
-    wait_for("idle nodes to go", lambda: not bursting.alive(), 90, every=1)
-    wait_for("Slurm to know", lambda: all("POWERED_DOWN" in one for one in bursting.states().values()), 60, every=1)
+    bursting.wait_for(
+        "the instances that were cut off to end", bursting.alive, lambda instances: not began & set(instances), every=1
+    )
+    bursting.wait_until_off(every=1)

@@ -174,7 +174,7 @@ def know_nvidia(cluster: LabCluster, packages: Repository) -> None:
 
 def publish(cluster: LabCluster) -> str:
     """Make the image and put it into the registry on the controller; returns its digest."""
-    cluster.run("ctl01", "sh", "-c", MAKE_IMAGE, timeout=120)
+    cluster.run("ctl01", "sh", "-c", MAKE_IMAGE, timeout=300)
     digest = cluster.run("ctl01", "python3", "-c", PACK_IMAGE).strip()
     target = f"docker://{CACHE}/test/tiny:latest"
     cluster.run(

@@ -1,6 +1,5 @@
 """Two GPU nodes without a driver, where it is installed, upgraded and refused by the real apt; one has a Slurm of its own."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -10,6 +9,7 @@ from typing import Any
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
+from sandbox.demo.cluster import wait_for
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
@@ -109,12 +109,14 @@ class Fleet:
     def state(self, node: str) -> str:
         return self.run("dgx01", f"sinfo -h -N -n {node} -o %T").splitlines()[0]
 
-    def wait_state(self, node: str, wanted: str, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while (found := self.state(node)) != wanted:
-            shown = self.run("dgx01", f"scontrol show node {node}; squeue --all")
-            assert time.monotonic() < deadline, f"{node} is {found}, not {wanted}: {shown}"
-            time.sleep(0.5)
+    def wait_state(self, node: str, wanted: str) -> None:
+        """Wait until Slurm shows the node in this state."""
+        wait_for(
+            f"{node} to be {wanted}",
+            lambda: self.state(node),
+            lambda state: state == wanted,
+            details=lambda: self.run("dgx01", f"scontrol show node {node}; squeue --all"),
+        )
 
     def converge(
         self,

@@ -1,6 +1,5 @@
 """A controller and one GPU node in a lab of their own, for what is beside the driver: GPUs in parts, DCGM, containers, RDMA."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -10,6 +9,7 @@ from typing import Any
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
+from sandbox.demo.cluster import wait_for
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
@@ -113,12 +113,14 @@ class Bench:
     def state(self) -> str:
         return self.run("sinfo -h -n dgx01 -p mig -o %T", "ctl01")
 
-    def idle(self, seconds: float = 40) -> None:
-        deadline = time.monotonic() + seconds
-        while self.state() != "idle":
-            said = self.code("cat /run/landbridge/job.failed; journalctl -u slurmd -o cat | tail -5")
-            assert time.monotonic() < deadline, (self.run("scontrol show node dgx01", "ctl01"), said)
-            time.sleep(0.5)
+    def idle(self) -> None:
+        """Wait until the node is idle."""
+        wait_for("the node to be idle", self.state, lambda state: state == "idle", details=self.describe)
+
+    def describe(self) -> str:
+        """Return Slurm's record of the node, the failed job program's message and the end of slurmd's log."""
+        shown = self.run("scontrol show node dgx01; squeue --all", "ctl01")
+        return shown + self.code("cat /run/landbridge/job.failed; journalctl -u slurmd -o cat | tail -5")[1]
 
     def converge(self, playbook: str, *words: str) -> Played:
         """Run roles; what failed is in the answer."""

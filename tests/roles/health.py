@@ -1,7 +1,6 @@
 """A small cluster for the drills of node health: a controller and two GPU nodes in a lab of its own."""
 
 import json
-import time
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
+from sandbox.demo.cluster import wait_for
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
@@ -98,18 +98,14 @@ class Drill:
         said = {name: self.node(name) for name in NODES}
         return {name: reason for name, (state, reason) in said.items() if "DRAIN" in state}
 
-    def wait(self, wanted: dict[str, str], seconds: float = INTERVAL + ROUND + 10) -> bool:
-        """Wait until exactly these nodes are drained, each with a reason that begins so; whether they are, in time."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found = self.drained()
-            if found.keys() == wanted.keys() and all(found[name].startswith(wanted[name]) for name in wanted):
-                return True
-            if time.monotonic() > deadline:
-                shown = {name: self.run(name, "/opt/landbridge/bin/landbridge-node-health show") for name in NODES}
-                print(f"after {seconds:.0f} s {found}, not {wanted}: {shown}")
-                return False
-            time.sleep(0.5)
+    def wait(self, wanted: dict[str, str]) -> None:
+        """Wait until exactly these nodes are drained, each with a reason that begins so."""
+        wait_for(
+            f"{wanted or 'no node'} drained",
+            self.drained,
+            lambda reasons: has_reasons(reasons, wanted),
+            details=lambda: {name: self.run(name, "/opt/landbridge/bin/landbridge-node-health show") for name in NODES},
+        )
 
     def converge(self) -> Played:
         """Run the roles."""
@@ -126,3 +122,8 @@ class Drill:
         }
         data["slurm_controller"]["vars"]["slurm_controller_database_host"] = ""
         return data
+
+
+def has_reasons(reasons: dict[str, str], wanted: dict[str, str]) -> bool:
+    """Tell whether exactly the wanted nodes have a reason, and each begins as wanted."""
+    return reasons.keys() == wanted.keys() and all(reasons[name].startswith(wanted[name]) for name in wanted)

@@ -110,14 +110,32 @@ def job_state(cluster: LabCluster, number: int) -> str:
 
 
 def running(cluster: LabCluster, number: int) -> int:
-    wait_for(f"job {number} running", lambda: job_state(cluster, number) == "RUNNING", 30, every=0.2)
+    wait_for(
+        f"job {number} to run",
+        lambda: job_state(cluster, number),
+        lambda state: state == "RUNNING",
+        every=0.2,
+        details=lambda: describe(cluster),
+    )
     return number
 
 
 def gone(cluster: LabCluster, *numbers: int) -> None:
     """Cancel jobs and wait until their epilogs have ended."""
     cluster.run("ctl01", "scancel", *map(str, numbers))
-    wait_for("epilogs", lambda: cluster.run("ctl01", "squeue", "-h", "-j", ",".join(map(str, numbers))) == "", 30)
+    listed = ("squeue", "-h", "-j", ",".join(map(str, numbers)))
+    wait_for(
+        "the jobs and their epilogs to end",
+        lambda: cluster.run("ctl01", *listed),
+        lambda lines: lines == "",
+        details=lambda: describe(cluster),
+    )
+
+
+def describe(cluster: LabCluster) -> str:
+    """Return the jobs, the nodes and the end of slurmctld's log."""
+    shown = "scontrol show job; scontrol show node; tail -n 20 /var/log/slurm/slurmctld.log"
+    return cluster.run("ctl01", "sh", "-c", shown)
 
 
 def processes(cluster: LabCluster, *words: str) -> list[int]:

@@ -141,12 +141,30 @@ class Jobs(LabCluster):
 
     def running(self, number: int) -> int:
         """The same number, once the job runs."""
-        wait_for(f"job {number} running", lambda: self.state(number) == "RUNNING", 30, every=0.3)
+        self.reach(f"job {number} to run", {number: "RUNNING"})
         return number
 
-    def completed(self, number: int, seconds: float) -> None:
-        """Wait for a job's good end; what Slurm says of it otherwise is the error."""
+    def completed(self, *numbers: int) -> None:
+        """Wait until the jobs are COMPLETED."""
+        self.reach(f"jobs {numbers} to complete", dict.fromkeys(numbers, "COMPLETED"))
+
+    def reach(self, subject: str, states: Mapping[int, str]) -> None:
+        """Wait until each job has its state; a failed wait shows the queue, the nodes and the end of slurmctld's log."""
+        wait_for(
+            subject,
+            lambda: {number: self.state(number) for number in states},
+            lambda observed: observed == states,
+            every=0.3,
+            details=self.describe,
+        )
+
+    def describe(self) -> str:
+        """Return the queue, the nodes, and the ends of both controllers' logs."""
+        shown = self.run("dgx01", "sh", "-c", "timeout 60 scontrol show job; timeout 60 sinfo --Node --long; true")
+        return "\n".join([shown, *(f"{name}:\n{self._log(name)}" for name in ("ctl01", "ctl02"))])
+
+    def _log(self, name: str) -> str:
         try:
-            wait_for(f"job {number}", lambda: self.state(number) == "COMPLETED", seconds)
+            return self.run(name, "tail", "-n", "20", "/var/log/slurm/slurmctld.log")
         except ClusterError as error:
-            raise ClusterError(f"{error}: {self.run('dgx01', 'scontrol', 'show', 'job', str(number))}") from None
+            return str(error)

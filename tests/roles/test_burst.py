@@ -1,7 +1,6 @@
 """The burst controller's service on a host of its own: what the role lays down, and that systemd keeps it."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from landbridge.realise import wheel
+from sandbox.demo.cluster import wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
@@ -58,13 +58,10 @@ class Host:
     def pid(self) -> str:
         return self.run(f"systemctl show --property=MainPID --value {UNIT}")
 
-    def wait(self, command: str, seconds: float = 30) -> str:
-        """Until the command says something."""
-        deadline = time.monotonic() + seconds
-        while not (said := self.run(command)):
-            assert time.monotonic() < deadline, self.run(f"journalctl -u {UNIT} --no-pager | tail -20")
-            time.sleep(0.5)
-        return said
+    def wait(self, command: str) -> str:
+        """Repeat a command until it prints a text, and return the text."""
+        log = f"journalctl -u {UNIT} --no-pager | tail -20"
+        return wait_for(f"output of `{command}`", lambda: self.run(command), details=lambda: self.run(log))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +107,7 @@ def test_the_programs_write_orders_as_slurm_runs_them(host: Host) -> None:
     assert host.run(f'python3 -c "{told}"') == str([(k, "p5-[1-2]") for k in ("resume", "suspend", "resume-fail")])
     assert host.run(f"stat -c %U {STATE}/burst.db /run/landbridge/burst.sock") == "slurm\nslurm"
     # Each woke the service, which asked for slurmctld again.
-    host.wait(f"test $(journalctl -u {UNIT} -o cat | wc -l) -gt {began} && echo yes || true", 10)
+    host.wait(f"test $(journalctl -u {UNIT} -o cat | wc -l) -gt {began} && echo yes || true")
 
 
 def test_people_ask_it_and_leave_its_files_its_own(host: Host) -> None:

@@ -122,7 +122,7 @@ def test_a_job_that_the_budget_cannot_pay_for_waits_and_says_so(site: Site) -> N
         site.run(f"sbatch --parsable -p more -N1 --gres=gpu:8 --mem=100 -t {limit} --wrap true", "alice")
         for limit in ("1-0", "1:00:00")
     )
-    wait_for("the reason", lambda: "Minutes" in site.reason(dear), 30)
+    wait_for("the reason of the expensive job", lambda: site.reason(dear), lambda reason: "Minutes" in reason)
     assert "Minutes" not in site.reason(cheap)
     site.run(f"scancel {dear} {cheap}")
 
@@ -134,7 +134,7 @@ def test_before_a_block_opens_its_nodes_are_nobodys(site: Site) -> None:
     assert found["node_list"] == "p5-[1-4]" and found["end_time"]["number"] == int(OPENS.timestamp())
     assert {"IGNORE_JOBS", "OVERLAP"} <= set(found["flags"]) and "MAINT" not in found["flags"]
     job = site.run("sbatch --parsable -p p5 -N1 --gres=gpu:8 --mem=100 -t 30 --wrap true", "alice")
-    wait_for("the reason", lambda: "eserv" in site.reason(job), 30)
+    wait_for("the job's reason", lambda: site.reason(job), lambda reason: "eserv" in reason)
     site.run(f"scancel {job}")
 
 

@@ -22,8 +22,12 @@ RUN = (*QUIET, "podman", "run", "--rm", "--quiet")
 
 def in_service(cluster: LabCluster) -> None:
     """Wait until the node is idle."""
-    said = ("sinfo", "--noheader", "--format=%T")
-    wait_for("the node in service", lambda: cluster.run("ctl01", *said).strip() == "idle", 40)
+    wait_for(
+        "the node in service",
+        lambda: cluster.run("ctl01", "sinfo", "--noheader", "--format=%T").strip(),
+        lambda state: state == "idle",
+        details=lambda: cluster.run("ctl01", "scontrol", "show", "node"),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +95,8 @@ def test_nothing_of_a_container_outlives_its_job(site_with_containers: Container
     words = ("sbatch", "--parsable", "--time=2", "--mem=200", "--chdir=/tmp", "--output=/tmp/%j.out", "--wrap")
     command = " ".join((*RUN, "--detach", f"{NAME}@{found.digest}", "sleep", "4747"))
     number = found.cluster.run("ctl01", *words, f"{command}; sleep 1", user="alice").strip()
-    wait_for("the job's end", lambda: found.cluster.run("ctl01", "squeue", "-h", "-j", number) == "", 30)
+    listed = ("squeue", "-h", "-j", number)
+    wait_for("the job's end", lambda: found.cluster.run("ctl01", *listed), lambda lines: lines == "")
     said = found.cluster.run("dgx01", "ps", "-u", "alice", "-o", "args=") if _processes(found) else ""
     assert said == ""
     in_service(found.cluster)

@@ -60,7 +60,7 @@ class Pair:
         """Cancel a job, and its nodes: they would be waited for until they are up, which these never are."""
         self.jobs.run("dgx01", "scancel", str(number))
         self.jobs.run("dgx01", "scontrol", "update", "nodename=p5-[1-4]", "state=power_down_force")
-        wait_for("the instances to go", lambda: not self.alive(), 120)
+        wait_for("the instances to end", self.alive, lambda instances: not instances, details=self.jobs.describe)
 
 
 @pytest.fixture(scope="module")
@@ -98,17 +98,17 @@ def _configure(jobs: Jobs, cloud: EmulatorProcess, folder: Path) -> None:
 
 
 def test_one_of_the_two_acts(two: Pair) -> None:
-    wait_for("the first to act", lambda: two.said("ctl01") == "acting", 60)
+    wait_for("the first to act", lambda: two.said("ctl01"), lambda word: word == "acting")
     assert two.said("ctl02") != "acting"
 
 
 def test_what_the_first_has_launched_the_second_goes_on_with(two: Pair) -> None:
     number = two.submit()
-    wait_for("the launch", lambda: len(two.alive()) == 2, 60)
+    wait_for("two instances", two.alive, lambda instances: len(instances) == 2, details=two.jobs.describe)
     before, launched = two.alive(), two.launches()
     time.sleep(12)  # until slurmctld has written the queue, as a crash loses what is newer
     nodes.power_cut(two.jobs.lab, "ctl01")
-    wait_for("the second to act", lambda: two.said("ctl02") == "acting", 180)
+    wait_for("the second to act", lambda: two.said("ctl02"), lambda word: word == "acting", details=two.jobs.describe)
     time.sleep(40)  # two passes
     assert (two.alive(), two.launches()) == (before, launched), "neither ended nor launched again"
     words = two.jobs.run("ctl02", "journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
@@ -118,10 +118,15 @@ def test_what_the_first_has_launched_the_second_goes_on_with(two: Pair) -> None:
 
 def test_the_first_comes_back_and_one_acts(two: Pair) -> None:
     nodes.boot(two.jobs.lab, "ctl01")
-    wait_for("the first to act", lambda: (two.said("ctl01"), two.said("ctl02")) == ("acting", "standing by"), 240)
+    wait_for(
+        "the first to act",
+        lambda: (two.said("ctl01"), two.said("ctl02")),
+        lambda words: words == ("acting", "standing by"),
+        details=two.jobs.describe,
+    )
     launched = two.launches()
     number = two.submit()
-    wait_for("the launch", lambda: len(two.alive()) == 2, 120)
+    wait_for("two instances", two.alive, lambda instances: len(instances) == 2, details=two.jobs.describe)
     time.sleep(40)
     assert two.launches() == launched + 1
     two.give_up(number)

@@ -28,7 +28,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             home(lab, name)
         found = Site(lab, folder, project(folder, lab, request.param), request.param)
         found.landbridge("configure", "--limit", "ctl01,dgx01", "--tags", TAGS)
-        wait_for("the first node in service", lambda: found.states() == {"dgx01": {"IDLE"}}, 30)
+        wait_for("the first node in service", found.states, lambda states: states == {"dgx01": {"IDLE"}})
         yield found
     finally:
         cleanup.down(lab)
@@ -39,7 +39,7 @@ def job(site: Site) -> int:
     """A job that runs on the first node all along."""
     words = ["sbatch", "--parsable", "--gpus=1", "--mem=100", "--chdir=/tmp", "--output=/dev/null", "--wrap=sleep 3000"]
     number = int(site.run("ctl01", *words))
-    wait_for("the job", lambda: "MIXED" in site.states()["dgx01"], 30)
+    wait_for("the job on dgx01", site.states, lambda states: "MIXED" in states["dgx01"])
     return number
 
 
@@ -107,7 +107,7 @@ def test_a_gpu_is_replaced_while_the_other_nodes_work(site: Site, job: int) -> N
     site.playbook(*where, "step=out", "-e", "reason='GPU 3, ask Kim'")
     found = site.json("ctl01", "scontrol", "show", "node", "dgx02", "--json")["nodes"][0]
     assert "DRAIN" in found["state"] and found["reason"] == "GPU 3, ask Kim"
-    wait_for("the machine off", lambda: not nodes.alive(site.lab, "dgx02"), 30)
+    wait_for("the machine off", lambda: not nodes.alive(site.lab, "dgx02"))
     nodes.boot(site.lab, "dgx02")
     nodes.wait_ssh(site.lab, ["dgx02"])
     assert "is off the bus" in site.playbook(*where, "step=back", code=2)
@@ -120,7 +120,7 @@ def test_a_gpu_is_replaced_while_the_other_nodes_work(site: Site, job: int) -> N
 def test_appliance_1032_a_restart_waits_for_the_jobs_of_its_node(site: Site, job: int) -> None:
     words = ["sbatch", "--parsable", "--nodelist=dgx02", "--gpus=1", "--mem=100", "--chdir=/tmp", "--output=/dev/null"]
     last = int(site.run("ctl01", *words, "--wrap=sleep 8"))
-    wait_for("the job", lambda: "MIXED" in site.states()["dgx02"], 30)
+    wait_for("the job on dgx02", site.states, lambda states: "MIXED" in states["dgx02"])
     started = site.run("dgx02", "stat", "-c", "%Y", "/proc/1")
     site.playbook("playbooks/reboot_nodes.yml", "--limit", "dgx02")
     assert site.run("dgx02", "stat", "-c", "%Y", "/proc/1") != started

@@ -34,7 +34,7 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
         print(f"four bare machines took {seconds:.0f} s")
         assert seconds < CONVERGE
         assert {name for name, one in counts.items() if one["changed"]} == set(ADDRESSES)
-        wait_for("the nodes in service", lambda: found.states() == {name: {"IDLE"} for name in NODES}, 60)
+        wait_for("the nodes in service", found.states, lambda states: states == {name: {"IDLE"} for name in NODES})
         yield found
     finally:
         cleanup.down(lab)
@@ -60,8 +60,8 @@ def test_a_job_has_its_gpus_and_no_others_and_is_accounted_for(rack: Rack) -> No
     said = rack.run("login01", "srun", "--gres=gpu:h100:2", "--mem=100", "bash", "-c", opened, user="alice")
     # No driver answers here: what a job may open says that there is no such device, and the rest is not permitted.
     assert said.split().count("1") == 6
-    wait_for("the record", lambda: "gres/gpu:h100=2" in _record(rack), 30)
-    assert _record(rack).startswith("alice|vision|normal|")
+    record = wait_for("the accounting record", lambda: _record(rack), lambda line: "gres/gpu:h100=2" in line)
+    assert record.startswith("alice|vision|normal|")
 
 
 def test_a_job_that_takes_more_memory_than_it_asked_for_is_ended(rack: Rack) -> None:
@@ -78,7 +78,7 @@ def test_people_get_into_a_node_while_they_have_a_job_there(rack: Rack) -> None:
         rack.run("login01", *ssh, user="alice")
     words = ["sbatch", "--parsable", "--nodelist=dgx01", "--mem=100", "--output=/dev/null", "--wrap=sleep 600"]
     number = rack.run("login01", *words, user="alice").strip()
-    wait_for("the job", lambda: "MIXED" in rack.states()["dgx01"], 30)
+    wait_for("the job on dgx01", rack.states, lambda states: "MIXED" in states["dgx01"])
     assert f"/job_{number}/step_extern" in rack.run("login01", *ssh, user="alice")
     rack.run("login01", "scancel", number, user="alice")
 

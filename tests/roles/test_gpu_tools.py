@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sandbox.demo.cluster import wait_for
 from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -104,10 +105,12 @@ def test_deepops_944_a_running_job_keeps_its_part_whatever_is_planned(converged:
         "cd /tmp && sbatch --parsable -o /dev/null -p mig --mem=100 --gres=gpu:h100_3g.40gb:1 --wrap 'sleep 300'",
         "ctl01",
     )
-    deadline = time.monotonic() + 30
-    while converged.run(f"squeue -h -j {number} -o %T", "ctl01") != "RUNNING":
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
+    wait_for(
+        "the job to run",
+        lambda: converged.run(f"squeue -h -j {number} -o %T", "ctl01"),
+        lambda state: state == "RUNNING",
+        details=converged.describe,
+    )
     other = json.loads(kept) | {"layout": {"7": ["7g.80gb:0"]}}
     converged.run(f"echo '{json.dumps(other)}' > /etc/landbridge/mig.json")
     code, said = converged.code("/opt/landbridge/bin/landbridge-mig apply")
@@ -128,12 +131,8 @@ def test_deepops_944_a_running_job_keeps_its_part_whatever_is_planned(converged:
 
 def devices(bench: Bench) -> set[str]:
     """What containers can ask for."""
-    deadline = time.monotonic() + 10
-    while "nvidia-cdi-refresh" in bench.run(
-        "systemctl list-units --state=active,activating -q nvidia-cdi-refresh.service"
-    ):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    active = "systemctl list-units --state=active,activating -q nvidia-cdi-refresh.service"
+    wait_for("nvidia-cdi-refresh to end", lambda: bench.run(active), lambda units: "nvidia-cdi-refresh" not in units)
     return {one["name"] for one in json.loads(bench.run("cat /run/cdi/nvidia.yaml"))["devices"]}
 
 
@@ -143,11 +142,13 @@ def test_deepops_1225_parts_are_there_again_after_a_restart_before_slurmd_looks(
     time.sleep(2)
     nodes.wait_ssh(converged.lab, ["dgx01"])
     # It waits for the parts; Slurm may not have noticed the restart.
-    deadline = time.monotonic() + 60
-    while converged.code("systemctl is-active --quiet slurmd")[0] != 0:
-        assert time.monotonic() < deadline, converged.code("systemctl status slurmd landbridge-mig --no-pager")[1]
-        time.sleep(0.5)
-    converged.idle(60)
+    wait_for(
+        "slurmd to be active",
+        lambda: converged.code("systemctl is-active slurmd"),
+        lambda answer: answer[0] == 0,
+        details=lambda: converged.code("systemctl status slurmd landbridge-mig --no-pager")[1],
+    )
+    converged.idle()
     assert converged.run("/opt/landbridge/bin/landbridge-mig show") == before
     converged.run("scontrol update nodename=dgx01 state=resume || true", "ctl01")
     assert converged.job("gpu:h100_1g.10gb:4", "echo ran") == "ran"

@@ -13,6 +13,7 @@ from tests.roles.jobs import (
     GPUS,
     SITE,
     configure,
+    describe,
     environment,
     gone,
     job_state,
@@ -36,18 +37,36 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         whole.up(lab, SITE, lambda line: print(f"  {line}", file=sys.stderr))
         configure(lab, environment(folder, request.param), folder / "jobs.yml")
         found = LabCluster(lab)
-        wait_for("the node in service", lambda: state(found) == "IDLE", 30)
+        in_service(found)
         yield found
     finally:
         cleanup.down(lab)
+
+
+def in_service(cluster: LabCluster) -> None:
+    """Wait until the node is idle."""
+    wait_for(
+        "the node in service",
+        lambda: state(cluster),
+        lambda state: state == "IDLE",
+        details=lambda: describe(cluster),
+    )
+
+
+def drained(cluster: LabCluster) -> None:
+    """Wait until the node is drained."""
+    wait_for("the node drained", lambda: node(cluster)["state"], lambda state: "DRAIN" in state)
 
 
 def test_a_job_has_a_folder_of_its_own_and_leaves_none(cluster: LabCluster) -> None:
     number = submit(cluster, "umask; env | grep -E '^(TMPDIR|SCRATCH)='; mktemp; ls -ld $SCRATCH; sleep 300")
     running(cluster, number)
     folder = f"/var/lib/landbridge/jobs/{number}"
-    wait_for("its output", lambda: "drwx------ 3 alice" in cluster.run("dgx01", "cat", f"/tmp/{number}.out"), 10)
-    said = cluster.run("dgx01", "cat", f"/tmp/{number}.out")
+    said = wait_for(
+        "the job's output",
+        lambda: cluster.run("dgx01", "cat", f"/tmp/{number}.out"),
+        lambda text: "drwx------ 3 alice" in text,
+    )
     assert f"TMPDIR={folder}/tmp" in said and f"SCRATCH={folder}\n" in said and f"{folder}/tmp/tmp." in said
     with pytest.raises(ClusterError, match="Permission denied"):
         cluster.run("dgx01", "ls", folder, user="bob")
@@ -60,7 +79,11 @@ def test_deepops_992_the_end_of_one_job_leaves_the_users_other_job_alone(cluster
     first, second = submit(cluster, "sleep 4001"), submit(cluster, "sleep 4002")
     running(cluster, first), running(cluster, second)
     # What escapes a job's control groups is the epilog's to find: a process of each job is taken out of its own.
-    wait_for("both", lambda: len(processes(cluster, "sleep", "4001") + processes(cluster, "sleep", "4002")) == 2, 10)
+    wait_for(
+        "a process of each job",
+        lambda: processes(cluster, "sleep", "4001") + processes(cluster, "sleep", "4002"),
+        lambda pids: len(pids) == 2,
+    )
     for (pid,) in (processes(cluster, "sleep", "4001"), processes(cluster, "sleep", "4002")):
         cluster.run(
             "dgx01", "sh", "-c", f"for group in /sys/fs/cgroup/*/cgroup.procs; do echo {pid} > $group; done; true"
@@ -110,8 +133,7 @@ def test_deepops_936_what_is_for_whole_nodes_runs_for_them_and_for_no_other_job(
     part = running(cluster, submit(cluster, "sleep 4020", "--gpus=2"))
     second = running(cluster, submit(cluster, "echo $SLURM_JOB_GPUS; sleep 4021", "--gpus=2"))
     # Which ones it has follows from the cores that go with them.
-    wait_for("its output", lambda: cluster.run("dgx01", "cat", f"/tmp/{second}.out").strip() != "", 15)
-    own = cluster.run("dgx01", "cat", f"/tmp/{second}.out").strip()
+    own = wait_for("the job's output", lambda: cluster.run("dgx01", "cat", f"/tmp/{second}.out").strip())
     assert len(own.split(",")) == 2
     gone(cluster, second)
     asked = cluster.run("dgx01", "cat", "/run/asked").splitlines()
@@ -129,22 +151,27 @@ def test_a_gpu_that_is_lost_after_a_job_drains_the_node_and_the_node_says_why(cl
     number = running(cluster, submit(cluster, "sleep 4030"))
     cluster.run("dgx01", "touch", "/run/lost")
     gone(cluster, number)
-    wait_for("the node drained", lambda: "DRAIN" in node(cluster)["state"], 15)
+    drained(cluster)
     assert "Epilog error" in node(cluster)["reason"]
     assert cluster.run("dgx01", "cat", "/run/landbridge/job.failed").startswith("landbridge:epilog:gpu: nvidia-smi")
     cluster.run("ctl01", "scontrol", "update", "nodename=dgx01", "state=resume")
-    wait_for("the node back", lambda: state(cluster) == "IDLE", 15)
+    in_service(cluster)
 
 
 def test_a_scratch_disk_that_is_gone_drains_the_node_and_its_job_waits_for_another(cluster: LabCluster) -> None:
     kept = cluster.run("dgx01", "cat", "/etc/landbridge/job.json")
     cluster.put("dgx01", "/etc/landbridge/job.json", b'{"root": "/scratch/jobs", "mount": "/scratch"}', "root")
     number = submit(cluster, "sleep 4040")
-    wait_for("the node drained", lambda: "DRAIN" in node(cluster)["state"], 30)
+    drained(cluster)
     assert "Prolog error" in node(cluster)["reason"]
     said = cluster.run("dgx01", "cat", "/run/landbridge/job.failed")
     assert said == "landbridge:prolog:scratch: nothing is mounted on /scratch\n"
-    wait_for("the job in the queue again", lambda: job_state(cluster, number) == "PENDING", 30)
+    wait_for(
+        "the job in the queue again",
+        lambda: job_state(cluster, number),
+        lambda state: state == "PENDING",
+        details=lambda: describe(cluster),
+    )
     cluster.put("dgx01", "/etc/landbridge/job.json", kept.encode(), "root")
     cluster.run("ctl01", "scontrol", "update", "nodename=dgx01", "state=resume")
     # Slurm itself lets a requeued job wait two minutes; another one shows that the node works again.

@@ -37,7 +37,7 @@ def play(folder: Path, tasks: list[Any], **variables: Any) -> tuple[int, str]:
         },
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     return done.returncode, done.stdout + done.stderr

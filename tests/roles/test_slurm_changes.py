@@ -88,7 +88,12 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         whole.up(lab, built, lambda line: print(f"  {line}", file=sys.stderr))
         found = Site(lab, request.param, tmp_path_factory.mktemp("book") / "changes.yml")
         found.configure()
-        wait_for("the node in service", lambda: found.run("sinfo -h -n dgx01 -p onprem -o %T") == "idle", 30)
+        wait_for(
+            "the node in service",
+            lambda: found.run("sinfo -h -n dgx01 -p onprem -o %T"),
+            lambda state: state == "idle",
+            details=lambda: found.run("scontrol show node dgx01"),
+        )
         # An administrator has opened the queue by hand: what is refused now is refused by job_submit.lua alone.
         for queue in ("gpu", "p5"):
             found.run(f"scontrol update partitionname={queue} allowaccounts=ALL")

@@ -60,7 +60,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]
                 )
             )
         for version, site in found.items():
-            wait_for(f"{version} in service", partial(in_service, site), 30)
+            wait_for(f"{version} in service", partial(node_state, site), lambda state: state == "idle")
         yield found
     finally:
         cleanup.down(lab)
@@ -71,11 +71,11 @@ def site(request: pytest.FixtureRequest, sites: dict[str, Site]) -> Site:
     return sites[request.param]
 
 
-def in_service(site: Site) -> bool:
-    return ask(site, f"sinfo -h -n {NODES[site.version]} -p onprem -o %T") == "idle"
+def node_state(site: Site) -> str:
+    return ask(site, f"sinfo -h -n {NODES[site.version]} -p onprem -o %T")
 
 
-def ask(site: Site, command: str, user: str = "root", timeout: float = 60) -> str:
+def ask(site: Site, command: str, user: str = "root", timeout: float = 300) -> str:
     return site.run(VERSIONS[site.version], f"cd /tmp; runuser -u {user} -- {command}", timeout)
 
 
@@ -193,7 +193,7 @@ def test_gpus_keep_their_cores_whatever_jobs_without_one_take(site: Site) -> Non
     assert "not available" in site.run(host, f"cd /tmp; {words} -c 13 2>&1 || true")
     jobs = site.run(host, f"cd /tmp; {words} -c 12; for gpu in 1 2 3 4 5 6 7 8; do {words} --gpus=1; done").split()
     running = f"squeue -h -t R -j {','.join(jobs)} -o %i"
-    wait_for("a job on every GPU", lambda: set(ask(site, running).split()) == set(jobs), 20)
+    wait_for("a job on every GPU", lambda: sorted(ask(site, running).split()), lambda ids: ids == sorted(jobs))
     ask(site, f"scancel {' '.join(jobs)}")
 
 
@@ -222,7 +222,7 @@ def test_a_key_is_replaced_while_jobs_run(site: Site) -> None:
     words = "sbatch --parsable -p onprem --mem=10 -t5 -o /tmp/long.out"
     script = "until [ -e /tmp/replaced ]; do sleep 0.5; done; srun -Q hostname"
     job = ask(site, f"{words} --wrap {shlex.quote(script)}", "alice")
-    wait_for("the job", lambda: ask(site, f"squeue -h -j {job} -o %T") == "RUNNING", 20)
+    wait_for("the job to run", lambda: ask(site, f"squeue -h -j {job} -o %T"), lambda state: state == "RUNNING")
     first = keys(site, node)
     assert list(first) == ["first"] == [name for name, key in first.items() if key.get("use") == "default"]
     # The playbook on one release; on the other what it comes to, by hand.
@@ -238,7 +238,7 @@ def test_a_key_is_replaced_while_jobs_run(site: Site) -> None:
     assert seen == [["default first", new], ["first", f"default {new}"], [f"default {new}"]]
     # The job that was there before knows nothing of it, nor do its steps.
     site.run(node, "touch /tmp/replaced")
-    wait_for("the job's end", lambda: "COMPLETED" in ask(site, f"scontrol show job {job}"), 30)
+    wait_for("the job's end", lambda: ask(site, f"scontrol show job {job}"), lambda shown: "COMPLETED" in shown)
     assert site.run(node, "cat /tmp/long.out") == node
     assert site.run(controller, "ls /etc/slurm/slurm.key 2>/dev/null || echo none") == "none"
 

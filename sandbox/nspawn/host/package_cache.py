@@ -130,7 +130,7 @@ def _free_port() -> int:
 
 
 def _wait_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise shell.failure(["apt-cacher-ng"], process.returncode, log.read_text(errors="replace"))

@@ -90,7 +90,7 @@ def boot(lab: Layout, name: str) -> bool:
             text=True,
         )
         answer = started.stdout.readline().strip() if started.stdout else ""
-        started.wait(timeout=10)
+        started.wait(timeout=60)
         if answer != "ready":
             raise shell.failure([f"boot {name}"], 1, answer or "the supervisor said nothing")
     return True
@@ -103,7 +103,7 @@ def boot_all(lab: Layout, wanted: Iterable[str]) -> list[str]:
         return [name for name, booted in zip(chosen, pool.map(lambda n: boot(lab, n), chosen), strict=True) if booted]
 
 
-def wait_ssh(lab: Layout, wanted: Iterable[str], seconds: float = 30) -> None:
+def wait_ssh(lab: Layout, wanted: Iterable[str], seconds: float = 300) -> None:
     """Return when every node's sshd greets; a LabError names those that do not, with their console's last lines."""
     pending = {name: load(lab, name).address for name in wanted}
     deadline = time.monotonic() + seconds
