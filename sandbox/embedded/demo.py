@@ -26,7 +26,6 @@ from sandbox.embedded.tracking import Tracking, serving
 TRAIN = Path(__file__).resolve().parents[2] / "examples" / "digits" / "train.py"
 # Job 1 must still hold the on-prem nodes when job 2 is submitted and while its nodes start.
 FIRST, SECOND = ("--epochs", "8", "--seconds-per-epoch-floor", "2"), ("--epochs", "8")
-JOB_SECONDS = 240
 IDLE_SECONDS = 3
 SIZE = 2
 
@@ -115,7 +114,7 @@ class EmbeddedDemo:
         self.slurm = self.ending.enter_context(self._slurm())
         with self.report.step("job 1: train on-prem") as step:
             first = self._submit("digits-1", FIRST)
-            self.slurm.wait_for(lambda: first.state == "RUNNING" or first.finished, 60, "job 1 does not start")
+            self.slurm.wait_for(lambda: first.state == "RUNNING" or first.finished, "job 1 does not start")
             step.result = f"runs on {', '.join(first.nodes)}"
         with self.report.step("job 2: no room on-prem, so it bursts") as step:
             second = self._finish(self._submit("digits-2", SECOND), "aws")
@@ -138,13 +137,13 @@ class EmbeddedDemo:
     def settle(self) -> None:
         """Idle AWS nodes are given back; then the stack is removed, and nothing may be left."""
         with self.report.step("idle AWS nodes are given back") as step:
-            self.slurm.wait_idle(timeout=60)
-            # The daemon ends them when Slurm has said so; Slurm itself only counts its SuspendTimeout.
+            self.slurm.wait_idle()
+            # The daemon terminates them after Slurm's SuspendProgram has asked for it; Slurm only counts its SuspendTimeout.
             try:
-                self.slurm.wait_for(lambda: not self._instances(), 60, "instances still run")
-            except TimeoutError:
+                self.slurm.wait_for(lambda: not self._instances(), "instances still run")
+            except TimeoutError as error:
                 raise DemoError(
-                    f"instances still run: {', '.join(self._instances())}",
+                    f"{', '.join(self._instances())}: {error}",
                     f"the daemon's decisions: {self.slurm.directory}/decisions.jsonl",
                 ) from None
             step.result = "no instance left"
@@ -196,7 +195,7 @@ class EmbeddedDemo:
 
     def _finish(self, job: EmbeddedJob, site: str) -> EmbeddedJob:
         try:
-            self.slurm.wait(job, JOB_SECONDS)
+            self.slurm.wait(job)
         except TimeoutError as error:
             raise DemoError(str(error), f"its output: {job.directory}") from None
         if job.state != "COMPLETED":

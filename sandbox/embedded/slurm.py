@@ -7,11 +7,11 @@ burst programs, and runs job scripts as local processes, one for each node.
     burst = {**burst_config(environment, outputs), "endpoint": cloud.endpoint, "credentials_file": str(cloud.launch_credentials)}
     with SimulatedSlurm(directory, nodes, burst_config=burst, suspend_time=5) as slurm:
         job = slurm.submit(nodes=2, script=Path("train.sh"), name="digits", account="vision", environment={...})
-        slurm.wait(job, timeout=120)      # TimeoutError; the job goes on
+        slurm.wait(job)                   # TimeoutError when nothing changes any more; the job goes on
         job.state                         # PENDING CONFIGURING RUNNING COMPLETED FAILED CANCELLED NODE_FAIL
         job.nodes                         # ("p5-1", "p5-2"): where it ran last
         job.output(rank=0)                # what the step on its first node printed
-        slurm.wait_idle(timeout=60)       # until every cloud node is powered down again
+        slurm.wait_idle()                 # until every cloud node is powered down again
         slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
 What is real: landbridge.burst.hooks.programs are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
@@ -32,7 +32,7 @@ not cloud nodes, and each pool's prefix (`p5`) its own. On-prem nodes (low weigh
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ from sandbox.embedded.wire import Server, socket_path
 __all__ = ["EmbeddedJob", "EmbeddedNode", "SimulatedSlurm", "socket_path"]
 
 TICK = 0.1
+#: Seconds without a change of jobs and nodes after which a wait fails. A busy machine is slow; this is for one that is stuck.
+NO_PROGRESS_SECONDS = 300
 REQUEUE_DELAY = 4.0
 
 
@@ -146,27 +148,48 @@ class SimulatedSlurm:
             self.jobs[number] = job
         return job
 
-    def wait(self, job: EmbeddedJob, timeout: float = 60) -> EmbeddedJob:
-        """Until the job has ended; TimeoutError when it has not by then, and goes on."""
-        return self.wait_for(lambda: job.finished, timeout, f"job {job.id} is {job.state} {job.reason}") and job
+    def wait(self, job: EmbeddedJob) -> EmbeddedJob:
+        """Wait until the job has ended; TimeoutError when nothing changes any more, and the job goes on."""
+        self.wait_for(lambda: job.finished, f"job {job.id} has not ended")
+        return job
 
-    def wait_idle(self, timeout: float = 60) -> None:
-        """Until no job is left and every cloud node is powered down."""
+    def wait_idle(self) -> None:
+        """Wait until no job is left and every cloud node is powered down."""
 
         def idle() -> bool:
             down = all("POWERED_DOWN" in node.flags for node in self.nodes.values() if node.cloud)
             return down and all(job.finished for job in self.jobs.values())
 
-        self.wait_for(idle, timeout, "cloud nodes are still up")
+        self.wait_for(idle, "cloud nodes are still up")
 
-    def wait_for(self, condition: Any, timeout: float, what: str) -> bool:
-        """Until `condition()` is true; TimeoutError with `what` otherwise."""
-        deadline = time.monotonic() + timeout
+    def wait_for(self, condition: Callable[[], object], problem: str) -> None:
+        """Wait until `condition()` is true.
+
+        TimeoutError with the problem, the state of jobs and nodes and the end of the programs' log, when that state has not
+        changed for `NO_PROGRESS_SECONDS`.
+        """
+        last, deadline = "", 0.0
         while not condition():
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"after {timeout:.0f} s: {what}")
+            state = self._describe()
+            if state != last:
+                last, deadline = state, time.monotonic() + NO_PROGRESS_SECONDS
+            elif time.monotonic() > deadline:
+                log = self.directory / "programs.log"
+                end = log.read_text(errors="replace")[-3000:] if log.exists() else ""
+                raise TimeoutError(f"{problem}; no progress in {NO_PROGRESS_SECONDS} s:\n{state}\n{end}")
             time.sleep(0.05)
-        return True
+
+    def _describe(self) -> str:
+        with self.lock:
+            jobs = [
+                f"job {job.id}: {job.state} {job.reason} {','.join(job.nodes)} {job.comment}"
+                for job in self.jobs.values()
+            ]
+            nodes = [
+                f"{node.name}: {node.state} {'+'.join(sorted(node.flags))} {node.reason}"
+                for node in self.nodes.values()
+            ]
+        return "\n".join(jobs + nodes)
 
     def cancel(self, job: EmbeddedJob) -> None:
         with self.lock:

@@ -35,7 +35,7 @@ class Tracking:
     def __init__(self, process: "subprocess.Popen[bytes]", uri: str, log: Path) -> None:
         self._process, self.uri, self._log = process, uri, log
 
-    def wait(self, seconds: float = 120) -> None:
+    def wait(self, seconds: float = 600) -> None:
         """Return when it answers; DemoError with its last words when it ended, or did not in time."""
         deadline = time.monotonic() + seconds
         while True:

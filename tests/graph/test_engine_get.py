@@ -100,7 +100,7 @@ def _alive(pid: int) -> bool:
 
 
 def _ends(pid: int, what: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while _alive(pid):
         assert time.monotonic() < deadline, f"{what} outlives its parent"
         time.sleep(0.2)

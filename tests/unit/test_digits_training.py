@@ -48,13 +48,13 @@ class Run:
                     subprocess.Popen(command, cwd=folder, env=environ, stdout=stream, stderr=subprocess.STDOUT)
                 )
 
-    def wait_for(self, text: str, timeout: float = 120) -> None:
+    def wait_for(self, text: str, timeout: float = 600) -> None:
         deadline = time.monotonic() + timeout
         while text not in self.logs[0].read_text():
             assert time.monotonic() < deadline and self.processes[0].poll() is None, self.logs[0].read_text()
             time.sleep(0.1)
 
-    def wait(self, timeout: float = 120) -> list[int]:
+    def wait(self, timeout: float = 600) -> list[int]:
         return [process.wait(timeout) for process in self.processes]
 
     def log(self) -> str:

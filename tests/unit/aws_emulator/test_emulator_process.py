@@ -67,7 +67,7 @@ def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
         cloud = Path(f"/proc/{int(owner.stdout.readline())}")
         assert cloud.exists()
         owner.kill()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 300
     while cloud.exists() and time.monotonic() < end:
         time.sleep(0.1)
     assert not cloud.exists() and not (tmp_path / "ready.json").exists()
@@ -110,7 +110,7 @@ def _children(pid: int) -> list[int]:
     return [int(word) for word in text.split()]
 
 
-def _wait_for(condition: Any, seconds: float = 10) -> bool:
+def _wait_for(condition: Any, seconds: float = 300) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -75,8 +75,8 @@ def records(slurm: SimulatedSlurm, event: str, job: EmbeddedJob | None = None) -
     return [record for record in found if record.event == event]
 
 
-def gone(slurm: SimulatedSlurm, cloud: EmulatorProcess, seconds: float = 30) -> None:
-    slurm.wait_for(lambda: not instances(cloud), seconds, f"instances are left: {instances(cloud)}")
+def gone(slurm: SimulatedSlurm, cloud: EmulatorProcess) -> None:
+    slurm.wait_for(lambda: not instances(cloud), f"instances are left: {instances(cloud)}")
 
 
 def log(slurm: SimulatedSlurm) -> str:

@@ -85,7 +85,7 @@ def test_a_spot_node_leaves_in_order(
     assert step() == ["checkpoint", "drain"] and step() == []
     cloud.control(interrupt={instance["InstanceId"]: 20})
     assert step() == ["requeue"] and step() == []
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 300
     while sum(line.startswith(("hook", "scancel")) for line in told()) < 4 and time.monotonic() < deadline:
         time.sleep(0.05)
     lines = [line for line in told() if "ping" not in line]
@@ -121,7 +121,7 @@ def test_only_jobs_that_handle_a_signal_get_it(tmp_path: Path, step: str, childr
         start_new_session=True,
     )
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 300
         while not all((tmp_path / str(number)).exists() for number in range(len(children))):
             assert time.monotonic() < deadline
             time.sleep(0.05)

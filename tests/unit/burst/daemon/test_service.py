@@ -33,7 +33,7 @@ def test_one_daemon_on_a_host_and_it_ends_when_asked(
     cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
-    slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
+    slurm.wait_for(lambda: "acting" in log(slurm), "not acting")
     second = program(slurm)
     assert second.returncode == 1 and "another daemon runs" in second.stderr
     slurm.daemon.send_signal(signal.SIGTERM)
@@ -46,16 +46,16 @@ def test_settings_are_read_again_and_bad_ones_refused(
     cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
-    slurm.wait_for(lambda: "acting" in log(slurm), 30, "not acting")
+    slurm.wait_for(lambda: "acting" in log(slurm), "not acting")
     path = slurm.directory / "burst.json"
     good = json.loads(path.read_text())
     path.write_text(json.dumps({**good, "cluster": 7}))
     slurm.daemon.send_signal(signal.SIGHUP)
-    slurm.wait_for(lambda: "the settings stay as they are" in log(slurm), 20, "bad settings were taken")
+    slurm.wait_for(lambda: "the settings stay as they are" in log(slurm), "bad settings were taken")
     path.write_text(json.dumps({**good, "accounts": {"speech": {"data_class": "internal", "aws": True}}}))
     slurm.daemon.send_signal(signal.SIGHUP)
-    slurm.wait_for(lambda: "settings read again" in log(slurm), 20, "not read")
-    assert slurm.wait(submit(slurm, account="speech"), 40).state == "COMPLETED"
+    slurm.wait_for(lambda: "settings read again" in log(slurm), "not read")
+    assert slurm.wait(submit(slurm, account="speech")).state == "COMPLETED"
 
 
 def test_settings_that_cannot_be_used_end_it(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_it_stays_small_and_tells_prometheus(
     path.write_text(json.dumps({**json.loads(path.read_text()), "metrics": f"127.0.0.1:{port}"}))
     daemon = slurm.programs.daemon()
     job = submit(slurm, 2)
-    assert slurm.wait(job, 40).state == "COMPLETED"
+    assert slurm.wait(job).state == "COMPLETED"
     time.sleep(1)
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         kind, text = answer.headers["Content-Type"], answer.read().decode()

@@ -37,7 +37,7 @@ def slurm(offering: Path, burst: dict[str, Any]) -> Iterator[SimulatedSlurm]:
     shutil.rmtree(offering)
     nodes = [*EmbeddedNode.many("dgx[01-02]", gpus=8), *EmbeddedNode.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
     with SimulatedSlurm(offering, nodes, burst_config={**burst, **SHORT}, suspend_time=2) as found:
-        found.wait_for(lambda: (found.directory / "burst.db").exists(), 30, "the daemon made no journal")
+        found.wait_for(lambda: (found.directory / "burst.db").exists(), "the daemon made no journal")
         yield found
 
 
@@ -79,7 +79,7 @@ def test_a_drained_pool_refuses_and_says_why_until_it_is_undrained(
 ) -> None:
     assert landbridge("drain", "p5", "--why", "a new image") == (0, DRAINED)
     job = slurm.submit(nodes=2, script="sleep 4", partition="p5", account="vision")
-    slurm.wait_for(lambda: job.comment, 40, "the job was not told")
+    slurm.wait_for(lambda: job.comment, "the job was not told")
     assert "DRAINED" in job.comment and "a new image" in job.comment
     code, said = landbridge("why", str(job.id))
     assert code == 0 and "a new image" in said and "landbridge burst undrain p5" in said
@@ -87,27 +87,27 @@ def test_a_drained_pool_refuses_and_says_why_until_it_is_undrained(
     assert landbridge("undrain", "p5")[0] == 0
     with slurm.lock:
         job.eligible = 0.0
-    slurm.wait_for(lambda: job.state == "RUNNING", 60, "not running")
+    slurm.wait_for(lambda: job.state == "RUNNING", "not running")
     found = data(landbridge("status", "--format", "json"))
     assert sorted(row["node"] for row in found["nodes"] if row["instance"]) == ["p5-1", "p5-2"]
     assert found["accounts"]["vision"]["held_usd"] > 0 and found["acting"]["until"] > time.time()
     answer = data(landbridge("why", str(job.id), "--format", "json"))
     assert {"job", "policy", "launch", "hold"} <= {point["about"] for point in answer["now"]} and answer["do"] == []
-    assert slurm.wait(job, 60).state == "COMPLETED"
+    assert slurm.wait(job).state == "COMPLETED"
     events = [record["event"] for record in data(landbridge("history", "--format", "json"))]
     assert events.index("drain") < events.index("undrain") < events.index("launched")
 
 
 def test_a_restricted_job_and_a_stranger(slurm: SimulatedSlurm, landbridge: Command) -> None:
     job = slurm.submit(nodes=1, script="true", partition="p5", account="patients")
-    slurm.wait_for(lambda: job.restarts, 40, "not refused")
+    slurm.wait_for(lambda: job.restarts, "not refused")
     code, said = landbridge("why", str(job.id))
     assert code == 0 and "RESIDENCY" in said and "may not be in AWS" in said
     assert landbridge("why", "4711")[0] == 1
 
 
 def test_a_doctor_finds_what_is_broken(cloud: EmulatorProcess, slurm: SimulatedSlurm, landbridge: Command) -> None:
-    slurm.wait_for(lambda: landbridge("doctor")[0] == 0, 30, "a controller in service is well")
+    slurm.wait_for(lambda: landbridge("doctor")[0] == 0, "a controller in service is well")
     assert "nothing is wrong" in landbridge("doctor")[1]
     cloud.control(faults={"DescribeInstances": {"code": "UnauthorizedOperation", "status": 403}})
     (slurm.directory / "bin" / "squeue").unlink()
