@@ -152,7 +152,7 @@ def test_the_page_has_the_table_that_the_code_gives() -> None:
 def table() -> str:
     """What each variant decides, as a table in Markdown."""
     rows = [
-        "| capacity | market | names | launched into | kept running | leave |",
+        "| capacity | market | refers to | placement group | kept running | end |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for variant in VARIANTS:
