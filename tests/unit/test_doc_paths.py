@@ -32,7 +32,9 @@ MADE = {
     "tests/unit/rules/rows_owners.py",
 }
 #: Tests make checkouts and environments of their own; the changelog names paths of its time.
-SKIPPED = re.compile(r"tests/|docs/reference/glossary\.md|CHANGELOG\.md|bench/.*\.py|docs/reference/(commands|mistakes)\.md")
+SKIPPED = re.compile(
+    r"tests/|docs/reference/glossary\.md|CHANGELOG\.md|bench/.*\.py|docs/reference/(commands|mistakes)\.md"
+)
 
 
 def test_each_path_in_a_document_a_docstring_or_a_comment_exists() -> None:
