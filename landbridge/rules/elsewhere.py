@@ -14,11 +14,11 @@ JUDGED = (
         "fallback-processors",
         "fallback-architecture",
         "fallback-network",
-        "sold-as-ultraserver",
+        "ultraserver-without-block",
     ),
-    *("purchase-not-offered", "paid-capacity-first", "fallback-without-turn", "spot-price", "spot-allocation"),
-    *("block-count", "no-blocks-in-region", "block-window", "block-over", "block-far-ahead", "reserved-size"),
-    *("reservation-count", "reservation-twice", "group-over-zones", "group-arn", "placement-not-supported"),
+    *("purchase-not-offered", "prepaid-capacity-order", "duplicate-fallback", "spot-price", "spot-allocation"),
+    *("block-count", "no-blocks-in-region", "block-window", "block-expired", "block-far-ahead", "reservation-smaller-than-pool"),
+    *("reservation-count", "duplicate-reservation", "group-over-zones", "group-arn", "placement-not-supported"),
     *("subnet-cidr", "subnet-zone", "subnet-too-small", "vpc-size"),
 )
 

@@ -44,7 +44,7 @@ def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]
 
 
 @rule
-def same_secret(environment: Environment) -> Iterator[Finding]:
+def duplicate_secret(environment: Environment) -> Iterator[Finding]:
     """Two secrets are two: a database's password that is Slurm's key opens both with either.
 
     Source: NIST SP 800-57, part 1, section 5.2: a key has one purpose.

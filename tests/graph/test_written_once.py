@@ -129,9 +129,9 @@ CASES = [
     Case("4 hops everything behind the node", "metadata-hop-limit", {(*POOL, "imds_hop_limit"): 4},
          "imds-v2", TEMPLATE, {"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 4}}, aws=False,
          right={"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2}}),
-    Case("0.0.0.0/0", "open-to-the-world", opened(source="0.0.0.0/0", ports="443"),
+    Case("0.0.0.0/0", "ingress-from-internet", opened(source="0.0.0.0/0", ports="443"),
          "no-world-ingress", RULE, {**PLAIN, **PORTS, "cidrIpv4": "0.0.0.0/0"}, aws=False, right={**PLAIN, **PORTS}),
-    Case("128.0.0.0/1", "open-to-the-world", opened(source="128.0.0.0/1", ports="443"),
+    Case("128.0.0.0/1", "ingress-from-internet", opened(source="128.0.0.0/1", ports="443"),
          "no-world-ingress", RULE, {**PLAIN, **PORTS, "cidrIpv4": "128.0.0.0/1"}, aws=False),
 ]  # fmt: skip
 IDS = [f"{case.policy}: {case.says}" for case in CASES]

@@ -18,7 +18,7 @@ _SEQUENCE = 0x30
 
 
 @rule
-def anywhere_certificate(environment: Environment) -> Iterator[Finding]:
+def roles_anywhere_certificate(environment: Environment) -> Iterator[Finding]:
     """What IAM Roles Anywhere trusts is a certificate in PEM, whole: it refuses anything else when the anchor is made.
 
     Source: IAM Roles Anywhere User Guide, "Trust anchors"; RFC 7468 for the form, X.690 for its first byte.
@@ -34,7 +34,7 @@ def anywhere_certificate(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(suppressible=False)
-def anywhere_key(environment: Environment) -> Iterator[Finding]:
+def roles_anywhere_key(environment: Environment) -> Iterator[Finding]:
     """The CA's private key is nowhere near this file: whoever reads it makes itself a certificate for any role.
 
     Source: IAM Roles Anywhere User Guide, "Trust model": only the certificate is ever given to AWS.

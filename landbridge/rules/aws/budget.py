@@ -39,7 +39,7 @@ def budget_sum(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(public_aws=True)
-def budget_below_fixed(environment: Environment) -> Iterator[Finding]:
+def budget_below_fixed_costs(environment: Environment) -> Iterator[Finding]:
     """A month's budget is more than what is billed whatever runs: gateways, endpoints, file systems, kept nodes.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml; `landbridge cost` lists the lines.
@@ -59,7 +59,7 @@ def budget_below_fixed(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(public_aws=True)
-def budget_below_an_hour(environment: Environment) -> Iterator[Finding]:
+def budget_below_hourly_cost(environment: Environment) -> Iterator[Finding]:
     """One hour with every pool whole does not cost more than the month's budget: the alarm would come after the money.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml.
@@ -92,7 +92,7 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def budget_of_nothing(environment: Environment) -> Iterator[Finding]:
+def zero_budget(environment: Environment) -> Iterator[Finding]:
     """A budget of 0 is meant: hard, it stops every job of its account in AWS; of the whole, it alarms at once.
 
     Source: Landbridge: what is spent reaches a hard budget of 0 before the first launch.

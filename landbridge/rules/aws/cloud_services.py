@@ -17,7 +17,7 @@ _EITHER: tuple[DataPath, ...] = (_SITE, _SERVICES)
 
 
 @rule
-def one_place_for_services(environment: Environment) -> Iterator[Finding]:
+def controller_location(environment: Environment) -> Iterator[Finding]:
     """The controller stands at one place: on a site of your own (`onprem`), or in AWS (`aws.services`).
 
     Source: docs/decisions/0023-start-in-the-cloud.md; one slurmctld writes one cluster's state.
@@ -49,7 +49,7 @@ def link_and_site(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def needs_metal(environment: Environment) -> Iterator[Finding]:
+def needs_onprem_site(environment: Environment) -> Iterator[Finding]:
     """What only a site of one's own can have is not asked for where there is none.
 
     Source: docs/decisions/0023-start-in-the-cloud.md.
@@ -84,7 +84,7 @@ def _metal(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]
 
 
 @rule
-def metal_later(environment: Environment) -> Iterator[Finding]:
+def no_onprem_site(environment: Environment) -> Iterator[Finding]:
     """A cluster that starts in the cloud can get metal: the file grows by a site and a link, and the services move there.
 
     Source: docs/how-to/add-metal-later.md.

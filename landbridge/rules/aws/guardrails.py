@@ -14,7 +14,7 @@ _GUARDRAILS: DataPath = ("aws", "guardrails")
 
 
 @rule
-def budget_unheard(environment: Environment) -> Iterator[Finding]:
+def budget_without_subscriber(environment: Environment) -> Iterator[Finding]:
     """An alarm reaches somebody: AWS Budgets writes to addresses, and the owner's name is not always one.
 
     Source: AWS Budgets API Reference, "Subscriber": an address for e-mail.
@@ -58,7 +58,7 @@ def budget_alarms(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def budget_elsewhere(environment: Environment) -> Iterator[Finding]:
+def budgets_not_available(environment: Environment) -> Iterator[Finding]:
     """Budgets, anomalies and cost tags are where the bill is: not in GovCloud, whose costs are in the account beside it.
 
     Source: AWS GovCloud User Guide, "Billing and payment", as in landbridge/catalog/guardrails.yaml.

@@ -59,7 +59,7 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(suppressible=False)
-def iam_everything(environment: Environment) -> Iterator[Finding]:
+def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
     """No node may do everything: whoever runs a job has its node's rights.
 
     Neither Allow * nor all of iam, sts or organizations, nor a right with which a node gives itself others.
@@ -85,7 +85,7 @@ def iam_everything(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def iam_star(environment: Environment) -> Iterator[Finding]:
+def iam_wildcard(environment: Environment) -> Iterator[Finding]:
     """A * in an allowed action or as the resource has a reason beside it (`why`), unless nothing smaller can be said.
 
     Some actions, as ec2:DescribeInstances, know no resources; for them * is all there is.
@@ -111,7 +111,7 @@ def iam_star(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def iam_needs_star(environment: Environment) -> Iterator[Finding]:
+def iam_needs_wildcard(environment: Environment) -> Iterator[Finding]:
     """An action that knows no resources is allowed on * only: on an ARN it is allowed nowhere, without any complaint.
 
     Source: Service Authorization Reference: actions without a resource type, as in landbridge/catalog/iam.

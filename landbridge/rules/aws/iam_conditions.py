@@ -75,7 +75,7 @@ def iam_condition_value(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def iam_condition_never(environment: Environment) -> Iterator[Finding]:
+def iam_condition_never_true(environment: Environment) -> Iterator[Finding]:
     """A condition can be met. Two that look right never are.
 
     StringEquals takes * as a letter. aws:SourceIp is a public address, and not set at all for requests through VPC
@@ -98,7 +98,7 @@ def iam_condition_never(environment: Environment) -> Iterator[Finding]:
                 fix = f'add {{"Null": {{"{key}": false}}}}'
             if message is not None:
                 severity = Severity.WARNING
-                yield Finding("iam-condition-never", message, (*path, key), fix, severity, (path[:-1],))
+                yield Finding("iam-condition-never-true", message, (*path, key), fix, severity, (path[:-1],))
 
 
 def _conditions(environment: Environment) -> Iterator[tuple[DataPath, Statement, str, dict[str, Any]]]:

@@ -37,7 +37,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def iam_denies_own(environment: Environment) -> Iterator[Finding]:
+def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
     """Nothing that nodes need is denied: a Deny wins over every Allow, and nodes then never join.
 
     Source: IAM User Guide, "Policy evaluation logic": an explicit deny.

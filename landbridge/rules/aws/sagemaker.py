@@ -53,7 +53,7 @@ def sagemaker_groups(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def sagemaker_place(environment: Environment) -> Iterator[Finding]:
+def sagemaker_without_subnet(environment: Environment) -> Iterator[Finding]:
     """Jobs run in the VPC's private subnets, so there are some.
 
     Source: Amazon SageMaker Developer Guide, "Give SageMaker training jobs access to resources in your Amazon VPC".

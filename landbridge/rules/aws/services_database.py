@@ -41,7 +41,7 @@ def database_support(environment: Environment, today: date) -> Iterator[Finding]
 
 
 @rule
-def one_copy_of_accounting(environment: Environment) -> Iterator[Finding]:
+def database_single_zone(environment: Environment) -> Iterator[Finding]:
     """Accounting that budgets and fair shares hang on survives the loss of a zone where many people wait for it.
 
     Slurm goes on without its database for as long as slurmctld's memory lasts: hours on a small cluster, minutes on a large one.

@@ -70,7 +70,7 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def tag_twice(environment: Environment) -> Iterator[Finding]:
+def duplicate_tag(environment: Environment) -> Iterator[Finding]:
     """No two tags differ in upper and lower case alone: cost reports and policies take them for two, people for one.
 
     Source: IAM User Guide, "Tags": keys are case sensitive for most services, and not for IAM.

@@ -91,7 +91,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def kept_after_block(environment: Environment) -> Iterator[Finding]:
+def min_nodes_after_block(environment: Environment) -> Iterator[Finding]:
     """What is kept in a block is not kept on demand after it, unless that is wanted at its price.
 
     When the window ends, min_nodes nodes move to the fallback and run there, all of them, all the time.
@@ -115,7 +115,7 @@ def kept_after_block(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def blocks_apart(environment: Environment) -> Iterator[Finding]:
+def blocks_in_different_zones(environment: Environment) -> Iterator[Finding]:
     """The blocks of one pool are in one zone: nodes of two zones have no EFA between them, and storage is in one.
 
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; "Capacity Blocks for ML": one zone each.

@@ -59,7 +59,7 @@ def burst_wait(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def burst_wait_passed_by(environment: Environment) -> Iterator[Finding]:
+def burst_wait_bypassed(environment: Environment) -> Iterator[Finding]:
     """Where jobs are to wait on-prem first, the queue that they go to unasked has no nodes in AWS.
 
     Source: slurm.conf(5), PartitionName: a job takes any node of its queue that is free, Weight only orders them.
@@ -77,7 +77,7 @@ def burst_wait_passed_by(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def burst_queue_closed(environment: Environment) -> Iterator[Finding]:
+def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
     """A queue that waiting jobs are let on into takes the jobs of the one that they come from.
 
     A job that may run for longer than the other queue allows, or whose account it does not let in, waits there for ever.
@@ -120,7 +120,7 @@ def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def budget_unpriced(environment: Environment) -> Iterator[Finding]:
+def hard_budget_without_price(environment: Environment) -> Iterator[Finding]:
     """Where a hard budget holds, every capacity has a price that is known: without one, nothing is launched in it.
 
     Nobody can say that a launch stays inside a budget when nobody knows what it costs.
@@ -141,7 +141,7 @@ def budget_unpriced(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(public_aws=True)
-def budget_below_a_job(environment: Environment) -> Iterator[Finding]:
+def budget_below_one_job(environment: Environment) -> Iterator[Finding]:
     """A hard budget has room for the shortest useful job: one node for an hour, and its boot.
 
     What a job may cost at worst is held before its nodes are launched; what does not fit is not started.

@@ -73,7 +73,7 @@ def purchase_not_offered(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def paid_capacity_first(environment: Environment) -> Iterator[Finding]:
+def prepaid_capacity_order(environment: Environment) -> Iterator[Finding]:
     """What is paid for already is tried before what costs extra.
 
     Capacity Blocks and reservations are billed whether nodes run in them or not.
@@ -93,7 +93,7 @@ def paid_capacity_first(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
+def duplicate_fallback(environment: Environment) -> Iterator[Finding]:
     """Every capacity of a pool adds something to those before it.
 
     One that asks for the same type in the same market and in no other zone is refused for the reason the first one was.
@@ -113,7 +113,7 @@ def fallback_without_turn(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(public_aws=True)
-def kept_on_demand(environment: Environment) -> Iterator[Finding]:
+def min_nodes_on_demand(environment: Environment) -> Iterator[Finding]:
     """Nodes kept running on demand are wanted at their price: they cost every hour, busy or not.
 
     Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.

@@ -37,7 +37,7 @@ def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Findi
 
 
 @file_rule
-def locked_image(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
+def image_lock_mismatch(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
     """What the lock knows of an image fits the pool: architecture, size of the root volume, root device.
 
     Source: EC2 DescribeImages, as `landbridge lock` has written it down; ParallelCluster RootVolumeSizeValidator.

@@ -78,7 +78,7 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def efa_far_apart(environment: Environment) -> Iterator[Finding]:
+def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
     """Nodes that work together over EFA are in a cluster group, or in capacity that is close together anyway.
 
     Spread and partition groups put them on different racks on purpose; without a group it is chance. Every hop costs the

@@ -101,7 +101,7 @@ def placement_group_quota(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def nat_addresses(environment: Environment) -> Iterator[Finding]:
+def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
     """There are elastic addresses for the NAT gateways: one each.
 
     An account starts with five, and a region can have six zones.

@@ -23,7 +23,7 @@ _ARN = re.compile(r"arn:(?P<partition>[a-z-]+):resource-groups:(?P<region>[a-z0-
 
 
 @rule
-def reserved_size(environment: Environment) -> Iterator[Finding]:
+def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]:
     """What is reserved, bought or has a fallback is enough for max_nodes, and no more is bought than used.
 
     EC2 refuses launches past the end of a reservation: with no on-demand or spot after it, those nodes never start. What is
@@ -61,7 +61,7 @@ def reservation_count(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def reserved_and_unused(environment: Environment) -> Iterator[Finding]:
+def reservation_larger_than_pool(environment: Environment) -> Iterator[Finding]:
     """A pool may have as many nodes as one of its reservations has instances; the rest is paid for and never runs.
 
     Source: EC2 User Guide, "Capacity Reservation pricing and billing".
@@ -126,7 +126,7 @@ def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def reservation_twice(environment: Environment) -> Iterator[Finding]:
+def duplicate_reservation(environment: Environment) -> Iterator[Finding]:
     """A reservation is one thing: of one kind, one type, one zone, and counted for one pool.
 
     An error where two places contradict one another, for a reservation has one type and one zone; a warning where two pools

@@ -25,7 +25,7 @@ def spot_alone(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def spot_kept(environment: Environment) -> Iterator[Finding]:
+def min_nodes_on_spot(environment: Environment) -> Iterator[Finding]:
     """Nodes that are kept running are not spot first: AWS takes spot back when it likes, and they start again elsewhere.
 
     Source: EC2 User Guide, "Spot Instance interruptions".

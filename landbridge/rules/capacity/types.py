@@ -34,7 +34,7 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def sold_as_ultraserver(environment: Environment) -> Iterator[Finding]:
+def ultraserver_without_block(environment: Environment) -> Iterator[Finding]:
     """A type that comes in UltraServers is bought as a Capacity Block of whole ones.
 
     There is no on-demand or spot market for a single instance of one; a launch without its block is refused.
@@ -164,7 +164,7 @@ def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def mixed_queue(environment: Environment) -> Iterator[Finding]:
+def mixed_partition(environment: Environment) -> Iterator[Finding]:
     """The pools of a queue of one's own have the same accelerators, so that a job's request means one thing.
 
     `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start.

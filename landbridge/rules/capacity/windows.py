@@ -88,7 +88,7 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
 
 
 @dated_rule
-def block_over(environment: Environment, today: date) -> Iterator[Finding]:
+def block_expired(environment: Environment, today: date) -> Iterator[Finding]:
     """A window has not ended: launches into a block that is over are refused, and its pool stays empty.
 
     Source: EC2 User Guide, "Work with Capacity Blocks".
@@ -99,7 +99,7 @@ def block_over(environment: Environment, today: date) -> Iterator[Finding]:
             others = len(at.pool.capacity) > 1
             fix = "remove it" if others else "name a block that you have, or another kind of capacity"
             severity = Severity.WARNING if others else Severity.ERROR
-            yield Finding("block-over", message, at.at("ends"), fix, severity)
+            yield Finding("block-expired", message, at.at("ends"), fix, severity)
 
 
 @dated_rule

@@ -62,7 +62,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def range_used_elsewhere(environment: Environment) -> Iterator[Finding]:
+def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
     """The VPC keeps out of the range that AWS's services use inside themselves: they cannot reach it.
 
     Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.

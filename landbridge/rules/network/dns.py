@@ -176,7 +176,7 @@ def dns_one_zone(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def dns_in_the_vpc(environment: Environment) -> Iterator[Finding]:
+def dns_vpc_attributes(environment: Environment) -> Iterator[Finding]:
     """The VPC's own resolver is on: a private zone and rules are answered by it and by nothing else.
 
     Source: Amazon VPC User Guide, "DNS attributes for your VPC".

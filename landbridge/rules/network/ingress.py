@@ -62,7 +62,7 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def open_to_the_world(environment: Environment) -> Iterator[Finding]:
+def ingress_from_internet(environment: Environment) -> Iterator[Finding]:
     """Nobody on the internet reaches the nodes: what is to be reached from there is put behind a load balancer.
 
     Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.

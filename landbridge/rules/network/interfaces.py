@@ -40,7 +40,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def interfaces_twice(environment: Environment) -> Iterator[Finding]:
+def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
     """Interfaces are laid out by hand or by a policy, not both: what is written by hand wins, and the rest says nothing.
 
     Source: Landbridge (plan/nics.py).
@@ -120,7 +120,7 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def bandwidth_in_vain(environment: Environment) -> Iterator[Finding]:
+def nics_bandwidth_without_effect(environment: Environment) -> Iterator[Finding]:
     """The policy `bandwidth` is for types on which more cards than the first should carry addresses.
 
     Elsewhere it lays out what ip_optimised does.
@@ -156,7 +156,7 @@ def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def public_ip_without_way(environment: Environment) -> Iterator[Finding]:
+def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
     """A public address needs a subnet with a way to an internet gateway; it also puts the node on the internet.
 
     The subnets that Landbridge makes for nodes are private: the address costs by the hour and reaches nobody.

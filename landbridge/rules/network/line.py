@@ -12,7 +12,7 @@ _KIND: DataPath = ("link", "kind")
 
 
 @rule
-def line_asn(environment: Environment) -> Iterator[Finding]:
+def direct_connect_asn(environment: Environment) -> Iterator[Finding]:
     """The line's gateway, the transit gateway behind it and our router have three AS numbers.
 
     AWS refuses to associate two gateways of one number, and its default for both is the same.
@@ -29,7 +29,7 @@ def line_asn(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def line_vpn(environment: Environment) -> Iterator[Finding]:
+def direct_connect_vpn(environment: Environment) -> Iterator[Finding]:
     """Tunnels inside the line are there exactly where its encryption is to be theirs.
 
     Source: Site-to-Site VPN User Guide, "Private IP AWS Site-to-Site VPN with AWS Direct Connect".
@@ -48,7 +48,7 @@ def line_vpn(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def line_vpn_address(environment: Environment) -> Iterator[Finding]:
+def direct_connect_vpn_address(environment: Environment) -> Iterator[Finding]:
     """Inside the line our gateway is reached by its own private address, and AWS's ends have a whole range to themselves.
 
     Source: EC2 CreateCustomerGateway; EC2 API Reference, TransitGatewayRequestOptions: a /24 or larger.
@@ -83,7 +83,7 @@ def macsec_port(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def lone_line(environment: Environment) -> Iterator[Finding]:
+def direct_connect_without_backup(environment: Environment) -> Iterator[Finding]:
     """A single line has a backup: AWS maintains its routers, and a digger finds the fibre.
 
     Source: Direct Connect Resiliency Recommendations; Direct Connect User Guide, "Backup VPN connection".
@@ -96,7 +96,7 @@ def lone_line(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def backup_apart(environment: Environment) -> Iterator[Finding]:
+def direct_connect_backup_datapath(environment: Environment) -> Iterator[Finding]:
     """The tunnels in the line and those beside it end on one gateway, which encrypts both in one way.
 
     Source: landbridge/plan/site/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
@@ -112,7 +112,7 @@ def backup_apart(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def told_prefixes(environment: Environment) -> Iterator[Finding]:
+def direct_connect_prefixes(environment: Environment) -> Iterator[Finding]:
     """What AWS tells our router on the line fits into the list of allowed prefixes.
 
     Source: Direct Connect User Guide, "Quotas".
@@ -127,7 +127,7 @@ def told_prefixes(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def peer_addresses(environment: Environment) -> Iterator[Finding]:
+def direct_connect_peer_addresses(environment: Environment) -> Iterator[Finding]:
     """The two routers of a leased line have two addresses of one /30 or /31, and neither is its network's own.
 
     Source: Direct Connect User Guide, "Prerequisites for virtual interfaces": peer IP addresses.
@@ -151,7 +151,7 @@ def peer_addresses(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def clear_text_line(environment: Environment) -> Iterator[Finding]:
+def direct_connect_unencrypted(environment: Environment) -> Iterator[Finding]:
     """A leased line is clear text by itself: data of a regime that wants encryption in transit does not cross it so.
 
     Source: Direct Connect User Guide, "MACsec"; NIST SP 800-53 SC-8.

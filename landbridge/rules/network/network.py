@@ -43,7 +43,7 @@ def endpoints_without_dns(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def other_aws(environment: Environment) -> Iterator[Finding]:
+def aws_endpoints(environment: Environment) -> Iterator[Finding]:
     """Where AWS is not the public one, every place is told so: otherwise one half works with an emulation, the other with AWS.
 
     Source: AWS SDKs Reference Guide, "Service-specific endpoints".
@@ -73,7 +73,7 @@ def account_number(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(public_aws=True)
-def account_unnamed(environment: Environment) -> Iterator[Finding]:
+def account_missing(environment: Environment) -> Iterator[Finding]:
     """An environment names its account: a wrong profile then fails, instead of building in another account.
 
     Source: Pulumi's AWS provider, allowedAccountIds.

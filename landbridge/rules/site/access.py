@@ -69,7 +69,7 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def same_host_twice(environment: Environment) -> Iterator[Finding]:
+def duplicate_service_host(environment: Environment) -> Iterator[Finding]:
     """A standby is another machine, and a host serves one thing once.
 
     Source: slurm.conf(5), SlurmctldHost: the second takes over when the first is gone.
@@ -110,7 +110,7 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def any_host(environment: Environment) -> Iterator[Finding]:
+def mlflow_allowed_hosts(environment: Environment) -> Iterator[Finding]:
     """MLflow answers to names that are its own: to any name, a web page elsewhere can make a browser ask it.
 
     Source: MLflow, "Network security": allowed hosts; OWASP, DNS rebinding.

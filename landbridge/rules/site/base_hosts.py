@@ -14,7 +14,7 @@ _FIREWALL: DataPath = ("hosts", "firewall")
 
 
 @rule
-def opening_nowhere(environment: Environment) -> Iterator[Finding]:
+def firewall_rule_unknown_host(environment: Environment) -> Iterator[Finding]:
     """What the firewall is to let in besides is let in somewhere: at a group of the inventory, or at a host.
 
     Source: landbridge/plan/site/firewall.py.
@@ -30,7 +30,7 @@ def opening_nowhere(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def open_to_everybody(environment: Environment) -> Iterator[Finding]:
+def firewall_rule_open_to_all(environment: Environment) -> Iterator[Finding]:
     """What is open to every address needs no firewall; ssh is open anyway.
 
     Source: CIS Debian Linux Benchmark, "Ensure nftables default deny firewall policy".
@@ -59,7 +59,7 @@ def no_firewall(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def directory_unknown_in_aws(environment: Environment) -> Iterator[Finding]:
+def directory_password_in_aws(environment: Environment) -> Iterator[Finding]:
     """Nodes in AWS know the people of a directory that answers without a password, because no secret is in an image.
 
     Source: landbridge/plan/site/user_accounts.py.
@@ -73,7 +73,7 @@ def directory_unknown_in_aws(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def directory_with_users_numbers(environment: Environment) -> Iterator[Finding]:
+def uid_in_directory_range(environment: Environment) -> Iterator[Finding]:
     """A number that a list gives to one person and a directory to another makes their files each other's.
 
     Source: sssd.conf(5), min_id.

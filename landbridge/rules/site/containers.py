@@ -12,7 +12,7 @@ _CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 
 
 @rule
-def container_numbers(environment: Environment) -> Iterator[Finding]:
+def overlapping_subuids(environment: Environment) -> Iterator[Finding]:
     """No two users share the numbers of the users inside their containers: one could write to the other's files there.
 
     Source: subuid(5); user_namespaces(7).

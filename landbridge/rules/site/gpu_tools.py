@@ -31,7 +31,7 @@ def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def gds_nowhere(environment: Environment) -> Iterator[Finding]:
+def gds_not_available(environment: Environment) -> Iterator[Finding]:
     """GPUDirect Storage is in NVIDIA's own repository, and its module works with the open kernel modules alone.
 
     Source: GPUDirect Storage installation guide, prerequisites; its release notes: nvidia-fs from 2.17.5 on.

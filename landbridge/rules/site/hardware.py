@@ -62,7 +62,7 @@ def slurm_without_packages(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def nothing_left_for_jobs(environment: Environment) -> Iterator[Finding]:
+def reserved_cores_and_memory(environment: Environment) -> Iterator[Finding]:
     """What a group of nodes keeps for the system leaves memory and cores for jobs.
 
     Source: slurm.conf(5), MemSpecLimit (less than RealMemory) and CoreSpecCount: slurmd drains a node that has not that many.
@@ -83,7 +83,7 @@ def nothing_left_for_jobs(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def too_large_a_domain(environment: Environment) -> Iterator[Finding]:
+def nvlink_domain_size(environment: Environment) -> Iterator[Finding]:
     """Nodes of a rack-scale machine that name the same rack are in one NVLink domain, which has only so many.
 
     Source: NVIDIA's data sheets, as in landbridge/catalog/platforms; Slurm's topology guide, topology/block.

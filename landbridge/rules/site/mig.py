@@ -31,7 +31,7 @@ def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def mig_after_whole(environment: Environment) -> Iterator[Finding]:
+def mig_gpu_order(environment: Environment) -> Iterator[Finding]:
     """On a node that has both, GPUs in parts come after the whole ones.
 
     Slurm numbers a whole GPU by its device file and a part by its place in gres.conf: only so no number means two things, and

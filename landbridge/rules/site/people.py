@@ -47,7 +47,7 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def class_without_place(environment: Environment) -> Iterator[Finding]:
+def class_without_nodes(environment: Environment) -> Iterator[Finding]:
     """An account's data may be where there are nodes, else none of its jobs can ever run.
 
     Source: slurm.conf(5), AllowAccounts: a partition of the class's sites is all that an account may use.
@@ -126,7 +126,7 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
 
 
 @rule(suppressible=False)
-def artifacts_stay_home(environment: Environment) -> Iterator[Finding]:
+def mlflow_artifact_class(environment: Environment) -> Iterator[Finding]:
     """MLflow keeps artifacts in the hub, so their class is one that may be in AWS, at both sites to be read.
 
     Source: Landbridge: a class without AWS has no bucket in the hub.
@@ -191,7 +191,7 @@ def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def idle_account(environment: Environment) -> Iterator[Finding]:
+def account_without_users(environment: Environment) -> Iterator[Finding]:
     """An account has users, its own or those of accounts below it; one without is of no use to anybody.
 
     Where users come from a directory, that cannot be seen here, and nothing is said.

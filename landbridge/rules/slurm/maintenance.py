@@ -52,7 +52,7 @@ def maintenance_overlap(environment: Environment) -> Iterator[Finding]:
 
 
 @dated_rule
-def maintenance_over(environment: Environment, today: date) -> Iterator[Finding]:
+def maintenance_expired(environment: Environment, today: date) -> Iterator[Finding]:
     """A window that is over says nothing any more.
 
     Source: Landbridge: windows are for what is to come.

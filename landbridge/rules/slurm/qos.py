@@ -42,7 +42,7 @@ def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def idle_qos(environment: Environment) -> Iterator[Finding]:
+def qos_without_accounts(environment: Environment) -> Iterator[Finding]:
     """A quality of service that no account may use is for nobody.
 
     Source: sacctmgr(1), QOS of an association: a job may ask for what its association has.

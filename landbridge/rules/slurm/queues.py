@@ -75,7 +75,7 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def two_defaults(environment: Environment) -> Iterator[Finding]:
+def duplicate_default_partition(environment: Environment) -> Iterator[Finding]:
     """One queue at most is the default; of two, the last one in the file silently wins.
 
     Source: slurm.conf(5), Default.
@@ -88,7 +88,7 @@ def two_defaults(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def queue_time(environment: Environment) -> Iterator[Finding]:
+def partition_time(environment: Environment) -> Iterator[Finding]:
     """A queue's longest time is more than nothing, and its settings do not contradict it.
 
     Source: slurm.conf(5), MaxTime and DefaultTime.

@@ -11,7 +11,7 @@ from landbridge.rules.registry import rule
 
 
 @rule(suppressible=False)
-def nobody_signs(environment: Environment) -> Iterator[Finding]:
+def controller_without_sackd(environment: Environment) -> Iterator[Finding]:
     """A controller that is a GPU node too has no room for sackd; its first question to a slurmdbd elsewhere would be unsigned.
 
     Source: Slurm's documentation of authentication plugins: sackd and slurmd both answer at /run/slurm/sack.socket.

@@ -143,7 +143,7 @@ def slurm_choice(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def slurm_risk(environment: Environment) -> Iterator[Finding]:
+def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
     """Settings on which the cluster rests stay as they are: each of these has been the reason of an outage or of a leak.
 
     Source: slurm.conf(5), cgroup.conf(5); Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
@@ -170,7 +170,7 @@ def slurm_risk(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def reserved_queue(environment: Environment) -> Iterator[Finding]:
+def partition_named_default(environment: Environment) -> Iterator[Finding]:
     """No queue and no pool is named default: Slurm takes such a line for the defaults of all lines after it.
 
     Source: slurm.conf(5): PartitionName=DEFAULT and NodeName=DEFAULT, in any case of letters.

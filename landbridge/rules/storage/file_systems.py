@@ -110,7 +110,7 @@ def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def lustre_older_links(environment: Environment) -> Iterator[Finding]:
+def lustre_import_path(environment: Environment) -> Iterator[Finding]:
     """A persistent_2 file system shows buckets as repositories: it has no import_path and no export_path.
 
     Elsewhere they still work, once, at creation; repositories can be added and removed later.
@@ -154,7 +154,7 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def storage_far_away(environment: Environment) -> Iterator[Finding]:
+def storage_in_other_zone(environment: Environment) -> Iterator[Finding]:
     """Pools read file systems in their own zone: between zones every gigabyte is billed both ways, slower, and never by EFA.
 
     An error where no pool may be in the file system's zone at all.

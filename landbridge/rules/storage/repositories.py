@@ -76,7 +76,7 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def hub_written_twice(environment: Environment) -> Iterator[Finding]:
+def hub_bucket_two_writers(environment: Environment) -> Iterator[Finding]:
     """A hub bucket that a file system exports into as a whole is written by nobody else; MLflow writes its artifacts there.
 
     Source: Landbridge (docs/decisions/0006-data.md): every prefix has one writer.
@@ -93,7 +93,7 @@ def hub_written_twice(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def only_copy(environment: Environment) -> Iterator[Finding]:
+def file_system_without_copy(environment: Environment) -> Iterator[Finding]:
     """What is on a file system in AWS is somewhere else too: in a bucket, or in a backup.
 
     Scratch deployments lose data when one server fails; the others lose it with the file system, or when somebody deletes it.
@@ -116,7 +116,7 @@ def only_copy(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def export_lost(environment: Environment) -> Iterator[Finding]:
+def repository_without_export(environment: Environment) -> Iterator[Finding]:
     """Results written to a folder that shows a bucket go back to it, or are known not to.
 
     Without export a folder reads new objects and writes none: results stay on the file system alone.

@@ -152,7 +152,7 @@ def test_nothing_is_said_about_what_is_not_in_the_file() -> None:
     # The stand-in for the broken range would overlap; the missing section would leave nothing to run on.
     assert [f.rule for f in findings({("onprem", "cidr"): "x", ("aws", "cidr"): "10.20.0.0/16"})] == ["wrong-format"]
     assert [f.rule for f in findings({("onprem", "nodes"): 5, ("aws", "pools"): REMOVED})] == ["wrong-type"]
-    assert [f.rule for f in findings({("onprem",): REMOVED})] == ["one-place-for-services"]
+    assert [f.rule for f in findings({("onprem",): REMOVED})] == ["controller-location"]
 
 
 @pytest.mark.parametrize(

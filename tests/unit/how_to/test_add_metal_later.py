@@ -39,7 +39,7 @@ def test_both_at_once_are_refused_and_the_page_is_named() -> None:
     services = {"zone": "use1-az4", "access": {"public_keys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 alice"]}}
     body["config"]["landbridge:environment"]["aws"]["services"] = services
     found = {one.rule: one for one in check(load_text(json.dumps(body), Path("stacks/Pulumi.acme.yaml")))}
-    assert "add-metal-later.md" in (found["one-place-for-services"].fix or "")
+    assert "add-metal-later.md" in (found["controller-location"].fix or "")
 
 
 def test_it_is_found_from_the_index() -> None:

@@ -25,7 +25,7 @@ ROWS = [
     Row("private-cidr", "public addresses on-prem", {("onprem", "cidr"): "11.20.0.0/16"}, ("onprem", "cidr"), "public"),
     Row("private-cidr", "link-local addresses for the VPC", {("aws", "cidr"): "169.254.0.0/16"}, ("aws", "cidr"), "nothing can"),
     Row("private-cidr", "multicast addresses for services", {("aws", "kubernetes"): {**EKS, "service_cidr": "224.0.0.0/16"}}, ("aws", "kubernetes", "service_cidr"), "nothing can"),
-    Row("range-used-elsewhere", "the range of Docker, SageMaker and Cloud9", {("aws", "cidr"): "172.17.128.0/17", ("onprem", "container_cidrs"): {}}, ("aws", "cidr"), "SageMaker"),
+    Row("range-used-by-aws", "the range of Docker, SageMaker and Cloud9", {("aws", "cidr"): "172.17.128.0/17", ("onprem", "container_cidrs"): {}}, ("aws", "cidr"), "SageMaker"),
     Row("vpc-size", "VPC larger than a /16", {("aws", "cidr"): "10.0.0.0/12"}, ("aws", "cidr"), "/16"),
     Row("vpc-size", "a secondary range smaller than a /28", {SECOND: ["10.61.0.0/29"]}, (*SECOND, 0), "/28"),
     Row("vpc-size", "VPC too small for subnets in every zone", {("aws", "cidr"): "10.60.0.0/26", (*POOL, "max_nodes"): 1}, ("aws", "cidr"), "/25"),

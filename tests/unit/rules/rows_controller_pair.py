@@ -23,5 +23,5 @@ ROWS = [
     Row("controller-state-options", "the queue mounted soft", {STATE: {**FILER, "options": "vers=4.2,soft"}}, (*STATE, "options"), "hard"),
     Row("controller-state-exposed", "homes whose export has the queue in it", {**PAIR, ("storage", "home"): {"kind": "nfs", "export": "/export"}}, ("storage", "home", "export"), "every host"),
     Row("database-beside-a-controller", "a pair's database on one of the two", {**PAIR, (*SERVICES, "database"): "ctl02"}, (*SERVICES, "database"), "accounting stops"),
-    Row("nobody-signs", "a controller on a GPU node, with auth/slurm and the database elsewhere", {("scheduler", "auth"): "slurm", (*SERVICES, "controller"): ["dgx01"]}, (*SERVICES, "controller", 0), "dgx01 is a GPU node too"),
+    Row("controller-without-sackd", "a controller on a GPU node, with auth/slurm and the database elsewhere", {("scheduler", "auth"): "slurm", (*SERVICES, "controller"): ["dgx01"]}, (*SERVICES, "controller", 0), "dgx01 is a GPU node too"),
 ]  # fmt: skip

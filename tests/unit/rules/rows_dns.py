@@ -28,5 +28,5 @@ ROWS = [
     Row("dns-one-server", "one name server", {**TWO_ZONES, DNS: {"resolvers": ["10.20.0.53"]}}, (*DNS, "resolvers"), "second"),
     Row("dns-one-zone", "endpoints in one zone", {DNS: {}}, DNS, "use1-az4"),
     Row("dns-without-zone", "endpoints without a zone", {("aws", "pools"): [], DNS: {}}, DNS, "add a pool"),
-    Row("dns-in-the-vpc", "a zone that the VPC never asks", {("aws", "vpc"): VPC, DNS: {}}, DNS, "DNS attributes"),
+    Row("dns-vpc-attributes", "a zone that the VPC never asks", {("aws", "vpc"): VPC, DNS: {}}, DNS, "DNS attributes"),
 ]  # fmt: skip

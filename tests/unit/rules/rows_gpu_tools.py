@@ -16,7 +16,7 @@ ROWS = [
         AT,
         "leave it out",
     ),
-    Row("gds-nowhere", "GPUDirect Storage where the machines bring their own software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
-    Row("gds-nowhere", "GPUDirect Storage from a distribution", {(*SITE, "driver"): {"repository": "distribution"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "repository: nvidia"),
-    Row("gds-nowhere", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
+    Row("gds-not-available", "GPUDirect Storage where the machines bring their own software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
+    Row("gds-not-available", "GPUDirect Storage from a distribution", {(*SITE, "driver"): {"repository": "distribution"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "repository: nvidia"),
+    Row("gds-not-available", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
 ]  # fmt: skip

@@ -24,7 +24,7 @@ ROWS = [
     Row("image-not-locked", "an image that changes by itself", CHANGES, (*IMAGES, "base"), "landbridge lock -s test"),
     Row("image-not-locked", "a lock of another parameter", CHANGES, (*IMAGES, "base", "parameter"), "/images/old", lock=locked(parameter="/images/old")),
     Row("image-not-locked", "a lock of another region", CHANGES, (*IMAGES, "base"), "regional", lock=locked(region="us-west-2")),
-    Row("locked-image", "a root volume smaller than its image", {**CHANGES, (*POOL, "root_volume_gib"): 80}, (*POOL, "root_volume_gib"), "at least 100", lock=locked()),
-    Row("locked-image", "a root device that the image does not have", CHANGES, IMAGE, "/dev/sda1", lock=locked(root_device="/dev/sda1")),
-    Row("locked-image", "a locked image of another architecture", CHANGES, IMAGE, "arm64", lock=locked(architecture="arm64")),
+    Row("image-lock-mismatch", "a root volume smaller than its image", {**CHANGES, (*POOL, "root_volume_gib"): 80}, (*POOL, "root_volume_gib"), "at least 100", lock=locked()),
+    Row("image-lock-mismatch", "a root device that the image does not have", CHANGES, IMAGE, "/dev/sda1", lock=locked(root_device="/dev/sda1")),
+    Row("image-lock-mismatch", "a locked image of another architecture", CHANGES, IMAGE, "arm64", lock=locked(architecture="arm64")),
 ]  # fmt: skip

@@ -19,7 +19,7 @@ ROWS = [
     Row("mig-layout-fits", "more MIG instances than a GPU has room for", {(*NODE, "mig"): [_part(p3g_40gb=2, p1g_10gb=1)]}, AT, "do not fit"),
     Row("mig-layout-fits", "a GPU that is partitioned twice", {(*NODE, "mig"): [_part("4-7", p1g_10gb=7), _part("7", p3g_40gb=2)]}, (*NODE, "mig", 1), "twice"),
     Row("mig-layout-fits", "a GPU that is not there is partitioned", {(*NODE, "mig"): [_part("7-8", p1g_10gb=7)]}, AT, "no GPU 8"),
-    Row("mig-after-whole", "GPUs in parts before whole ones", {(*NODE, "mig"): [_part("0-3", p1g_10gb=7)]}, (*NODE, "mig"), "partition 4-7"),
+    Row("mig-gpu-order", "GPUs in parts before whole ones", {(*NODE, "mig"): [_part("0-3", p1g_10gb=7)]}, (*NODE, "mig"), "partition 4-7"),
     Row(
         "mig-layout-fits",
         "GPUs that cannot be partitioned are",

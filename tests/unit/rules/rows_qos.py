@@ -12,5 +12,5 @@ ROWS = [
     Row("unknown-qos", "one that preempts what there is not", {QOS: {"urgent": {"preempts": ["batch"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "batch"),
     Row("qos-preempts-back", "two that preempt each other", {QOS: {"a": {"preempts": ["b"]}, "b": {}, "c": {"preempts": ["b"]}} | {"b": {"preempts": ["a"]}}, VISION: ["a", "b", "c"]}, (*QOS, "a", "preempts", 0), "preempt those of a"),
     Row("qos-preempts-back", "one that preempts itself", {QOS: {"urgent": {"preempts": ["urgent"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "urgent"),
-    Row("idle-qos", "one that no account may use", {QOS: URGENT}, (*QOS, "urgent"), "no account"),
+    Row("qos-without-accounts", "one that no account may use", {QOS: URGENT}, (*QOS, "urgent"), "no account"),
 ]  # fmt: skip

@@ -16,5 +16,5 @@ ROWS = [
     Row("fleet-quota", "a spot quota that is too small", {QUOTAS: {SPOT_G: 96}, (*POOL, "instance"): "g6e.48xlarge", CAPACITY: {"kind": "spot"}}, (*POOL, "max_nodes"), "not enough for one node"),
     Row("interface-quota", "more network interfaces than a region has", {**WIDE, (*POOL, "max_nodes"): 160}, ("aws", "pools"), "5280"),
     Row("placement-group-quota", "more placement groups than a region has", {("aws", "pools"): MANY}, ("aws", "pools"), "500"),
-    Row("nat-addresses", "a NAT gateway in each of six zones", {CAPACITY: ON_DEMAND, ("aws", "nat"): "per_zone"}, ("aws", "nat"), "6 NAT"),
+    Row("nat-elastic-ips", "a NAT gateway in each of six zones", {CAPACITY: ON_DEMAND, ("aws", "nat"): "per_zone"}, ("aws", "nat"), "6 NAT"),
 ]  # fmt: skip

@@ -88,7 +88,7 @@ def test_nothing_is_left_over_while_a_part_cannot_be_read() -> None:
 
 
 def test_a_rule_of_another_day_is_not_left_over_without_a_day() -> None:
-    changes: dict[DataPath, Any] = {("suppress",): [{"rule": "maintenance-over", "reason": WHY}]}
+    changes: dict[DataPath, Any] = {("suppress",): [{"rule": "maintenance-expired", "reason": WHY}]}
     assert "unused-suppression" not in names(judge(loaded(changes)).findings)
     assert "unused-suppression" in names(judge(loaded(changes), date(2026, 1, 1)).findings)
 

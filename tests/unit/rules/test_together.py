@@ -19,7 +19,7 @@ MISTAKES: list[tuple[Changes, str, DataPath]] = [
     ({("aws", "logs"): {"retention_days": 31}}, "log-retention", ("aws", "logs", "retention_days")),
     ({("aws", "tags"): {"aws:x": "y"}}, "tag-reserved", ("aws", "tags", "aws:x")),
     ({("aws", "ingress"): [{"source": "0.0.0.0/0", "ports": "22", "why": "x"}]}, "administration-open", ("aws", "ingress", 0, "source")),
-    ({("aws", "iam"): {"node_statements": [{"actions": ["*"], "resources": ["*"], "why": "x"}]}}, "iam-everything", ("aws", "iam", "node_statements", 0, "actions", 0)),
+    ({("aws", "iam"): {"node_statements": [{"actions": ["*"], "resources": ["*"], "why": "x"}]}}, "iam-all-permissions", ("aws", "iam", "node_statements", 0, "actions", 0)),
     ({("link", "onprem_asn"): 7224}, "reserved-asn", ("link", "onprem_asn")),
     ({("users", 2): {"name": "alice", "uid": 20003}}, "duplicate-user", ("users", 2, "name")),
     ({("scheduler", "overrides"): {"slurm_conf": {"ClusterName": "x"}}}, "protected-setting", ("scheduler", "overrides", "slurm_conf", "ClusterName")),
