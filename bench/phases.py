@@ -26,7 +26,7 @@ def phases(path: Path) -> dict[str, Any]:
     timed("imports", _imports)
     from landbridge.environment import load_environment
     from landbridge.environment.file.source import read
-    from landbridge.rules import RULES, judge
+    from landbridge.rules import RULES, check_report
 
     data = path.read_bytes()
     # The quickest of three: what is left is work, not collecting garbage.
@@ -35,7 +35,7 @@ def phases(path: Path) -> dict[str, Any]:
     took |= {"yaml": yaml, "model": max(0.0, loading - yaml)}
     loaded = load_environment(path)
     # Once, as a person's check does it: with the catalogue to be read.
-    timed("rules", lambda: judge(loaded, DAY))
+    timed("rules", lambda: check_report(loaded, DAY))
     slowest: dict[str, float] = {}
     for rule in RULES.values():
         began = time.perf_counter()

@@ -6,11 +6,11 @@ from typing import Any
 
 from landbridge.findings import DataPath, Finding, path_text
 from landbridge.rules import RULES
-from landbridge.rules.shape import SHAPE
+from landbridge.rules.form_findings import FORM_FINDINGS
 from tests.unit.core.samples import REMOVED
 from tests.unit.rules.parallelcluster import validators
 from tests.unit.rules.row import Row
-from tests.unit.rules.table import elsewhere, rows
+from tests.unit.rules.table import checked_rows, not_checked
 
 _WIDTH = 240
 _INTRODUCTION = """\
@@ -28,18 +28,18 @@ A finding can be accepted with `suppress: [{rule: ..., reason: ..., path: ...}]`
 def page() -> str:
     """docs/reference/mistakes.md."""
     lines = ["# Mistakes and what catches them", "", _INTRODUCTION]
-    found = [(row, _finding(row)) for row in rows()]
-    topics = {name: RULES[name].topic if name in RULES else "the file's form" for name in (*SHAPE, *RULES)}
-    lines.append(f"{len(found)} mistakes, {len(RULES) + len(SHAPE)} rules.")
+    found = [(row, _finding(row)) for row in checked_rows()]
+    topics = {name: RULES[name].topic if name in RULES else "the file's form" for name in (*FORM_FINDINGS, *RULES)}
+    lines.append(f"{len(found)} mistakes, {len(RULES) + len(FORM_FINDINGS)} rules.")
     for topic in sorted(set(topics.values()), key=lambda topic: (topic != "the file's form", topic)):
         lines += ["", f"## check: {topic}", "", "| mistake | written | message | rule |", "| --- | --- | --- | --- |"]
         for row, finding in found:
             if topics[row.rule] == topic:
-                never = "" if row.rule in SHAPE or RULES[row.rule].suppressible else ", *never*"
+                never = "" if row.rule in FORM_FINDINGS or RULES[row.rule].suppressible else ", *never*"
                 written = "<br>".join(f"`{_short(line)}`" for line in _dotted(row))
                 lines.append(_table_row(row.title, written, _message(finding), f"{row.rule}{never}"))
     for where, heads in (("preflight", "message"), ("cannot be written", "why not")):
-        chosen = [one for one in elsewhere() if one.where == where]
+        chosen = [one for one in not_checked() if one.where == where]
         if chosen:
             lines += ["", f"## {where}", "", f"| mistake | example | {heads} | rule |", "| --- | --- | --- | --- |"]
             lines += [_table_row(one.title, f"`{one.example}`", one.says, one.rule or "") for one in chosen]
@@ -56,12 +56,12 @@ The validators of AWS ParallelCluster that catch most, and what does their work 
 def examples() -> str:
     """landbridge/rules/examples.json."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in rows():
+    for row in checked_rows():
         finding = _finding(row)
         written = "\n".join(_short(line) for line in _written(row).splitlines())
         one = {"title": row.title, "written": written, "says": finding.message, "fix": finding.fix}
         found.setdefault(row.rule, []).append({**one, "where": "check"})
-    for other in elsewhere():
+    for other in not_checked():
         if other.rule is not None:
             one = {"title": other.title, "written": other.example, "says": other.says, "fix": None}
             found.setdefault(other.rule, []).append({**one, "where": other.where})
@@ -69,7 +69,7 @@ def examples() -> str:
 
 
 def _finding(row: Row) -> Finding:
-    return next(f for f in row.judge().findings if f.rule == row.rule and f.path == row.at)
+    return next(f for f in row.report().findings if f.rule == row.rule and f.path == row.at)
 
 
 def _message(finding: Finding) -> str:

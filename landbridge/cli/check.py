@@ -23,13 +23,13 @@ def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, acce
     """Check an environment file without a network. Exit status: 0 good, 1 errors, 2 nothing to check."""
     from landbridge.cli.display.excerpt import print_with_lines
     from landbridge.environment import load_environment
-    from landbridge.rules import Suppressed, judge
+    from landbridge.rules import Suppressed, check_report
 
     name, path = stack or "?", None
     suppressed: tuple[Suppressed, ...] = ()
     try:
         loaded = load_environment(environment_path(stack, file))
-        report = judge(loaded, datetime.now(UTC).date())
+        report = check_report(loaded, datetime.now(UTC).date())
         findings, suppressed, path = report.findings, report.suppressed, loaded.path
         name = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
     except FindingsError as error:

@@ -1,9 +1,9 @@
 """What must hold of every resource in AWS, as pure functions: for the CrossGuard pack, for tests, for whoever has a graph."""
 
-from landbridge.policy.chosen import pack_config, settings_of
-from landbridge.policy.judge import Violation, judge, judge_one
+from landbridge.policy.environment_settings import pack_config, policy_settings
 from landbridge.policy.registry import POLICIES, Level, Policy
 from landbridge.policy.resource import Resource
+from landbridge.policy.run_policies import Violation, resource_violations, violations
 from landbridge.policy.settings import PolicySettings
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "PolicySettings",
     "Resource",
     "Violation",
-    "judge",
-    "judge_one",
     "pack_config",
-    "settings_of",
+    "policy_settings",
+    "resource_violations",
+    "violations",
 ]

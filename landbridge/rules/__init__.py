@@ -9,8 +9,8 @@ from importlib import import_module
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
     import_module(_module.name)
 
-from landbridge.rules.judge import CheckReport, Suppressed, check, judge  # noqa: E402  (after the rules it runs)
 from landbridge.rules.registry import RULES, Rule, after_rule, dated_rule, file_rule, rule  # noqa: E402
+from landbridge.rules.run_rules import CheckReport, Suppressed, check, check_report  # noqa: E402  (after the rules it runs)
 
 __all__ = [
     "RULES",
@@ -19,8 +19,8 @@ __all__ = [
     "Suppressed",
     "after_rule",
     "check",
+    "check_report",
     "dated_rule",
     "file_rule",
-    "judge",
     "rule",
 ]

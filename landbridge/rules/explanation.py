@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from landbridge.rules.form_findings import FORM_FINDINGS
 from landbridge.rules.registry import RULES
-from landbridge.rules.shape import SHAPE
 
 #: Made by docs/generate.py from the tests' rows.
 EXAMPLES = "examples.json"
@@ -66,7 +66,7 @@ def explanations() -> dict[str, Explanation]:
     """Every rule of check by name: first those about the file's form, then by topic."""
     form = [
         Explanation(name, "the file's form", _first_sentence(one.why), one.why, one.source, False, "check", ())
-        for name, one in SHAPE.items()
+        for name, one in FORM_FINDINGS.items()
     ]
     rules = [
         Explanation(r.name, r.topic, r.summary, r.why, r.source, r.suppressible, "check", ())

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, warning
+from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import pools
 
 _ACCEPT = "suppress it with a reason once somebody has taken that on"
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.rules.judge import accepts
+from landbridge.rules.form_findings import FORM_FINDINGS
 from landbridge.rules.registry import RULES, OtherFindings, after_rule, rule
-from landbridge.rules.shape import SHAPE
+from landbridge.rules.run_rules import accepts
 
 #: Rules of `landbridge preflight` have this prefix; it judges suppressions of them itself.
 LIVE = "live-"
@@ -24,7 +24,7 @@ def unknown_suppression(environment: Environment) -> Iterator[Finding]:
         path: DataPath = ("suppress", index, "rule")
         if one.rule.startswith(LIVE):
             continue
-        if one.rule in SHAPE or one.rule == "rule-failed":
+        if one.rule in FORM_FINDINGS or one.rule == "rule-failed":
             message = f"{one.rule} cannot be suppressed: the file would still not say what is meant"
             yield error(path, message, fix="correct what it is about")
         elif one.rule not in RULES:

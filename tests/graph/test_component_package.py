@@ -16,7 +16,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 import components
 from components import package
 from landbridge import yaml_text
-from landbridge.policy import Level, judge
+from landbridge.policy import Level, violations
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.policy_view import resources
@@ -157,7 +157,7 @@ def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -
     assert made and all("pulumi:providers:aws::aws" in node.provider for node in made)
     wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
     assert {key: found for key, found in wrong.items() if found} == {}
-    assert [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY] == []
+    assert [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY] == []
 
 
 def test_a_hosted_link_can_be_a_leased_line() -> None:

@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 import components
-from landbridge.policy import Level, judge
+from landbridge.policy import Level, violations
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import record
 from sandbox.pulumi_provider.policy_view import resources
@@ -34,7 +34,7 @@ def test_an_example_is_what_it_says(example: Path, preview: bool) -> None:
     wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
     assert {key: found for key, found in wrong.items() if found} == {}
     assert all("pulumi:providers:aws::aws" in node.provider for node in made)
-    broken = [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY]
+    broken = [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY]
     assert broken == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.policy import PolicySettings, pack_config, settings_of
+from landbridge.policy import PolicySettings, pack_config, policy_settings
 from landbridge.realise.project import write_project
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
@@ -90,7 +90,7 @@ def test_an_environment_of_ours_passes_under_its_own_settings(
         command = [*run, "preview", "-s", environment.name, *with_pack]
         return subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
 
-    said = preview(settings_of(environment))
+    said = preview(policy_settings(environment))
     assert said.returncode == 0 and "[mandatory]" not in said.stdout, said.stdout[-3000:]
-    strict = preview(settings_of(environment).model_copy(update={"protect": True}))
+    strict = preview(policy_settings(environment).model_copy(update={"protect": True}))
     assert strict.returncode != 0 and "[mandatory]  protected-data" in strict.stdout, strict.stdout[-3000:]

@@ -7,7 +7,7 @@ import pytest
 from landbridge.environment import Environment, load_text
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.outputs import StackOutputs
-from landbridge.policy import Level, judge
+from landbridge.policy import Level, violations
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.checks.enumerations import word_problems
 from sandbox.pulumi_provider.checks.value_ranges import range_problems
@@ -103,7 +103,7 @@ def test_every_bag_passes_every_validator_and_every_policy(tmp_path: Path, name:
         )
     }
     assert found == {}
-    assert [str(one) for one in judge(resources(graph)) if one.level is Level.MANDATORY] == []
+    assert [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY] == []
 
 
 def test_what_is_secret_is_secret(tmp_path: Path) -> None:

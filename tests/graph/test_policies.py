@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.environment import load_environment
-from landbridge.policy import Level, PolicySettings, judge, settings_of
+from landbridge.policy import Level, PolicySettings, policy_settings, violations
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.policy_view import resources
 from sandbox.pulumi_provider.recorder import program_of
@@ -26,10 +26,10 @@ def test_a_shipped_environment_keeps_every_policy(file: Path, preview: bool, mon
     monkeypatch.chdir(ROOT / "stacks")
     environment = load_environment(file).environment
     assert environment is not None
-    settings = settings_of(environment)
+    settings = policy_settings(environment)
     every = resources(recorded(file, preview))
     assert len(every) > 40
-    broken = [str(one) for one in judge(every, settings) if one.level is Level.MANDATORY]
+    broken = [str(one) for one in violations(every, settings) if one.level is Level.MANDATORY]
     assert broken == []
 
 
@@ -38,7 +38,7 @@ def test_an_unprotected_graph_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     every = resources(recorded(ROOT / "stacks" / "Pulumi.sandbox.yaml", False))
     broken = {
         (one.policy, one.resource.type)
-        for one in judge(every, PolicySettings(least_dh_group=14))
+        for one in violations(every, PolicySettings(least_dh_group=14))
         if one.level is Level.MANDATORY
     }
     assert broken == {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.outputs import StackOutputs
-from landbridge.policy import Level, judge
+from landbridge.policy import Level, violations
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider import partial_creation
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
@@ -58,7 +58,7 @@ def test_services_are_valid_and_keep_every_policy(tmp_path: Path, preview: bool,
     graph = graph_of(tmp_path, preview=preview, protect=protect)
     assert wrong(graph) == {}
     ours = {node.name for node in of_services(graph).values()}
-    broken = [str(own) for own in judge(resources(graph)) if own.level is Level.MANDATORY]
+    broken = [str(own) for own in violations(resources(graph)) if own.level is Level.MANDATORY]
     assert [text for text in broken if protect or "protected-data" not in text] == []
     assert len(ours) > 25
     if not preview:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.policy import Level, PolicySettings, judge
+from landbridge.policy import Level, PolicySettings, violations
 from sandbox.pulumi_provider.policy_view import resources
 from tests.graph.conftest import SANDBOX
 from tests.graph.file_systems import ALL, HUB, stored
@@ -20,6 +20,6 @@ def test_it_keeps_every_policy(tmp_path: Path, preview: bool, monkeypatch: pytes
     monkeypatch.chdir(SANDBOX.parent)
     every = resources(graph_of(tmp_path, stored(ALL), HUB_TOO, FLOW, PROTECTED, preview=preview))
     settings = PolicySettings(regions=("us-east-1", "us-west-2"), least_dh_group=14)
-    assert [str(one) for one in judge(every, settings) if one.level is Level.MANDATORY] == []
-    told = [one.policy for one in judge(every, PolicySettings(regions=("us-east-1",), least_dh_group=14))]
+    assert [str(one) for one in violations(every, settings) if one.level is Level.MANDATORY] == []
+    told = [one.policy for one in violations(every, PolicySettings(regions=("us-east-1",), least_dh_group=14))]
     assert any("region" in policy or "residen" in policy for policy in told), told

@@ -146,8 +146,8 @@ def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_check_tells_it(case: Case) -> None:
     row = Row(case.rule, "", {CAPACITY: {**ON_DEMAND, "zones": ["use1-az4"]}, **case.changes}, (), case.says)
-    told = [one.message for one in row.judge().findings if one.rule == case.rule]
-    assert any(case.says in message for message in told), [str(one) for one in row.judge().findings]
+    told = [one.message for one in row.report().findings if one.rule == case.rule]
+    assert any(case.says in message for message in told), [str(one) for one in row.report().findings]
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

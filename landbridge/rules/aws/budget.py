@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.cost import Spend, spend
+from landbridge.rules.environment_cache import cached, with_known_types
+from landbridge.rules.environment_paths import POOL_SIZES, REGION, SHARES, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import once, plannable
-from landbridge.rules.walk import POOL_SIZES, REGION, SHARES, usd
 
 _MONTHLY: DataPath = ("budget", "monthly_usd")
 _ACCOUNTS: DataPath = ("budget", "accounts")
@@ -21,9 +21,9 @@ _COSTS: tuple[DataPath, ...] = (
 )
 
 
-@once
+@cached
 def _spend(environment: Environment) -> Spend:
-    return spend(plannable(environment))
+    return spend(with_known_types(environment))
 
 
 @rule

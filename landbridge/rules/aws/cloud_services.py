@@ -7,8 +7,8 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.subnets import subnets
+from landbridge.rules.environment_paths import POOL_ZONES, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOL_ZONES, suggestion
 
 _SERVICES: DataPath = ("aws", "services")
 _SITE: DataPath = ("onprem",)

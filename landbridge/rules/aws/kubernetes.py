@@ -10,9 +10,9 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.endpoints import mode
 from landbridge.plan.network.subnets import PARTS, used_zones
+from landbridge.rules.environment_cache import with_known_types
+from landbridge.rules.environment_paths import POOL_ZONES, REGION, SHARES, suggestion
 from landbridge.rules.registry import dated_rule, rule
-from landbridge.rules.shared import plannable
-from landbridge.rules.walk import POOL_ZONES, REGION, SHARES, suggestion
 
 _CLUSTER: DataPath = ("aws", "kubernetes")
 _POOLS: DataPath = ("aws", "pools")
@@ -99,7 +99,7 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
     kubernetes, aws = environment.aws.kubernetes, environment.aws
     if kubernetes is None:
         return
-    zones = set(aws.vpc.subnets) if aws.vpc is not None else {*used_zones(plannable(environment)), *aws.subnets}
+    zones = set(aws.vpc.subnets) if aws.vpc is not None else {*used_zones(with_known_types(environment)), *aws.subnets}
     usable = zones - set(eks().zones_without)
     if len(usable) < eks().zones:
         found = f"only {', '.join(sorted(usable))}" if usable else "none"

@@ -7,8 +7,8 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.data_hub import BUCKET_NAME_LIMIT, data_hub_args
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
+from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import pools
 
 #: Endings that AWS keeps for itself. Source: S3 User Guide, "General purpose bucket naming rules".
 _KEPT_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")

@@ -6,8 +6,8 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.subnets import used_zones
+from landbridge.rules.environment_paths import POOL_ZONES, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOL_ZONES, suggestion
 
 _PATH: DataPath = ("mlops", "sagemaker")
 

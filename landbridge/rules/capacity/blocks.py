@@ -7,8 +7,8 @@ from landbridge.catalog import Price, price_of
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import CapacityBlock, Environment, OnDemand, Spot
 from landbridge.findings import Finding, Severity, error, warning
+from landbridge.rules.environment_paths import REGION, CapacityAt, capacities, pool_capacities, pools, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools, usd
 
 
 def blocks(environment: Environment) -> Iterator[tuple[CapacityAt, CapacityBlock]]:
@@ -71,7 +71,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
     and billing".
     """
     for owner in pools(environment):
-        found = [at for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)]
+        found = [at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
         if not found:
             continue
         pool = owner.pool
@@ -98,7 +98,7 @@ def min_nodes_after_block(environment: Environment) -> Iterator[Finding]:
     Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.
     """
     for owner in pools(environment):
-        bought = list(of_pool(owner))
+        bought = list(pool_capacities(owner))
         block = next((at for at in bought if isinstance(at.capacity, CapacityBlock)), None)
         after = next((at for at in bought if isinstance(at.capacity, (OnDemand, Spot))), None)
         if block is None or after is None or owner.pool.min_nodes == 0:
@@ -121,7 +121,7 @@ def blocks_in_different_zones(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; "Capacity Blocks for ML": one zone each.
     """
     for owner in pools(environment):
-        found = [(at, at.capacity) for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)]
+        found = [(at, at.capacity) for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
         for at, block in found[1:]:
             first, other = found[0]
             if block.zone != other.zone and not one_after_the_other(other, block):

@@ -12,9 +12,9 @@ from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, default_partition, seconds
 from landbridge.plan.slurm.promotions import promotions
 from landbridge.rules.capacity.blocks import blocks, length
+from landbridge.rules.environment_cache import with_known_types
+from landbridge.rules.environment_paths import POOLS, CapacityAt, capacities, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import plannable
-from landbridge.rules.walk import POOLS, CapacityAt, capacities, usd
 
 _WAIT: DataPath = ("burst", "wait_minutes")
 _BUDGET: DataPath = ("budget",)
@@ -129,7 +129,7 @@ def hard_budget_without_price(environment: Environment) -> Iterator[Finding]:
     hard = _hard(environment)
     if not hard or environment.burst.unpriced:
         return
-    for at in capacities(plannable(environment)):
+    for at in capacities(with_known_types(environment)):
         terms = fallbacks(at.pool, environment.region)[at.number]
         if worst_rate(terms, environment) is None:
             message = (
@@ -187,7 +187,7 @@ def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
 
 def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
     """What a node costs for an hour's job, by capacity, where that is known."""
-    for at in capacities(plannable(environment)):
+    for at in capacities(with_known_types(environment)):
         rate = worst_rate(fallbacks(at.pool, environment.region)[at.number], environment)
         if rate is not None:
             yield rate * (1 + boot_seconds(at.pool) / 3600), at

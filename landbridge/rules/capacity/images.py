@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from landbridge.catalog.aws.images import architecture_of, image_behind, images, root_device
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, info, warning
+from landbridge.rules.environment_paths import PoolAt, pool_capacities, pools, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import PoolAt, of_pool, pools, suggestion
 
 IMAGES: DataPath = ("aws", "images")
 _VALUES = ("ami-id", "image_id")
@@ -132,7 +132,7 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
         owner, flavour = named.owner, _flavour(named.parameter)
         if owner.type is None or flavour is None:
             continue
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if at.type is None or at.type.accelerators is None:
                 continue
             what = at.type.accelerators.type.upper()

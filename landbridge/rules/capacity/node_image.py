@@ -10,8 +10,8 @@ from landbridge.plan.aws.images import build_parent, image_sources
 from landbridge.plan.node_image.args import build_architecture
 from landbridge.plan.zones import environment_zones, services_zones
 from landbridge.rules.capacity.images import IMAGES, booted_images
+from landbridge.rules.environment_paths import pool_capacities, suggestion
 from landbridge.rules.registry import file_rule, rule
-from landbridge.rules.walk import of_pool, suggestion
 
 #: The system that the roles are written for and tested on.
 _SYSTEM = "debian-13"
@@ -94,7 +94,9 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
         known = _behind(environment, build) if build is not None else None
         if build is None or known is None or known.driver is not None:
             continue
-        at = next((one for one in of_pool(owner) if one.type is not None and one.type.accelerators is not None), None)
+        at = next(
+            (one for one in pool_capacities(owner) if one.type is not None and one.type.accelerators is not None), None
+        )
         if at is not None:
             message = (
                 f"{name} is built on {build_parent(build)}, which has no driver for the accelerators of {at.instance}"

@@ -9,8 +9,8 @@ from landbridge.plan.aws_limits import capacity_block_violations
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.zones import pool_zones
+from landbridge.rules.environment_paths import REGION, CapacityAt, PoolAt, capacities, pool_capacities, pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, CapacityAt, PoolAt, capacities, of_pool, pools
 
 
 @rule
@@ -37,7 +37,7 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Capacity Blocks for ML"; ParallelCluster PlacementGroupCapacityTypeValidator.
     """
     for owner in pools(environment):
-        block = next((at for at in of_pool(owner) if isinstance(at.capacity, CapacityBlock)), None)
+        block = next((at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)), None)
         if block is None:
             continue
         others = len(owner.pool.capacity) > 1
@@ -89,7 +89,7 @@ def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
         placement = owner.pool.placement
         if placement not in ("none", "spread", "partition") or owner.pool.max_nodes < 2 or not _efa(owner):
             continue
-        loose = [at for at in of_pool(owner) if at.capacity.kind in ("on_demand", "spot")]
+        loose = [at for at in pool_capacities(owner) if at.capacity.kind in ("on_demand", "spot")]
         if loose:
             where = "in no group" if placement == "none" else f"in a {placement} group"
             message = f"{owner.pool.name} has EFA, and its nodes are {where}"

@@ -8,8 +8,8 @@ from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.zones import environment_zones, pool_zones
+from landbridge.rules.environment_paths import POOLS, PoolAt, pool_capacities, pools, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, PoolAt, of_pool, pools, suggestion
 
 _QUOTAS: DataPath = ("aws", "quotas")
 
@@ -122,7 +122,7 @@ def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
 def _counted(owner: PoolAt) -> dict[str, int]:
     """The quotas a pool counts against, with the vCPUs of one node: of the largest type where it has several."""
     found: dict[str, int] = {}
-    for at in of_pool(owner):
+    for at in pool_capacities(owner):
         if at.type is None or isinstance(at.capacity, CapacityBlock):
             continue
         row = quota_of(at.type.family, "spot" if isinstance(at.capacity, Spot) else "on_demand")

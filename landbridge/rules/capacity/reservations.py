@@ -16,8 +16,8 @@ from landbridge.environment import (
 )
 from landbridge.findings import Finding, error, warning
 from landbridge.rules.capacity.blocks import one_after_the_other
+from landbridge.rules.environment_paths import REGION, CapacityAt, capacities, pool_capacities, pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, CapacityAt, capacities, of_pool, pools
 
 _ARN = re.compile(r"arn:(?P<partition>[a-z-]+):resource-groups:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):group/")
 
@@ -31,7 +31,7 @@ def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]
     Source: EC2 RunInstances (ReservationCapacityExceeded); ParallelCluster CapacityReservationSizeValidator.
     """
     for owner in pools(environment):
-        bought = list(of_pool(owner))
+        bought = list(pool_capacities(owner))
         if any(isinstance(at.capacity, (OnDemand, Spot)) for at in bought):
             continue
         total = _together(bought)

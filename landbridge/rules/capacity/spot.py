@@ -6,8 +6,8 @@ from landbridge.catalog import Price, PriceRange, price_of
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, OnDemand, Spot
 from landbridge.findings import Finding, error, info, warning
+from landbridge.rules.environment_paths import capacities, pool_capacities, pools, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import capacities, of_pool, pools, usd
 
 
 @rule
@@ -31,7 +31,7 @@ def min_nodes_on_spot(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Spot Instance interruptions".
     """
     for owner in pools(environment):
-        first = next(of_pool(owner))
+        first = next(pool_capacities(owner))
         if owner.pool.min_nodes > 0 and isinstance(first.capacity, Spot):
             message = f"{owner.pool.min_nodes} nodes of {owner.pool.name} are to be kept, and spot keeps none"
             fix = "use min_nodes: 0, or put a reservation or on_demand first"
@@ -108,7 +108,7 @@ def spot_after_on_demand(environment: Environment) -> Iterator[Finding]:
     """
     for owner in pools(environment):
         before = None
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if isinstance(at.capacity, OnDemand):
                 before = before or at
             elif isinstance(at.capacity, Spot) and before is not None and before.instance == at.instance:

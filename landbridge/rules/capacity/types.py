@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.catalog import InstanceType, instances
 from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
+from landbridge.rules.environment_paths import CapacityAt, capacities, pool_capacities, pools, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import CapacityAt, capacities, of_pool, pools, suggestion
 
 
 @rule
@@ -134,7 +134,7 @@ def driver_flavour(environment: Environment) -> Iterator[Finding]:
         wanted = owner.pool.driver
         if wanted == "auto":
             continue
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if at.type is None or wanted in at.type.driver:
                 continue
             flavours = [flavour for flavour in at.type.driver if flavour != "neuron"]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import Finding, error, info, warning
 from landbridge.plan.aws_limits import imds_hop_limit_violations, volume_violations
+from landbridge.rules.environment_paths import pool_capacities, pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import of_pool, pools
 
 _MIB = 2**20
 
@@ -80,7 +80,7 @@ def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         if owner.pool.local_scratch is None:
             continue
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if at.type is not None and at.type.nvme_gb == 0:
                 message = f"{at.instance} has no local disk for {owner.pool.local_scratch}"
                 fix = "remove local_scratch, or use a type with NVMe"

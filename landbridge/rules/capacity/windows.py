@@ -10,8 +10,8 @@ from landbridge.environment import CapacityBlock, Environment
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.plan.slurm.partitions import seconds
 from landbridge.rules.capacity.blocks import blocks, length
+from landbridge.rules.environment_paths import CapacityAt, PoolAt, pools, usd
 from landbridge.rules.registry import dated_rule, rule
-from landbridge.rules.walk import CapacityAt, PoolAt, pools, usd
 
 _DAY = timedelta(days=1)
 

@@ -11,12 +11,12 @@ from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.addresses import Overlap, Range, overlaps, ranges
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import PARTS, nat_zones, used_zones
+from landbridge.rules.environment_cache import cached
+from landbridge.rules.environment_paths import POOL_ZONES
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import once
-from landbridge.rules.walk import POOL_ZONES
 
 _VPC: DataPath = ("aws", "cidr")
-_all_overlaps = once(overlaps)
+_all_overlaps = cached(overlaps)
 
 
 @rule

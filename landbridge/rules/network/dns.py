@@ -7,8 +7,8 @@ from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.dns import ADDRESSES, alias, endpoint_zones, private_zone, site_domain, site_domains
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.rules.environment_paths import POOL_ZONES
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOL_ZONES
 
 _DNS: DataPath = ("dns",)
 #: What AWS answers for inside every VPC: asked elsewhere, nodes find no service of AWS any more.

@@ -7,8 +7,8 @@ from landbridge.catalog.aws.regions import services
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, info
 from landbridge.plan.network.endpoints import endpoint_services, mode
+from landbridge.rules.environment_paths import REGION
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION
 
 _ENDPOINTS: DataPath = ("aws", "vpc_endpoints")
 #: Which service of regions.yaml answers behind an endpoint.

@@ -12,8 +12,8 @@ from landbridge.plan.instances.network_interfaces import (
     unused_efa,
 )
 from landbridge.plan.zones import pool_zones
+from landbridge.rules.environment_paths import PoolAt, pool_capacities, pools
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import PoolAt, of_pool, pools
 
 
 @rule
@@ -28,7 +28,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
         if not owner.pool.interfaces:
             continue
         told: set[tuple[int | None, str]] = set()
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if at.type is None:
                 continue
             for fault in interface_violations(at.type, pool_interfaces(owner.pool)):
@@ -67,7 +67,7 @@ def efa_not_on_type(environment: Environment) -> Iterator[Finding]:
     Source: EC2 DescribeInstanceTypes, EfaSupported; ParallelCluster EfaValidator.
     """
     for owner in pools(environment):
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if owner.pool.efa and at.type is not None and not at.type.efa_cards:
                 message = f"{at.instance} has no EFA"
                 fix = "use a type that has it, or remove efa"
@@ -145,7 +145,7 @@ def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         if not owner.pool.public_ip or owner.type is None:
             continue
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             count = len(pool_interfaces(owner.pool, at.instance)) if at.type is not None else 1
             if count > 1:
                 message = f"EC2 gives a launch with {count} interfaces no public address, and {at.instance} has them"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.catalog import regions
 from landbridge.environment import EfsHome, Environment, OpenZfsHome
 from landbridge.findings import DataPath, Finding, error, info, warning
+from landbridge.rules.environment_paths import REGION, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, suggestion
 
 _OTHERS: DataPath = ("aws", "other_regions")
 _CLASSES: DataPath = ("data_classes",)

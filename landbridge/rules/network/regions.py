@@ -8,8 +8,8 @@ from landbridge.catalog.aws.regions import services
 from landbridge.catalog.regimes import obligations, regimes
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, info
+from landbridge.rules.environment_paths import REGION
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION
 
 
 @rule

@@ -9,17 +9,25 @@ from landbridge.environment import Efs, Environment, capacity_zones
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.addresses import SubnetBudget, ip_budget
 from landbridge.plan.network.subnets import used_zones
+from landbridge.rules.environment_cache import cached, with_known_types
+from landbridge.rules.environment_paths import (
+    POOL_SIZES,
+    POOL_ZONES,
+    REGION,
+    SHARES,
+    capacities,
+    cloud_file_systems,
+    suggestion,
+)
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import once, plannable
-from landbridge.rules.walk import POOL_SIZES, POOL_ZONES, REGION, SHARES, capacities, shares, suggestion
 
 _VPC: DataPath = ("aws", "vpc")
 _POOLS: DataPath = ("aws", "pools")
 
 
-@once
+@cached
 def _budgets(environment: Environment) -> tuple[SubnetBudget, ...]:
-    return ip_budget(plannable(environment))
+    return ip_budget(with_known_types(environment))
 
 
 @rule
@@ -48,13 +56,13 @@ def subnet_zone(environment: Environment) -> Iterator[Finding]:
     Source: Amazon VPC User Guide, "Subnets for your VPC": a subnet is in one zone; AWS RAM User Guide, zone ids.
     """
     known = zones(environment.region)
-    used = used_zones(plannable(environment))
+    used = used_zones(with_known_types(environment))
     for zone, _, path in _named(environment):
         base = path[: path.index(zone) + 1]
         if known and zone not in known:
             message = f"{environment.region} has no zone {zone}"
             yield error(base, message, fix=suggestion(zone, known), related=(REGION,))
-        elif known and zone not in used and plannable(environment) is environment:
+        elif known and zone not in used and with_known_types(environment) is environment:
             message = f"nothing uses zone {zone}, which has a subnet here"
             related = (*POOL_ZONES, *SHARES, REGION)
             yield warning(base, message, fix="remove it, or name the zone", related=related)
@@ -84,7 +92,7 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
             message = f"{at.pool.name} names no zone, so every one is meant, and the VPC has no subnet in {', '.join(without)}"
             related = (there, at.instance_path, REGION)
             yield error(at.path, message, fix=f"name zones: {fix}", related=related)
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
             if wanted is not None and wanted not in vpc.subnets:
                 key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")

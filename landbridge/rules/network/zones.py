@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.catalog import instances, offered, regions, zones
 from landbridge.environment import Efs, Environment, ReservationGroup, capacity_zones
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
+from landbridge.rules.environment_paths import REGION, capacities, cloud_file_systems, pools, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, capacities, pools, shares, suggestion
 
 
 @rule
@@ -145,7 +145,7 @@ def _named_zones(environment: Environment) -> Iterator[tuple[DataPath, str]]:
     for at in capacities(environment):
         for zone in capacity_zones(at.capacity):
             yield at.zone_path(zone), zone
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, Efs):
             yield from (((*path, "zones", index), zone) for index, zone in enumerate(share.zones))
         elif share.zone is not None:
@@ -155,6 +155,6 @@ def _named_zones(environment: Environment) -> Iterator[tuple[DataPath, str]]:
 def _zone_lists(environment: Environment) -> Iterator[tuple[DataPath, tuple[str, ...]]]:
     for at in capacities(environment):
         yield at.at("zones"), capacity_zones(at.capacity)
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, Efs):
             yield (*path, "zones"), share.zones

@@ -7,8 +7,8 @@ from landbridge.catalog import platforms, slurm_releases
 from landbridge.environment import Environment, SlurmSettings
 from landbridge.findings import DataPath, Finding, error
 from landbridge.plan.slurm.nodes import USABLE_MEMORY
+from landbridge.rules.environment_paths import suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import suggestion
 
 
 @rule

@@ -8,8 +8,8 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.rules.environment_cache import cached
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Host:
     related: tuple[DataPath, ...] = ()
 
 
-@once
+@cached
 def hosts(environment: Environment) -> tuple[Host, ...]:
     """Every host as often as it is named: services first, then the nodes of every group."""
     return tuple(_hosts(environment))

@@ -6,8 +6,8 @@ from landbridge.catalog import regions
 from landbridge.catalog.regimes import regimes
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
+from landbridge.rules.environment_paths import REGION, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import REGION, suggestion
 
 _CLASSES: DataPath = ("storage", "data_hub", "classes")
 

@@ -13,8 +13,8 @@ from landbridge.plan.cost.bill_lines import SpendLine
 from landbridge.plan.cost.storage import storage_spend
 from landbridge.plan.storage import pools_elsewhere, storage_violations, zone, zones, zones_needed
 from landbridge.plan.zones import environment_zones
+from landbridge.rules.environment_paths import POOLS, REGION, cloud_file_systems, pools, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, REGION, pools, shares, usd
 
 
 @rule
@@ -51,7 +51,7 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         clients, security_group_rules = (
             share_clients(environment, share),
             file_system_security_group_rules(environment, share),
@@ -75,7 +75,7 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
     where = [name for name, one in regions().items() if "fsx_lustre_efa" in one.services]
     if region is None or not where or "fsx_lustre_efa" in region.services:
         return
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre) and share.efa:
             message = f"{environment.region} has no FSx for Lustre with EFA"
             fix = f"write efa: false; it is in {', '.join(sorted(where))}"
@@ -90,7 +90,7 @@ def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
     Source: FSx for Lustre User Guide, "Configuring EFA clients"; awsome-distributed-ai pull request 1202.
     """
     unable = facts().fsx_lustre.efa.unsupported_families
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.efa:
             continue
         known = [at for at in pools(environment) if at.type is not None]
@@ -118,7 +118,7 @@ def lustre_import_path(environment: Environment) -> Iterator[Finding]:
     "Linking your file system to an S3 bucket".
     """
     without = facts().fsx_lustre.repositories.older_way_not_on
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre):
             continue
         for key in ("import_path", "export_path"):
@@ -142,7 +142,7 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
     there = environment_zones(environment)
     if not there:
         return
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         named = [(index, zone) for index, zone in enumerate(share.zones)] if isinstance(share, Efs) else []
         places: list[tuple[DataPath, str]] = [((*path, "zones", index), zone) for index, zone in named]
         if not isinstance(share, Efs) and share.zone is not None:
@@ -160,7 +160,7 @@ def storage_in_other_zone(environment: Environment) -> Iterator[Finding]:
     An error where no pool may be in the file system's zone at all.
     Source: EC2 pricing, data transfer between zones; ParallelCluster ManagedFsxMultiAzValidator.
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         here = zone(environment, share)
         if isinstance(share, Efs) or here is None:
             continue
@@ -180,7 +180,7 @@ def efs_without_target(environment: Environment) -> Iterator[Finding]:
 
     Source: EFS User Guide, "Creating mount targets"; ParallelCluster EfsIdValidator.
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if not isinstance(share, Efs) or not share.zones:
             continue
         missing = sorted({one for found in pools_elsewhere(environment, share).values() for one in found})
@@ -198,7 +198,7 @@ def efs_bursting(environment: Environment) -> Iterator[Finding]:
     It earns 50 KiB/s for each GiB: with 100 GiB a training job reads 5 MiB/s after the first minutes.
     Source: EFS User Guide, "Bursting throughput".
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, Efs) and share.throughput == "bursting":
             message = "with bursting throughput EFS is slow until it holds terabytes"
             fix = "remove throughput: elastic is the default"
@@ -211,7 +211,7 @@ def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
 
     Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, PreferredSubnetId (MULTI_AZ_1 takes two subnets).
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxOpenZfs):
             continue
         row = facts().fsx_openzfs.deployments.get(share.deployment)
@@ -231,7 +231,7 @@ def storage_without_pool(environment: Environment) -> Iterator[Finding]:
     """
     if environment.aws.pools:
         return
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if len(zones(environment, share)) < zones_needed(share):
             message, severity = (
                 f"there is no pool, so there is no zone where this {share.kind} could be",
@@ -256,7 +256,7 @@ def storage_cost(environment: Environment) -> Iterator[Finding]:
             name = line.what.partition(":")[0]
             months[name] = months.get(name, 0.0) + line.usd_month
             dates[name] = f"{line.as_of}"
-    for path, _ in shares(environment):
+    for path, _ in cloud_file_systems(environment):
         name = str(path[-1])
         if name in months:
             message = f"{usd(months[name])} a month, used or not (price of {dates[name]})"
@@ -269,7 +269,7 @@ _LISTS = ("repositories", "zones")
 def _refused(
     environment: Environment, kind: Literal["fsx_lustre", "fsx_openzfs", "efs"], name: str
 ) -> Iterator[Finding]:
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if share.kind == kind:
             for fault in storage_violations(share, environment.region):
                 # What is broken in a list of the share says nothing about its size.

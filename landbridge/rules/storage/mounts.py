@@ -8,9 +8,9 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Environment, FsxLustre
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import pool_image
+from landbridge.rules.environment_cache import cached
+from landbridge.rules.environment_paths import cloud_file_systems, pools
 from landbridge.rules.registry import rule
-from landbridge.rules.shared import once
-from landbridge.rules.walk import pools, shares
 
 _HOME: DataPath = ("storage", "home", "mount")
 
@@ -118,7 +118,7 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
     An image that is built here has Debian's packages, and neither Debian nor AWS has a client for it: somebody else must.
     Source: FSx for Lustre User Guide, "Installing the Lustre client" (supported systems); ansible/roles/cloud_storage.
     """
-    path = next((path for path, share in shares(environment) if isinstance(share, FsxLustre)), None)
+    path = next((path for path, share in cloud_file_systems(environment) if isinstance(share, FsxLustre)), None)
     if path is None or environment.storage.lustre_client.known:
         return
     for at in pools(environment):
@@ -130,11 +130,11 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
             yield warning(at.at("image"), message, fix=fix, related=(path,))
 
 
-@once
+@cached
 def _mounts(environment: Environment) -> tuple[_Mount, ...]:
     home = environment.storage.home
     found = [_Mount(home.mount, "home directories", _HOME)]
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if share is home:
             continue
         found.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
@@ -144,7 +144,7 @@ def _mounts(environment: Environment) -> tuple[_Mount, ...]:
     return tuple(found)
 
 
-@once
+@cached
 def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
     """What nodes of the site have."""
     if environment.onprem is None:

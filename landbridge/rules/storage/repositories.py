@@ -7,8 +7,8 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, error, info, path_text, warning
 from landbridge.plan.site.mlops import artifact_class
+from landbridge.rules.environment_paths import cloud_file_systems, suggestion
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import shares, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def file_system_without_copy(environment: Environment) -> Iterator[Finding]:
     Scratch deployments lose data when one server fails; the others lose it with the file system, or when somebody deletes it.
     Source: FSx for Lustre User Guide, "Deployment options"; FSx for OpenZFS and EFS User Guides, backups.
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre):
             linked = share.repositories or share.import_path or share.export_path
             if share.deployment in facts().fsx_lustre.backups.not_on and not linked:
@@ -122,7 +122,7 @@ def repository_without_export(environment: Environment) -> Iterator[Finding]:
     Without export a folder reads new objects and writes none: results stay on the file system alone.
     Source: FSx for Lustre User Guide, "Exporting changes to the data repository".
     """
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.repositories:
             continue
         if share.deployment in facts().fsx_lustre.backups.not_on and not any(one.export for one in share.repositories):
@@ -132,7 +132,7 @@ def repository_without_export(environment: Environment) -> Iterator[Finding]:
 
 
 def _links(environment: Environment) -> Iterator[_Link]:
-    for path, share in shares(environment):
+    for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre):
             for index, own in enumerate(share.repositories):
                 yield _Link(share, own, (*path, "repositories", index))

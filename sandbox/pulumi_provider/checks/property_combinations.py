@@ -9,9 +9,7 @@ from typing import Any
 
 import pulumi
 
-from landbridge.policy.compute import TEMPLATE
-from landbridge.policy.network import INGRESS
-from landbridge.policy.possible import (
+from landbridge.policy.aws_refusals import (
     EFS,
     EGRESS,
     LUSTRE,
@@ -21,6 +19,8 @@ from landbridge.policy.possible import (
     file_system_problems,
     port_problems,
 )
+from landbridge.policy.compute import TEMPLATE
+from landbridge.policy.network import INGRESS
 from sandbox.pulumi_provider.checks.launch_policies import known
 from sandbox.pulumi_provider.checks.sdk_args import Problem
 

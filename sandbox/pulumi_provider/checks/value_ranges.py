@@ -14,7 +14,7 @@ import pulumi
 
 from landbridge import yaml_text
 from landbridge.plan.aws_limits import tag_violations
-from landbridge.policy.possible import texts
+from landbridge.policy.aws_refusals import texts
 from sandbox.pulumi_provider.checks.property_combinations import combination_problems
 from sandbox.pulumi_provider.checks.sdk_args import Path, Problem
 

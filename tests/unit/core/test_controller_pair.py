@@ -10,7 +10,7 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.slurm.controller_pair import SHARED, SLURM_UID
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
-from tests.unit.rules.rows_controller_pair import FILER, ON_FILER, PAIR, STATE
+from tests.unit.rules.slurm.rows_controller_pair import FILER, ON_FILER, PAIR, STATE
 
 FOLDER = f"{SHARED}/test"
 

@@ -9,7 +9,7 @@ from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.network.link import KERNEL_CIPHER, OWN, USERSPACE_CIPHER, connections, link_args
 from tests.unit.core.samples import environment
-from tests.unit.rules.rows_link import line
+from tests.unit.rules.network.rows_link import line
 
 
 def site(number: int, datapath: str) -> dict[str, Any]:

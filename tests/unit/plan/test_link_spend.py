@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.plan.cost import spend
 from tests.unit.core.samples import environment
-from tests.unit.rules.rows_link import SECOND, line
+from tests.unit.rules.network.rows_link import SECOND, line
 
 HOURS = 730
 SITES = {

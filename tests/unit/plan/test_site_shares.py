@@ -10,7 +10,7 @@ from landbridge.plan.storage import cloud_mounts
 from tests.unit.core.samples import environment
 from tests.unit.core.test_cloud_site import BUILT
 from tests.unit.core.test_inventory import OUTPUTS
-from tests.unit.rules.rows_cloud_services import CLOUD
+from tests.unit.rules.aws.rows_cloud_services import CLOUD
 
 FILER = {"kind": "nfs", "host": "filer", "export": "/vol/sets", "mount": "/sets"}
 FAST = {"kind": "lustre", "source": "10.20.9.1@o2ib:/fast", "mount": "/fast", "networks": "o2ib(ib0)"}

@@ -6,7 +6,7 @@ import pytest
 
 from landbridge.plan.cost import HOURS_A_MONTH, Spend, spend
 from tests.unit.core.samples import environment
-from tests.unit.rules.rows_cloud_services import with_services
+from tests.unit.rules.aws.rows_cloud_services import with_services
 
 
 def spent(**services: Any) -> Spend:

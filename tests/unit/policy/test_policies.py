@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from landbridge.catalog.aws.impact import impact_facts
 from landbridge.catalog.aws.policy import policy_facts
-from landbridge.policy import POLICIES, Resource, judge, judge_one
+from landbridge.policy import POLICIES, Resource, resource_violations, violations
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args
 from tests.unit.policy.rows import ROWS, Row
@@ -14,10 +14,10 @@ from tests.unit.policy.rows import ROWS, Row
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.policy}-{index}" for index, row in enumerate(ROWS)])
 def test_a_policy_tells_what_breaks_it_and_nothing_else(row: Row) -> None:
-    told = [one.message for one in judge(row.bad, row.settings) if one.policy == row.policy]
+    told = [one.message for one in violations(row.bad, row.settings) if one.policy == row.policy]
     assert told and any(row.says in message for message in told), told
     kept = () if row.policy == "no-static-keys" else row.good
-    assert [str(one) for one in judge(kept, row.settings) if one.policy == row.policy] == []
+    assert [str(one) for one in violations(kept, row.settings) if one.policy == row.policy] == []
 
 
 def test_every_policy_is_broken_by_a_row_and_names_its_source() -> None:
@@ -48,7 +48,7 @@ def test_what_cannot_have_tags_is_what_the_sdk_says() -> None:
 )  # fmt: skip
 def test_no_bag_makes_a_policy_fail(token: str, props: dict[str, object]) -> None:
     resource = Resource(token, "x", props)
-    alone, together = list(judge_one(resource)), judge([resource])
+    alone, together = list(resource_violations(resource)), violations([resource])
     # A graph says of a resource what the resource says of itself, in words, under a policy's name.
     assert list(together[: len(alone)]) == alone
     assert all(one.message and one.policy in POLICIES and one.resource is resource for one in together)

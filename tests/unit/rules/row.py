@@ -8,7 +8,7 @@ from typing import Any, Literal
 from landbridge.environment import Loaded
 from landbridge.environment.file.lock import ImageLock
 from landbridge.findings import DataPath
-from landbridge.rules import CheckReport, judge
+from landbridge.rules import CheckReport, check_report
 from tests.unit.core.samples import loaded
 
 
@@ -42,13 +42,13 @@ class Row:
         )
         return found if self.lock is None else replace(found, lock=self.lock)
 
-    def judge(self) -> CheckReport:
+    def report(self) -> CheckReport:
         """What check says of it."""
-        return judge(self.load(), self.today)
+        return check_report(self.load(), self.today)
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class NotChecked:
     """A mistake that is not for `landbridge check`: one that `preflight` finds, or one that nobody can write.
 
     `example` is what somebody would write or have; `says` is the message, or why the file has no way to say it.

@@ -1,26 +1,27 @@
-"""Every row of every rows_*.py, in this folder and in the live rules' one."""
+"""Table of all rows: those of every rows_*.py in this folder, in its subfolders and in the folder of the live rules."""
 
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.unit.rules.row import Elsewhere, Row
+from tests.unit.rules.row import NotChecked, Row
 
 FOLDERS = {"tests.unit.rules": Path(__file__).parent, "tests.unit.live": Path(__file__).parents[1] / "live"}
 
 
-def rows() -> list[Row]:
-    """What `landbridge check` finds, in the order of the files' names and of the rows in them."""
+def checked_rows() -> list[Row]:
+    """Return the mistakes that `landbridge check` finds, in the order of the files' paths and of the rows in them."""
     return [row for row in _all() if isinstance(row, Row)]
 
 
-def elsewhere() -> list[Elsewhere]:
-    """What something else finds, or nobody can write."""
-    return [row for row in _all() if isinstance(row, Elsewhere)]
+def not_checked() -> list[NotChecked]:
+    """Return the mistakes that `landbridge preflight` finds, or that the file has no key for."""
+    return [row for row in _all() if isinstance(row, NotChecked)]
 
 
 def _all() -> Iterator[Any]:
     for package, folder in FOLDERS.items():
-        for path in sorted(folder.glob("rows_*.py")):
-            yield from import_module(f"{package}.{path.stem}").ROWS
+        for path in sorted(folder.rglob("rows_*.py")):
+            module = ".".join((package, *path.relative_to(folder).with_suffix("").parts))
+            yield from import_module(module).ROWS

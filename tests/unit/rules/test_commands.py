@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.cli.main import main
 from landbridge.rules import RULES
-from landbridge.rules.shape import SHAPE
+from landbridge.rules.form_findings import FORM_FINDINGS
 from tests.unit.core.samples import changed
 
 SUPPRESS = [{"rule": "spot-alone", "reason": "jobs here can wait for days"}]
@@ -70,7 +70,7 @@ def test_programs_get_what_is_suppressed_too(
     assert [(one["rule"], one["reason"]) for one in data["suppressed"]] == [("spot-alone", SUPPRESS[0]["reason"])]
 
 
-@pytest.mark.parametrize("name", [*RULES, *SHAPE])
+@pytest.mark.parametrize("name", [*RULES, *FORM_FINDINGS])
 def test_every_rule_can_be_explained(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +99,7 @@ def test_without_a_name_every_rule_is_listed(
 ) -> None:
     status, out, _ = run("explain", capsys=capsys, monkeypatch=monkeypatch)
     listed = {line.split()[0] for line in out.splitlines() if line.startswith("  ")}
-    assert status == 0 and {*RULES, *SHAPE, "live-quota"} <= listed
+    assert status == 0 and {*RULES, *FORM_FINDINGS, "live-quota"} <= listed
 
 
 def test_a_misspelt_rule(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.catalog import instances, offered, regions
 from landbridge.findings import DataPath, Severity
-from landbridge.rules import judge
+from landbridge.rules import check_report
 from tests.unit.core.samples import loaded
 from tests.unit.rules.parts import (
     BLOCK,
@@ -115,7 +115,7 @@ GOOD_ESTATES: dict[str, Changes] = {
 
 @pytest.mark.parametrize("changes", GOOD_ESTATES.values(), ids=GOOD_ESTATES.keys())
 def test_a_good_estate(changes: Changes) -> None:
-    found = judge(loaded(changes), date(2026, 11, 21)).findings
+    found = check_report(loaded(changes), date(2026, 11, 21)).findings
     serious = [one for one in found if one.severity is not Severity.INFO and one.rule != "not-built-yet"]
     assert serious == []
 
@@ -126,5 +126,7 @@ def test_every_type_can_be_a_pool_where_it_is_offered(family: str) -> None:
         region = next((one for one in ("us-east-1", *regions()) if offered(kind, one)), "us-east-1")
         kinds = {"on_demand": ON_DEMAND, "spot": SPOT, "capacity_block": {**BLOCK, "zone": regions()[region].zones[0]}}
         capacity = kinds[kind.purchase[0]]
-        report = judge(loaded({(*POOL, "instance"): name, CAPACITY: capacity}, region=region), date(2026, 11, 21))
+        report = check_report(
+            loaded({(*POOL, "instance"): name, CAPACITY: capacity}, region=region), date(2026, 11, 21)
+        )
         assert [one for one in report.findings if one.severity is Severity.ERROR] == [], (name, region)

@@ -3,9 +3,9 @@
 import pytest
 
 from landbridge.rules import RULES
-from landbridge.rules.shape import SHAPE
+from landbridge.rules.form_findings import FORM_FINDINGS
 from tests.unit.rules.parallelcluster import Validator, validators
-from tests.unit.rules.table import elsewhere
+from tests.unit.rules.table import not_checked
 
 ALL = list(validators())
 
@@ -16,6 +16,6 @@ def test_all_25_are_there() -> None:
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.name.split("Validator")[0])
 def test_what_stands_for_a_validator_exists(one: Validator) -> None:
-    assert set(one.rules) <= {*RULES, *SHAPE}
-    assert set(one.live) <= {row.rule for row in elsewhere()}
+    assert set(one.rules) <= {*RULES, *FORM_FINDINGS}
+    assert set(one.live) <= {row.rule for row in not_checked()}
     assert one.rules or one.live or one.reason

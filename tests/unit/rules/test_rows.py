@@ -3,19 +3,19 @@
 import pytest
 
 from landbridge.rules import RULES
-from landbridge.rules.shape import SHAPE
+from landbridge.rules.form_findings import FORM_FINDINGS
 from tests.unit.core.samples import findings
 from tests.unit.rules.row import Row
-from tests.unit.rules.table import rows
+from tests.unit.rules.table import checked_rows
 
-ROWS = rows()
+ROWS = checked_rows()
 #: No environment can show these: there is no file, or a rule is wrong.
 WITHOUT_FILE = {"unreadable-file", "no-environment", "no-project"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.rule}: {row.title}")
 def test_a_mistake_is_reported_where_it_is(row: Row) -> None:
-    everything = row.judge().findings
+    everything = row.report().findings
     found = [finding for finding in everything if finding.rule == row.rule]
     assert row.at in [finding.path for finding in found], everything
     assert any(row.says in f"{finding.message} {finding.fix}" for finding in found if finding.path == row.at), found
@@ -34,13 +34,13 @@ def test_a_rule_has_a_summary_a_reason_and_a_source(name: str) -> None:
     assert rule.source.endswith("."), "the docstring ends with a line `Source: ...`, and that with a full stop"
 
 
-@pytest.mark.parametrize("name", [*RULES, *sorted(SHAPE.keys() - WITHOUT_FILE)])
+@pytest.mark.parametrize("name", [*RULES, *sorted(FORM_FINDINGS.keys() - WITHOUT_FILE)])
 def test_a_rule_has_a_row(name: str) -> None:
     assert name in {row.rule for row in ROWS}
 
 
 def test_a_row_is_about_a_rule() -> None:
-    assert {row.rule for row in ROWS} - set(RULES) - set(SHAPE) == set()
+    assert {row.rule for row in ROWS} - set(RULES) - set(FORM_FINDINGS) == set()
 
 
 def test_no_two_rows_have_one_title() -> None:

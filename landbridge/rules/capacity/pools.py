@@ -17,8 +17,8 @@ from landbridge.environment import (
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.hostlist import expand
 from landbridge.plan.cost import HOURS_A_MONTH
+from landbridge.rules.environment_paths import POOLS, CapacityAt, capacities, pool_capacities, pools, usd
 from landbridge.rules.registry import rule
-from landbridge.rules.walk import POOLS, CapacityAt, capacities, of_pool, pools, usd
 
 #: What is paid for whether it runs or not.
 _PREPAID = (CapacityBlock, Reservation, ReservationGroup)
@@ -81,7 +81,7 @@ def prepaid_capacity_order(environment: Environment) -> Iterator[Finding]:
     """
     for owner in pools(environment):
         before: CapacityAt | None = None
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             if isinstance(at.capacity, (OnDemand, Spot)):
                 before = before or at
             elif before is not None:
@@ -102,7 +102,7 @@ def duplicate_fallback(environment: Environment) -> Iterator[Finding]:
     known = zones(environment.region)
     for owner in pools(environment):
         seen: list[tuple[CapacityAt, frozenset[str]]] = []
-        for at in of_pool(owner):
+        for at in pool_capacities(owner):
             there = frozenset(capacity_zones(at.capacity) or (at.type.zones_in(known) if at.type else known))
             first = next((other for other, where in seen if there and _same_market(other, at) and there <= where), None)
             if first is not None:
@@ -119,7 +119,7 @@ def min_nodes_on_demand(environment: Environment) -> Iterator[Finding]:
     Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.
     """
     for owner in pools(environment):
-        first = next(of_pool(owner))
+        first = next(pool_capacities(owner))
         kept = owner.pool.min_nodes
         if not kept or not isinstance(first.capacity, OnDemand):
             continue

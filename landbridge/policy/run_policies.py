@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from landbridge.policy import compute, data, identity, network, possible, stack  # noqa: F401  (they register themselves)
+from landbridge.policy import aws_refusals, compute, data, identity, network, stack  # noqa: F401  (they register themselves)
 from landbridge.policy.registry import POLICIES, Level
 from landbridge.policy.resource import Resource
 from landbridge.policy.settings import PolicySettings
@@ -22,7 +22,7 @@ class Violation:
         return f"{self.resource.type} {self.resource.name}: {self.message} [{self.policy}]"
 
 
-def judge_one(resource: Resource, settings: PolicySettings | None = None) -> Iterator[Violation]:
+def resource_violations(resource: Resource, settings: PolicySettings | None = None) -> Iterator[Violation]:
     """What is wrong with a resource, whatever stands beside it."""
     chosen = settings or PolicySettings()
     for policy in POLICIES.values():
@@ -31,10 +31,10 @@ def judge_one(resource: Resource, settings: PolicySettings | None = None) -> Ite
                 yield Violation(policy.name, policy.level, resource, message)
 
 
-def judge(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
+def violations(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
     """What is wrong in a graph."""
     every, chosen = tuple(resources), settings or PolicySettings()
-    found = [violation for resource in every for violation in judge_one(resource, chosen)]
+    found = [violation for resource in every for violation in resource_violations(resource, chosen)]
     for policy in POLICIES.values():
         if policy.all is not None:
             found += [Violation(policy.name, policy.level, *one) for one in policy.all(every, chosen)]

@@ -8,7 +8,7 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
-from landbridge.rules import RULES, check, dated_rule, judge, rule
+from landbridge.rules import RULES, check, check_report, dated_rule, rule
 from landbridge.rules.registry import Rule
 from tests.unit.core.samples import findings, loaded
 
@@ -35,7 +35,7 @@ def temporary() -> Iterator[dict[str, Rule]]:
 
 
 def test_a_suppressed_finding_is_kept_apart_with_its_reason() -> None:
-    report = judge(loaded(suppressing("spot-alone")))
+    report = check_report(loaded(suppressing("spot-alone")))
     assert "spot-alone" not in names(report.findings)
     assert [(one.finding.rule, one.reason) for one in report.suppressed] == [("spot-alone", WHY)]
     assert report.suppressed[0].shown().severity is Severity.INFO
@@ -68,13 +68,13 @@ def test_what_cannot_be_suppressed(name: str) -> None:
 
 @pytest.mark.parametrize("name", [one.name for one in RULES.values() if not one.suppressible])
 def test_a_rule_for_data_or_law_stays_whatever_is_suppressed(name: str) -> None:
-    from tests.unit.rules.table import rows
+    from tests.unit.rules.table import checked_rows
 
-    row = next(one for one in rows() if one.rule == name)
+    row = next(one for one in checked_rows() if one.rule == name)
     if "suppress" in {path[0] for path in row.changes if path}:
         return
     more = {**row.changes, ("suppress",): [{"rule": name, "reason": "we think that this is good"}]}
-    found = judge(loaded(more, region=row.region, beside=row.beside, edit=row.edit), row.today).findings
+    found = check_report(loaded(more, region=row.region, beside=row.beside, edit=row.edit), row.today).findings
     assert name in names(found)
 
 
@@ -89,8 +89,8 @@ def test_nothing_is_left_over_while_a_part_cannot_be_read() -> None:
 
 def test_a_rule_of_another_day_is_not_left_over_without_a_day() -> None:
     changes: dict[DataPath, Any] = {("suppress",): [{"rule": "maintenance-expired", "reason": WHY}]}
-    assert "unused-suppression" not in names(judge(loaded(changes)).findings)
-    assert "unused-suppression" in names(judge(loaded(changes), date(2026, 1, 1)).findings)
+    assert "unused-suppression" not in names(check_report(loaded(changes)).findings)
+    assert "unused-suppression" in names(check_report(loaded(changes), date(2026, 1, 1)).findings)
 
 
 def test_a_rule_that_fails_is_a_finding_and_hides_no_other(temporary: dict[str, Rule]) -> None:
@@ -148,7 +148,7 @@ def test_two_modules_cannot_have_one_rule(temporary: dict[str, Rule]) -> None:
 
 
 def test_nothing_of_an_unreadable_file_is_judged() -> None:
-    found = judge(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
+    found = check_report(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
     assert names(found.findings) == {"bad-yaml"} and found.suppressed == ()
 
 

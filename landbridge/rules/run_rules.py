@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import DataPath, Finding, Severity, in_order, path_text
 from landbridge.plan.region_findings import in_other_region
-from landbridge.rules.elsewhere import JUDGED, regions_to_judge
+from landbridge.rules.other_region_rules import RULES_PER_REGION, environments_of_other_regions
 from landbridge.rules.registry import RULES, OtherFindings, Rule
 
 
@@ -42,10 +42,10 @@ def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
 
     `today` is for rules about dates; without it they do not run.
     """
-    return judge(loaded, today).findings
+    return check_report(loaded, today).findings
 
 
-def judge(loaded: Loaded, today: date | None = None) -> CheckReport:
+def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
     """As `check`, with what the environment suppresses. Never raises: a rule that fails is a finding itself."""
     environment = loaded.partial
     if environment is None:
@@ -73,8 +73,8 @@ def judge(loaded: Loaded, today: date | None = None) -> CheckReport:
 
 def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
     """What is wrong with a pool's capacity in another region."""
-    for region, there in regions_to_judge(environment):
-        for name in JUDGED:
+    for region, there in environments_of_other_regions(environment):
+        for name in RULES_PER_REGION:
             rule = RULES[name]
             if not _applies(rule, environment, today):
                 continue

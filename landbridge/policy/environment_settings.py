@@ -9,7 +9,7 @@ from landbridge.policy.registry import POLICIES
 from landbridge.policy.settings import PolicySettings
 
 
-def settings_of(environment: Environment) -> PolicySettings:
+def policy_settings(environment: Environment) -> PolicySettings:
     """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
     classes = environment.storage.data_hub.classes.values()
     replicas = {own.replica_region for own in classes if own.replica_region is not None}

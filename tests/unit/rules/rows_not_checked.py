@@ -1,11 +1,11 @@
 """Mistakes that nobody can make here: the file has no way to say them."""
 
-from tests.unit.rules.row import Elsewhere
+from tests.unit.rules.row import NotChecked
 
 
-def cannot(title: str, example: str, says: str) -> Elsewhere:
+def cannot(title: str, example: str, says: str) -> NotChecked:
     """One of them."""
-    return Elsewhere(title, "cannot be written", example, says)
+    return NotChecked(title, "cannot be written", example, says)
 
 
 ROWS = [

@@ -1,8 +1,8 @@
 """Mistakes with where file systems are mounted."""
 
+from tests.unit.rules.aws.rows_cloud_services import CLOUD
 from tests.unit.rules.parts import POOL, SCRATCH, SHARES
 from tests.unit.rules.row import Row
-from tests.unit.rules.rows_cloud_services import CLOUD
 
 LUSTRE = {"kind": "fsx_lustre"}
 EFS = {"kind": "efs", "mount": "/data"}

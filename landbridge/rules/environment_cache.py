@@ -10,7 +10,7 @@ from landbridge.environment import Environment
 _Answer = TypeVar("_Answer")
 
 
-def once(function: Callable[[Environment], _Answer]) -> Callable[[Environment], _Answer]:
+def cached(function: Callable[[Environment], _Answer]) -> Callable[[Environment], _Answer]:
     """Remember the answer for the environment that was asked about last; environments do not change."""
     last: list[tuple[Environment, _Answer]] = []
 
@@ -23,8 +23,8 @@ def once(function: Callable[[Environment], _Answer]) -> Callable[[Environment], 
     return remembering
 
 
-@once
-def plannable(environment: Environment) -> Environment:
+@cached
+def with_known_types(environment: Environment) -> Environment:
     """The environment without pools of types that the catalogue does not know, which plans cannot work with."""
     known = instances()
     pools = tuple(

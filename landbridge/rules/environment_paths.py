@@ -16,7 +16,7 @@ from landbridge.environment import (
     capacity_zones,
 )
 from landbridge.findings import DataPath, PathPart, did_you_mean
-from landbridge.rules.shared import once
+from landbridge.rules.environment_cache import cached
 
 POOLS: DataPath = ("aws", "pools")
 REGION: DataPath = ("region",)
@@ -76,7 +76,7 @@ class CapacityAt:
         return self.at("zones", capacity_zones(self.capacity).index(zone))
 
 
-@once
+@cached
 def pools(environment: Environment) -> tuple[PoolAt, ...]:
     """Every pool, in the file's order."""
     known = instances()
@@ -85,13 +85,13 @@ def pools(environment: Environment) -> tuple[PoolAt, ...]:
     )
 
 
-@once
+@cached
 def capacities(environment: Environment) -> tuple[CapacityAt, ...]:
     """Every capacity of every pool, in the file's order."""
-    return tuple(capacity for owner in pools(environment) for capacity in of_pool(owner))
+    return tuple(capacity for owner in pools(environment) for capacity in pool_capacities(owner))
 
 
-def of_pool(owner: PoolAt) -> Iterator[CapacityAt]:
+def pool_capacities(owner: PoolAt) -> Iterator[CapacityAt]:
     """The capacities of one pool, in the order in which they are tried."""
     for number, capacity in enumerate(owner.pool.capacity):
         instance = capacity.instance or owner.pool.instance
@@ -99,7 +99,7 @@ def of_pool(owner: PoolAt) -> Iterator[CapacityAt]:
         yield CapacityAt(owner, capacity, number, instance, kind)
 
 
-def shares(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
+def cloud_file_systems(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
     """Every file system in AWS with its path."""
     return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())
 
