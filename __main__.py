@@ -1,4 +1,4 @@
-"""What Pulumi runs when another program uses this repository as a package of components."""
+"""Entry point of the multi-language package: Pulumi runs it when another program uses the components."""
 
 from pulumi.provider.experimental import component_provider_host
 

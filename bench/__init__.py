@@ -1,1 +1,1 @@
-"""How long Landbridge's commands take and how much memory they need: `make bench`."""
+"""Benchmarks of Landbridge's commands, time and memory: `make bench`."""

@@ -53,7 +53,7 @@ def show(figures: dict[str, Figures], before: dict[str, dict[str, float]]) -> No
 
 
 def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
-    """ParallelCluster's YAML to template and our check of as many pools, in turns; what each takes of the other."""
+    """ParallelCluster's YAML to template and our check of as many pools, alternating, and their ratio."""
     peer = parallelcluster.install()
     environment = folder / "Pulumi.pools50.yaml"
     ours = [
@@ -85,10 +85,10 @@ def kept_promises(figures: dict[str, Figures]) -> bool:
     good = True
     for name in PROMISED:
         if name in figures:
-            one = figures[name]
-            kept = one.median < SECONDS and one.peak_mib < MIB
+            figure = figures[name]
+            kept = figure.median < SECONDS and figure.peak_mib < MIB
             print(
-                f"{name}: {one.median:.3f} s of {SECONDS}, {one.peak_mib:.0f} MiB of {MIB}: {'kept' if kept else 'BROKEN'}"
+                f"{name}: {figure.median:.3f} s of {SECONDS}, {figure.peak_mib:.0f} MiB of {MIB}: {'kept' if kept else 'BROKEN'}"
             )
             good = good and kept
     if GRAPH in figures:

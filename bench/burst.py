@@ -1,8 +1,8 @@
-"""How long nodes take to be started: our controller, ParallelCluster's resume program and the calls of aws-plugin-for-slurm.
+"""Benchmark of node starts: our controller, ParallelCluster's resume program and the calls of aws-plugin-for-slurm.
 
     python -m bench.burst [--sizes 16,128,512,1000] [--latency 0,0.1] [--no-peers]
 
-The emulated AWS answers; what it needs to answer is no part of a contender's time and is taken off ("net").
+The emulated AWS answers; its own time is not part of a program's time and is taken off ("net").
 """
 
 import argparse
@@ -30,7 +30,7 @@ SECONDS, CALLS, MIB = 3.0, 15, 80
 
 @dataclass(frozen=True)
 class Shot:
-    """One resume: from the program's start until Slurm has been told the last address."""
+    """One resume: from the program's start until Slurm has the last address."""
 
     name: str
     nodes: int
@@ -46,7 +46,7 @@ class Shot:
 
     @property
     def net(self) -> float:
-        """Without what the emulator itself needed."""
+        """Time without the emulator's own share."""
         return self.seconds - self.busy
 
 
@@ -71,7 +71,7 @@ class Bench:
 
     def counted(self, name: str, nodes: int, jobs: int, latency: float, ended: Ended) -> Shot:
         seen = self.cloud.control()
-        alive = [one for one in seen["instances"] if one["state"] in ("pending", "running")]
+        alive = [instance for instance in seen["instances"] if instance["state"] in ("pending", "running")]
         if len(alive) != nodes:
             raise RuntimeError(f"{name}: {len(alive)} instances for {nodes} nodes: {ended.said[-600:]}")
         ec2 = sum(count for asked, count in seen["asked"].items() if asked.startswith("ec2:"))
@@ -105,7 +105,7 @@ class Bench:
             before, began = daemon.cpu, time.perf_counter()
             self.slurm.decide()
             first = self.resume(nodes)
-            while len([one for one in self.slurm.updates if "nodeaddr=" in one]) < -(-nodes // GROUP):
+            while len([update for update in self.slurm.updates if "nodeaddr=" in update]) < -(-nodes // GROUP):
                 if time.perf_counter() - began > 300:
                     raise RuntimeError(f"{nodes} nodes are not up: {daemon.said[-600:]}")
                 time.sleep(0.005)
@@ -170,21 +170,21 @@ def measure(sizes: Sequence[int], latencies: Sequence[float], peers: bool) -> li
 
 
 def kept(shots: Sequence[Shot]) -> bool:
-    """Say whether the largest resume is what was promised."""
+    """Print whether the largest resume is within the limits."""
     good = True
-    for one in shots:
-        if (one.name, one.nodes, one.jobs, one.latency) == (OURS, 1000, 1, 0.1):
-            good = one.net < SECONDS and one.calls < CALLS and one.mib < MIB
-            told = f"{one.net:.2f} s of {SECONDS:g}, {one.calls} calls of {CALLS}, {one.mib:.0f} MiB of {MIB}"
+    for shot in shots:
+        if (shot.name, shot.nodes, shot.jobs, shot.latency) == (OURS, 1000, 1, 0.1):
+            good = shot.net < SECONDS and shot.calls < CALLS and shot.mib < MIB
+            told = f"{shot.net:.2f} s of {SECONDS:g}, {shot.calls} calls of {CALLS}, {shot.mib:.0f} MiB of {MIB}"
             print(f"\n1,000 nodes at 100 ms a call: {told}: {'kept' if good else 'BROKEN'}")
     return good
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 where what was promised is kept."""
+    """Return 0 when the limits are kept."""
     parser = argparse.ArgumentParser(prog="python -m bench.burst", description=__doc__)
-    parser.add_argument("--sizes", type=lambda text: [int(one) for one in text.split(",")], default=SIZES)
-    parser.add_argument("--latency", type=lambda text: [float(one) for one in text.split(",")], default=LATENCIES)
+    parser.add_argument("--sizes", type=lambda text: [int(word) for word in text.split(",")], default=SIZES)
+    parser.add_argument("--latency", type=lambda text: [float(word) for word in text.split(",")], default=LATENCIES)
     parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args(argv)
     good = kept(measure(options.sizes, options.latency, not options.no_peers))

@@ -1,4 +1,4 @@
-"""What the burst controller costs when nothing is to be done, and what it takes to think about 10,000 nodes.
+"""Benchmark of the idle burst controller, and of a decision about 10,000 nodes.
 
 python -m bench.burst_daemon
 """
@@ -26,12 +26,12 @@ def shim(folder: Path, runs: int = 15) -> float:
     ours, floor = Contender("resume", program, environ), Contender("python", (sys.executable, "-c", "pass"))
     figures = take_turns([floor, ours], runs, ROOT)
     mib = run(program, environ).mib
-    found = figures["resume"]
+    resume = figures["resume"]
     print(
-        f"ResumeProgram of {MOST} nodes: {found.median * 1000:.0f} ms (most {max(found.seconds) * 1000:.0f}),"
-        f" {mib:.0f} MiB; Python alone {figures['python'].median * 1000:.0f} ms: {_told(found.median < SHIM_SECONDS)}"
+        f"ResumeProgram of {MOST} nodes: {resume.median * 1000:.0f} ms (most {max(resume.seconds) * 1000:.0f}),"
+        f" {mib:.0f} MiB; Python alone {figures['python'].median * 1000:.0f} ms: {_told(resume.median < SHIM_SECONDS)}"
     )
-    return found.median
+    return resume.median
 
 
 def idle(slurm: Slurm) -> tuple[float, float]:
@@ -55,13 +55,13 @@ def idle(slurm: Slurm) -> tuple[float, float]:
 
 def think() -> float:
     """Seconds of the longest decision about 10,000 nodes."""
-    said = run((sys.executable, "-m", "bench.burst_reconcile"), {"PYTHONPATH": str(ROOT)})
+    output = run((sys.executable, "-m", "bench.burst_reconcile"), {"PYTHONPATH": str(ROOT)})
     worst = 0.0
-    for line in said.said.splitlines():
+    for line in output.said.splitlines():
         seconds, what = line.split(" ", 1)
         worst = max(worst, float(seconds))
         print(f"decision about 10,000 nodes, {what}: {float(seconds):.2f} s: {_told(float(seconds) < THINK_SECONDS)}")
-    print(f"its process: {said.mib:.0f} MiB")
+    print(f"its process: {output.mib:.0f} MiB")
     return worst
 
 

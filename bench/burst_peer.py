@@ -1,4 +1,4 @@
-"""Who else starts nodes for Slurm in AWS, installed beside us: ParallelCluster's node package in a Python of its own."""
+"""Other programs that start nodes in AWS for Slurm: ParallelCluster's node package in a separate Python."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ class Peer:
         return str(self.python), str(program), str(folder / "resume.conf"), f"{PEER_NODE}[1-{nodes}]"
 
     def plugin(self, subnet: str, nodes: int) -> tuple[str, ...]:
-        """What aws-plugin-for-slurm calls."""
+        """Calls of aws-plugin-for-slurm."""
         names = (f"aws-p5-{number}" for number in range(nodes))
         return str(self.python), str(HERE / "burst_plugin_v2.py"), "bench-fleet", subnet, *names
 

@@ -2,7 +2,7 @@
 
     python burst_plugin_v2.py TEMPLATE SUBNET NODE...
 
-Written from what it was seen to call, which no copy of it is: one CreateFleet for all nodes, one DescribeInstances for
+Written from its observed calls, not copied: one CreateFleet for all nodes, one DescribeInstances for
 their addresses, then for each node one CreateTags and one `scontrol update`, all of them one after the other.
 """
 
@@ -31,8 +31,8 @@ def main() -> int:
         OnDemandOptions={"AllocationStrategy": "lowest-price"},
     )
     ids = [one for found in answer["Instances"] for one in found["InstanceIds"]]
-    told = ec2.describe_instances(InstanceIds=ids)
-    instances = [one for reservation in told["Reservations"] for one in reservation["Instances"]]
+    response = ec2.describe_instances(InstanceIds=ids)
+    instances = [one for reservation in response["Reservations"] for one in reservation["Instances"]]
     for node, instance in zip(nodes, instances, strict=False):
         ec2.create_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "Name", "Value": node}])
         address, name = instance["PrivateIpAddress"], instance["PrivateDnsName"].partition(".")[0]

@@ -19,7 +19,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Ended:
-    """What a program took, the most memory it held, its and its children's processor time, and what it said."""
+    """Result of a program: seconds, peak memory, processor time with children, and output."""
 
     seconds: float
     mib: float
@@ -59,7 +59,7 @@ def run(command: Sequence[str], environ: Mapping[str, str]) -> Ended:
 
 @contextmanager
 def watched(pid: int) -> Iterator[list[float]]:
-    """The most memory that a process held (MiB). Not what wait4 says: that begins with the memory of who started it."""
+    """Peak memory of a process (MiB). wait4's value is not usable: it starts with the parent's memory."""
     peak, ended = [0.0], threading.Event()
 
     def look() -> None:
@@ -121,13 +121,13 @@ class Process:
     def cpu(self) -> float:
         """Processor seconds up to now, with those of programs that it started and that ended."""
         fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
-        return sum(int(one) for one in fields[11:15]) / TICKS
+        return sum(int(field) for field in fields[11:15]) / TICKS
 
     @property
     def own_cpu(self) -> float:
         """Processor seconds of its own."""
         fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
-        return sum(int(one) for one in fields[11:13]) / TICKS
+        return sum(int(field) for field in fields[11:13]) / TICKS
 
     @property
     def peak_mib(self) -> float:

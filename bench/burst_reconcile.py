@@ -63,7 +63,7 @@ def slurm(states: frozenset[str], state: str = "") -> SlurmView:
 
 
 def launched(state: State) -> tuple[State, Ec2View]:
-    """The journal after every launch of 10,000 nodes, and what EC2 then shows."""
+    """Journal after every launch of 10,000 nodes, and EC2's instances."""
     decision = reconcile(slurm(STARTING, "CONFIGURING"), Ec2View(NOW, ()), state, POLICY, NOW)
     instances = []
     for action in decision.actions:

@@ -1,4 +1,4 @@
-"""What a burst is measured in: an emulated AWS with what both controllers need there, and a Slurm that has just decided.
+"""Site of the burst benchmark: an emulated AWS for both controllers, and a Slurm that has just allocated nodes.
 
 Slurm's commands are scripts that print what the real one printed in the lab, for as many nodes; updates are written down.
 """
@@ -37,7 +37,7 @@ esac
 
 @dataclass(frozen=True)
 class Made:
-    """What Pulumi would have made."""
+    """Resources that Pulumi would have made."""
 
     subnet: str
     group: str
@@ -58,7 +58,7 @@ def build(cloud: EmulatorProcess) -> Made:
     fleets = {**data, "SecurityGroupIds": [group]}
     for name, template in (("bench-q1-p5", peers), ("bench-fleet", fleets)):
         ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template)
-    own = ec2.create_launch_template(LaunchTemplateName="bench-p5", LaunchTemplateData=data)
+    response = ec2.create_launch_template(LaunchTemplateName="bench-p5", LaunchTemplateData=data)
     key = [{"AttributeName": "Id", "AttributeType": "S"}]
     dynamodb.create_table(
         TableName="parallelcluster-slurm-bench",
@@ -72,7 +72,9 @@ def build(cloud: EmulatorProcess) -> Made:
         HostedZoneConfig={"PrivateZone": True},
         VPC={"VPCRegion": REGION, "VPCId": vpc},
     )
-    return Made(subnet, group, own["LaunchTemplate"]["LaunchTemplateId"], zone["HostedZone"]["Id"].rpartition("/")[2])
+    return Made(
+        subnet, group, response["LaunchTemplate"]["LaunchTemplateId"], zone["HostedZone"]["Id"].rpartition("/")[2]
+    )
 
 
 def client(cloud: EmulatorProcess, service: str) -> Any:
@@ -90,7 +92,7 @@ class Slurm:
 
     @property
     def environ(self) -> dict[str, str]:
-        """What the measured programs get: the scripts first, and the file of our settings."""
+        """Environment of the measured programs: the scripts first on PATH, and our settings file."""
         return {
             "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
             "LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json"),
@@ -129,7 +131,7 @@ class Slurm:
         (self.folder / "heartbeat").write_text(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f%z"))
 
     def decide(self) -> None:
-        """What was asked last is what the scripts say from now on."""
+        """Make the scripts print the last answer from now on."""
         link = self.folder / "link"
         link.symlink_to(self.next.name)
         link.replace(self.folder / "now")
@@ -140,7 +142,7 @@ class Slurm:
 
     @property
     def updates(self) -> list[str]:
-        """What scontrol was told."""
+        """Arguments of scontrol's calls."""
         return (self.folder / "scontrol.log").read_text().splitlines()
 
 
@@ -237,7 +239,7 @@ def _peer_node(number: int) -> str:
 
 
 def peer_settings(slurm: Slurm, made: Made) -> Mapping[str, str]:
-    """ParallelCluster's own files for one compute resource; returns what its programs find them by."""
+    """ParallelCluster's own files for one compute resource; returns the variables by which its programs find them."""
     fleet: dict[str, Any] = {"Api": "run-instances", "CapacityType": "on-demand", "AllocationStrategy": "lowest-price"}
     fleet |= {"Instances": [{"InstanceType": TYPE}], "Networking": {"SubnetIds": [made.subnet]}}
     (slurm.folder / "fleet.json").write_text(json.dumps({"q1": {"p5": fleet}}))

@@ -19,7 +19,7 @@ ANSWERS = {
 
 
 class Preview:
-    """Nothing is made; questions to AWS get fixed answers."""
+    """Mocks that create no resource and return fixed answers for AWS's data sources."""
 
     def create(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return f"{name}-id", inputs

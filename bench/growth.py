@@ -1,4 +1,4 @@
-"""How `landbridge check` grows with the number of pools, and where the time goes."""
+"""Growth of `landbridge check` with the number of pools, and its time by phase."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ SIZES = (50, 100, 200, 500)
 
 
 def name(pools: int) -> str:
-    """How a size is called in the tables."""
+    """Name of a size in the tables."""
     return f"check, {pools} pools"
 
 
@@ -30,19 +30,19 @@ def file(folder: Path, pools: int) -> Path:
 
 
 def show(figures: dict[str, Figures], folder: Path) -> None:
-    """A row a size: the whole process, what each pool adds, and the phases inside."""
+    """Return a row for each size: the whole process, the cost of each further pool, and the phases."""
     print(f"{'pools':>6} {'median s':>9} {'peak MiB':>9} {'ms/pool':>8} {'ms/pool more':>13}   inside, s: ", end="")
     print("imports   yaml  model  rules   slowest rules")
     before: tuple[int, float] | None = None
     for pools in SIZES:
-        one = figures[name(pools)]
-        more = "" if before is None else f"{1000 * (one.median - before[1]) / (pools - before[0]):.2f}"
+        figure = figures[name(pools)]
+        more = "" if before is None else f"{1000 * (figure.median - before[1]) / (pools - before[0]):.2f}"
         inside = _inside(folder / f"Pulumi.pools{pools}.yaml")
         spent = " ".join(f"{inside['seconds'][phase]:6.3f}" for phase in ("imports", "yaml", "model", "rules"))
         slowest = ", ".join(f"{rule} {1000 * took:.0f} ms" for rule, took in inside["slowest"].items())
-        row = f"{pools:6} {one.median:9.3f} {one.peak_mib:9.1f} {1000 * one.median / pools:8.2f} {more:>13}"
+        row = f"{pools:6} {figure.median:9.3f} {figure.peak_mib:9.1f} {1000 * figure.median / pools:8.2f} {more:>13}"
         print(f"{row}              {spent}   {slowest}")
-        before = pools, one.median
+        before = pools, figure.median
 
 
 def _inside(path: Path) -> Any:

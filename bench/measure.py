@@ -16,7 +16,7 @@ _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True)
 class Contender:
-    """A command to be measured, with what its environment has besides ours.
+    """A command to be measured, with additional environment variables.
 
     `tree`: it starts others that stay, whose memory counts too. `expected` is the exit status that means success.
     """
@@ -30,7 +30,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a contender took: seconds of each run, and the most memory any run held (MiB)."""
+    """Measurement of a command: seconds of each run, and the peak memory of all runs (MiB)."""
 
     seconds: tuple[float, ...]
     peak_mib: float
@@ -114,7 +114,7 @@ def _watched(pid: int) -> Iterator[list[float]]:
 
 
 def _tree(pid: int) -> Iterator[int]:
-    """A process and all below it; what ends meanwhile is left out."""
+    """A process and its descendants; processes that end meanwhile are left out."""
     yield pid
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):

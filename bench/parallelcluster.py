@@ -36,7 +36,7 @@ class Peer:
     python: Path
 
     def environ(self, endpoint: str) -> dict[str, str]:
-        """What its process needs in its environment to be at an emulated AWS."""
+        """Environment variables that point its process to an emulated AWS."""
         return {
             **credentials(endpoint),
             "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), str(self.python.parent)]),
@@ -134,7 +134,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
 
 
 def _step(*command: str, environ: Mapping[str, str] | None = None) -> str:
-    """What a command prints. Raises Unavailable with the end of what it said when it fails."""
+    """Return a command's output. Raises Unavailable with the end of its output when it fails."""
     try:
         done = subprocess.run(
             command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, timeout=900, check=False

@@ -1,4 +1,4 @@
-"""Where `landbridge check` spends its time, inside one process: `python -m bench.phases FILE`, JSON on standard output."""
+"""Phases of `landbridge check` and their times, in one process: `python -m bench.phases FILE`, JSON on standard output."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""How long an environment takes to come up in the sandbox, and how much memory engine, program and provider need for it.
+"""Benchmark of `up` in the sandbox: time, and memory of engine, program and provider.
 
 `python -m bench.up hybrid`: built, built again, compared and removed by Pulumi's real engine against the emulated AWS.
 """
@@ -74,7 +74,7 @@ def _below(root: int) -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _sandbox(name: str) -> Iterator[Path]:
-    """An emulated AWS, and the environment's file told of it; nothing of it is protected."""
+    """An emulated AWS, and the environment file with its endpoint; no resource is protected."""
     from sandbox.aws_emulator.process import running
     from sandbox.pulumi_provider.engine.environment import sandbox_variables
     from sandbox.pulumi_provider.engine.find import Engine, find_engine

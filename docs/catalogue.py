@@ -100,10 +100,10 @@ def _differences() -> list[str]:
         "| fact | the catalogue | the other | who is right, and why |",
         "| --- | --- | --- | --- |",
     ]
-    for known in sorted(known_differences(), key=lambda one: one.peer):
-        what = f"{', '.join(known.subjects)}: {', '.join(known.facts)}"
-        other = f"{known.peer}: {_value(known.theirs)}"
-        lines.append(_row(what, _value(known.ours), other, f"{_verdict(known)}. {known.why}"))
+    for difference in sorted(known_differences(), key=lambda one: one.peer):
+        what = f"{', '.join(difference.subjects)}: {', '.join(difference.facts)}"
+        other = f"{difference.peer}: {_value(difference.theirs)}"
+        lines.append(_row(what, _value(difference.ours), other, f"{_verdict(difference)}. {difference.why}"))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/complaints.md: what users of other kits complain about, and the tests that try it here."""
+"""docs/reference/complaints.md: complaints of users of other kits, and the tests for them."""
 
 import re
 from pathlib import Path
@@ -28,8 +28,8 @@ GPU is a test here, named after it; for the others the last column says what wou
 
 def page() -> str:
     """The whole page. Raises ValueError for a row that has neither a test nor a reason."""
-    found = _tests()
-    return HEAD + "".join(_row(row, found) for row in _rows())
+    tests = _tests()
+    return HEAD + "".join(_row(row, tests) for row in _rows())
 
 
 def _rows() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The page about the components: what each is for, takes, needs and gives, out of its class, its plan and its example."""
+"""docs/reference/components.md: purpose, arguments, requirements and outputs of each component, from its class, plan and example."""
 
 import ast
 import inspect

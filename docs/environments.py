@@ -20,7 +20,7 @@ BEGIN, END = "<!-- Made by docs/environments.py -->", "<!-- end -->"
 
 
 def table() -> str:
-    """A row an environment, in the order of their names: what it has, and what it costs by `landbridge cost`."""
+    """Return a row for each environment, sorted by name: its machines, and its cost by `landbridge cost`."""
     from landbridge.environment import load_environment
     from landbridge.hostlist import expand
     from landbridge.plan.cost import spend
@@ -67,7 +67,7 @@ def _counted(items: "Iterable[tuple[str, int]]") -> str:
 
 
 def _sums(found: "Spend", partly: bool) -> tuple[str, str]:
-    """What it costs with everything running, and whatever runs; a lower bound where prices are missing."""
+    """Return the cost with all nodes, and without any job; a lower bound when prices are missing."""
     if not found.lines:
         return "not known", "not known"
     more = "over " if partly else ""

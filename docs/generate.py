@@ -76,7 +76,7 @@ def _sections(
 
 
 def _models(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:
-    """The models inside an annotation, each with what its keys look like: `[]` of a list, `.<name>` of a mapping."""
+    """Models inside an annotation, each with the form of its keys: `[]` of a list, `.<name>` of a mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         kind = annotation.model_fields.get("kind")
         variants = get_args(kind.annotation) if kind else ()
@@ -157,28 +157,28 @@ def _first_paragraph(text: str | None) -> str:
 
 
 def mistakes_page() -> str:
-    """Every mistake that the tests make, with what is said of it."""
+    """Mistakes that the tests make, with the message for each."""
     import mistakes
 
     return mistakes.page()
 
 
 def examples_file() -> str:
-    """What `landbridge explain` shows of each rule."""
+    """Texts of `landbridge explain` for each rule."""
     import mistakes
 
     return mistakes.examples()
 
 
 def catalogue_page() -> str:
-    """What is known of AWS, from where, and where others say otherwise."""
+    """Facts about AWS with their sources, and differences from other sources."""
     import catalogue
 
     return f"{NOTE}{catalogue.page()}"
 
 
 def components_page() -> str:
-    """What the AWS half is made of, and what must hold of it."""
+    """Components of the AWS site, and the policies."""
     import component_pages
 
     return f"{NOTE}{component_pages.page(_type, _default)}"
@@ -206,7 +206,7 @@ def architecture_page() -> str:
 
 
 def complaints_page() -> str:
-    """What users of other kits complain about, and the tests that try it."""
+    """Complaints of users of other kits, and the tests for them."""
     import complaint_pages
 
     return f"{NOTE}{complaint_pages.page()}"
@@ -228,9 +228,9 @@ PAGES = {
 def main(argv: list[str]) -> int:
     """Write the pages; with --check only say, and return 1, when one is stale."""
     stale = []
-    wanted = {name for name in argv if not name.startswith("-")}
+    selected = {name for name in argv if not name.startswith("-")}
     for path, make in {**PAGES, **role_readmes()}.items():
-        if wanted and path.name not in wanted:
+        if selected and path.name not in selected:
             continue
         text = make()
         if path.is_file() and path.read_text() == text:

@@ -45,7 +45,7 @@ def page() -> str:
             lines += [_table_row(one.title, f"`{one.example}`", one.says, one.rule or "") for one in chosen]
     lines += ["", "## AWS ParallelCluster's validators", "", _PARALLELCLUSTER, ""]
     lines += ["| validator | what it catches | here |", "| --- | --- | --- |"]
-    lines += [_table_row(one.name, one.catches, one.here()) for one in validators()]
+    lines += [_table_row(validator.name, validator.catches, validator.here()) for validator in validators()]
     return "\n".join(lines) + "\n"
 
 
@@ -87,7 +87,7 @@ def _short(line: str) -> str:
 
 
 def _dotted(row: Row) -> Iterator[str]:
-    """What a row writes, one line each, by path."""
+    """Return the changes of a row, one line for each path."""
     if row.region != "us-east-1":
         yield f"aws:region: {row.region}"
     for path, value in row.changes.items():
@@ -99,7 +99,7 @@ def _dotted(row: Row) -> Iterator[str]:
 
 
 def _written(row: Row) -> str:
-    """What a row writes, as YAML."""
+    """Return the changes of a row as YAML."""
     lines = [f"aws:region: {row.region}"] if row.region != "us-east-1" else []
     tree: dict[Any, Any] = {}
     for path, value in row.changes.items():
@@ -136,7 +136,7 @@ def _block(tree: Any, indent: str) -> list[str]:
 
 
 def _has_place(value: Any) -> bool:
-    """Whether a mapping is made of paths, of which some lead on or are missing."""
+    """Return True for a mapping of paths of which some go deeper or are missing."""
     return any(isinstance(key, int) or one is REMOVED or isinstance(one, dict) for key, one in value.items())
 
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 def fast_ansible_variables() -> Mapping[str, str]:
     """Variables for ansible-playbook and `landbridge configure`; none where Mitogen is not installed."""
-    found = find_spec("ansible_mitogen")
-    if found is None or found.origin is None:
+    spec = find_spec("ansible_mitogen")
+    if spec is None or spec.origin is None:
         return {}
     return {
         "ANSIBLE_STRATEGY": "mitogen_linear",
         # Plays that let hosts go on alone say so themselves: our folder's strategy of that name is found before Ansible's.
         "ANSIBLE_STRATEGY_PLUGINS": os.pathsep.join(
             str(folder)
-            for folder in (Path(__file__).with_name("strategies"), Path(found.origin).parent / "plugins" / "strategy")
+            for folder in (Path(__file__).with_name("strategies"), Path(spec.origin).parent / "plugins" / "strategy")
         ),
         # Mitogen reads this one setting itself and overrides ssh's options by it; lab nodes are made anew every time.
         "ANSIBLE_HOST_KEY_CHECKING": "false",

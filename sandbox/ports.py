@@ -4,7 +4,7 @@ import random
 import socket
 
 # Below those that Linux gives to connections and to servers that ask for any (net.ipv4.ip_local_port_range, from 32768 on): of
-# these nobody is given one in the meantime. A port that was free when it was asked for made a training job hang.
+# these the kernel assigns none in the meantime. A port that was free when it was asked for made a training job hang.
 _PORTS = range(20_000, 32_000)
 
 

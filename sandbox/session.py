@@ -91,11 +91,11 @@ def command_variables(cloud: EmulatorProcess, environment: str) -> dict[str, str
     from sandbox.pulumi_provider.engine.environment import sandbox_variables
     from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
-    found = find_engine()
+    engine = find_engine()
     return {
         **os.environ,
         "AWS_SHARED_CREDENTIALS_FILE": str(cloud.operator_credentials),
         "AWS_EC2_METADATA_DISABLED": "true",
         **fast_ansible_variables(),
-        **sandbox_variables(environment, found if isinstance(found, Engine) else None),
+        **sandbox_variables(environment, engine if isinstance(engine, Engine) else None),
     }

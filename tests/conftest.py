@@ -1,4 +1,4 @@
-"""What a test may ask of the machine, by marker; what the machine lacks is said in the summary, never passed over."""
+"""Requirements of tests for the machine, by marker; the summary names the missing ones."""
 
 import os
 from pathlib import Path
@@ -54,7 +54,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes long unless it is asked for, and skip, with the reason, what this machine cannot carry."""
+    """Deselect long tests unless requested, and skip, with the reason, tests that this machine cannot run."""
     from sandbox.demo import machine
 
     items.sort(key=lambda item: longest_first(item.path))
@@ -70,10 +70,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def going() -> "BringUp":
-    """The sandbox's cluster, brought up where it does not stand yet as this checkout would build it.
+def deployment() -> "BringUp":
+    """The sandbox's cluster, brought up unless it runs already as this checkout builds it.
 
-    It is left standing for the next tier; `make test` takes down what it found absent.
+    It stays up for the next tier; `make test` removes it at the end, if it was not up before.
     """
     from landbridge.environment import find_environment
     from sandbox.demo.bring_up import bring_up

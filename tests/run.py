@@ -1,4 +1,4 @@
-"""`make test`: run every tier of tests that this machine can carry, repeat what failed once, alone, and print a summary.
+"""`make test`: run every tier of tests that this machine can run, repeat failed tests once, alone, and print a summary.
 
 A test that fails and then passes is a rare failure: it is printed and counted, and does not fail the run. A test that fails
 twice does. Ends with a line `N passed, N failed, N skipped`, and with 1 when a test failed twice or a tier was broken off.

@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: `make test-long` tries more, and new ones every time."""
+"""Number of examples of a property test: `make test-long` uses more, and new ones every time."""
 
 import os
 

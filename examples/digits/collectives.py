@@ -1,4 +1,4 @@
-"""Where the processes of a run listen for one another on CPUs, and what all of them say.
+"""Addresses on which the processes of a run listen for one another on CPUs, and a flag common to all of them.
 
 JAX's CPU collectives (gloo) listen at the address that the machine's own host name stands for. Debian writes 127.0.1.1
 there, and a fresh machine may have no entry at all: then processes on different nodes never meet. JAX has no public way
@@ -22,7 +22,7 @@ def address_towards(coordinator: str) -> str:
 
 
 def listen_at(address: str) -> str:
-    """Make JAX's CPU collectives listen there. Returns what is wrong when this JAX cannot be told, else nothing.
+    """Make JAX's CPU collectives listen on this address. Returns the problem when this JAX does not support it, else "".
 
     After `jax.distributed.initialize` and before the first use of a device.
     """
@@ -51,5 +51,5 @@ def hosts_of(hostname: str) -> str:
 
 
 def any_process(flag: bool) -> bool:
-    """Whether the flag is up anywhere: all processes get the same answer, so they stop at the same epoch."""
+    """Return True if any process has set the flag: all processes get the same answer, so they stop at the same epoch."""
     return bool(np.asarray(multihost_utils.process_allgather(np.array([flag], np.int32))).any())

@@ -1,7 +1,7 @@
-"""What goes to MLflow, and how: from a thread of its own, so that a slow or cut line never stalls a training step.
+"""MLflow client in a separate thread, so that a slow or broken connection never stalls a training step.
 
-Every call keeps its place in one queue and is retried until it succeeds, MLflow refuses what it says, or `close` runs out of
-time; what could not be delivered is said, never dropped silently.
+Every call keeps its place in one queue and is retried until it succeeds, MLflow refuses it, or `close` runs out of
+time; undelivered calls are reported, never dropped silently.
 """
 
 import os
@@ -83,7 +83,7 @@ class Tracker:
         return None
 
     def close(self, status: str, timeout: float = 300.0) -> bool:
-        """Deliver what is queued, end the run; False (and a message) when that did not succeed in time."""
+        """Deliver queued calls and end the run; False (and a message) when that did not succeed in time."""
         self._put("end of run", lambda: self._client.set_terminated(self.run_id, status))
         self._calls.put(None)
         self._thread.join(timeout)

@@ -1,4 +1,4 @@
-"""Who takes part in this run: process number, how many, where the coordinator is, and at which site.
+"""Processes of this run: own number, count, the coordinator's address, and the site.
 
 Three ways in, tried in this order: explicit LANDBRIDGE_* variables, Slurm's SLURM_* variables, or a single process.
 """
@@ -29,7 +29,7 @@ class World:
 
     @property
     def leads(self) -> bool:
-        """Whether this process writes checkpoints and talks to MLflow."""
+        """Return True for the process that writes checkpoints and calls MLflow."""
         return self.rank == 0
 
 

@@ -19,11 +19,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--listen-netns", action="append", default=[], metavar="ADDRESS:PORT")
     parser.add_argument("--imds", metavar="ADDRESS:PORT", help="where instances find their metadata")
     parser.add_argument("--launcher", choices=["none", "process", "lab"], default="none")
-    parser.add_argument("--process-command", default="", help="what --launcher process runs for each instance")
+    parser.add_argument("--process-command", default="", help="command that --launcher process runs for each instance")
     parser.add_argument(
         "--boot-delay", type=float, default=1.0, metavar="SECONDS", help="pending before the machine starts"
     )
-    parser.add_argument("--require-credentials", action="store_true", help="refuse access keys nobody was given")
+    parser.add_argument(
+        "--require-credentials", action="store_true", help="refuse access keys that the emulator did not issue"
+    )
     parser.add_argument("--reserve", action="append", default=[], metavar="ADDRESS", help="never given to an instance")
     parser.add_argument("--managed-policies", action="store_true", help="AWS's 1,500 own policies; a second slower")
     parser.add_argument(
@@ -43,7 +45,7 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     parent = os.getppid()
     arguments = _arguments()
-    # Ports first: what is wrong with them is said at once, moto takes two seconds to import.
+    # Ports first: an error in them is reported at once, and moto takes two seconds to import.
     from sandbox.aws_emulator.server.listening_sockets import ListenError, listen, parse
 
     try:
@@ -55,7 +57,7 @@ def main() -> int:
         print(f"emulated AWS: {error}", file=sys.stderr)
         return 2
 
-    # moto reads these when it is imported. 1,300 images that nobody asks for cost two seconds.
+    # moto reads these when it is imported. 1,300 unused images cost two seconds.
     os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
     os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", str(arguments.managed_policies).lower())
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

@@ -40,7 +40,7 @@ def _overwrite_tags(backend: Any, arn: str, tags: list[dict[str, str]]) -> Any:
 def _delete(response: Any) -> Any:
     backend, name = response.sagemaker_backend, response._get_param("ModelPackageGroupName")
     group = backend.describe_model_package_group(name)
-    if any(one.model_package_group_name == name for one in backend.model_packages.values()):
+    if any(model_package.model_package_group_name == name for model_package in backend.model_packages.values()):
         raise ConflictException(f"Model Package Group {group.arn} cannot be deleted: it has model packages.")
     del backend.model_package_groups[name]
     return EmptyResult()

@@ -80,7 +80,7 @@ def start(state: Path, options: Sequence[str], log: Path | None = None) -> "subp
             stderr=errors,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             text=True,
-            start_new_session=True,  # Ctrl-C ends the one who started it, which then ends this in order
+            start_new_session=True,  # Ctrl-C ends the parent process, which then ends this one in order
         )
 
 

@@ -58,7 +58,7 @@ class EmulatorState:
     rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> when it was said to be at risk
     placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
     asked: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
-    denied: set[str] = field(default_factory=set)  # IAM actions nobody may do, wildcards as in IAM
+    denied: set[str] = field(default_factory=set)  # denied IAM actions, wildcards as in IAM
     quotas: dict[str, float] = field(default_factory=dict)  # by code, where a test has set one
     clock: timedelta = timedelta()  # how far the account's clock is ahead
     reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
@@ -77,11 +77,11 @@ class EmulatorState:
     budget_actions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id
     budget_tags: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # of budgets and actions, by ARN
     billed_tags: dict[str, str] = field(default_factory=dict)  # tag keys that billing has seen -> whether active
-    images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: what differs from the table
+    images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: differences from the table
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
-    types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> what differs from moto's data
+    types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> differences from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
-    closed: set[str] = field(default_factory=set)  # regions nobody has opted in to
+    closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
     extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
 

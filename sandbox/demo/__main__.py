@@ -51,7 +51,7 @@ def get_engine(report: DemoReport) -> str:
 def main(argv: list[str] | None = None) -> int:
     """0 when everything that was to be shown was shown; 1 when a step failed; 2 when it cannot start."""
     options = arguments(argv)
-    # A demonstration calls nobody but the programs it starts itself.
+    # A demonstration connects only to programs that it starts itself.
     os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
     signal.signal(signal.SIGTERM, _stop)
     report = DemoReport("Landbridge demonstration")
@@ -81,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:
         if fix := getattr(error, "fix", ""):
             report.console.print(f"  fix: {fix}", markup=False)
         status = 1 if report.level else 2
-    except Exception as error:  # noqa: BLE001 - the summary of what did work is worth printing, whatever failed
+    except Exception as error:  # noqa: BLE001 - the summary of successful steps is printed after any failure
         report.console.print(f"\nerror: {type(error).__name__}: {error}", markup=False, style="red")
         if os.environ.get("LANDBRIDGE_DEBUG"):
             report.console.print_exception()

@@ -146,9 +146,9 @@ class BringUp:
     def _at_once(*steps: Callable[[], None]) -> None:
         """Steps that need nothing of each other; the first error, once all have ended."""
         with ThreadPoolExecutor(len(steps)) as pool:
-            going = [pool.submit(step) for step in steps]
-        for one in going:
-            one.result()
+            futures = [pool.submit(step) for step in steps]
+        for future in futures:
+            future.result()
 
     def _landbridge(self, *words: str, timeout: float = 900) -> str:
         log = self.logs / f"{words[0]}.log"
@@ -168,17 +168,17 @@ def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
 
     LabError becomes DemoError with the same advice.
     """
-    going = BringUp(path, report)
-    stamp = going.lab.state / "brought-up"
+    deployment = BringUp(path, report)
+    stamp = deployment.lab.state / "brought-up"
     current = fingerprint()
     try:
-        if not (keep and stamp.exists() and stamp.read_text() == current and going.stands()):
+        if not (keep and stamp.exists() and stamp.read_text() == current and deployment.stands()):
             stamp.unlink(missing_ok=True)
-            going.all()
+            deployment.all()
             stamp.write_text(current)
     except LabError as error:
         raise DemoError(str(error), getattr(error, "fix", "")) from error
-    return going
+    return deployment
 
 
 def fingerprint() -> str:

@@ -95,10 +95,10 @@ def _text(details: Callable[[], object] | None) -> str:
 
 def submit(cluster: LabCluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:
     """`sbatch` with `words` from `folder` as `user` on the login host; returns the job's id."""
-    said = cluster.run(
+    output = cluster.run(
         login, "sh", "-c", f"cd {shlex.quote(folder)} && {shlex.join(['sbatch', '--parsable', *words])}", user=user
     )
-    return int(said.strip().split(";")[0])
+    return int(output.strip().split(";")[0])
 
 
 @dataclass(frozen=True)
@@ -125,19 +125,19 @@ def job(cluster: LabCluster, controller: str, number: int) -> LabJob:
     """The job's present state; slurmctld remembers ended jobs for minutes, longer than a demonstration."""
     from landbridge.hostlist import expand
 
-    found = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
-    hosts, states = found.get("nodes") or "", found["job_state"]
+    job = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
+    hosts, states = job.get("nodes") or "", job["job_state"]
     return LabJob(
         id=number,
         # A job whose nodes boot is RUNNING and CONFIGURING at once. One that is COMPLETED and COMPLETING shows only the nodes
         # whose epilog has not ended.
         state=next((state for state in ("CONFIGURING", "COMPLETING") if state in states), states[0]),
         nodes=tuple(expand(hosts)) if hosts else (),
-        started=int(found["start_time"]["number"]),
-        ended=int(found["end_time"]["number"]),
-        restarts=int(found.get("restart_cnt", 0)),
-        reason=str(found.get("state_reason", "")),
-        comment=str(found.get("comment", "")),
+        started=int(job["start_time"]["number"]),
+        ended=int(job["end_time"]["number"]),
+        restarts=int(job.get("restart_cnt", 0)),
+        reason=str(job.get("state_reason", "")),
+        comment=str(job.get("comment", "")),
     )
 
 

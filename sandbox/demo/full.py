@@ -26,20 +26,20 @@ DECISIONS = f"{files.STATE_DIR}/{files.DECISIONS}"
 def run(path: Path, report: DemoReport) -> int:
     """Build the cluster, run both jobs and show their results; return 0 if every step passed."""
     try:
-        going = bring_up(path, report)
-        train_on_both_sites(going, report)
-        settle(going, report)
+        deployment = bring_up(path, report)
+        train_on_both_sites(deployment, report)
+        settle(deployment, report)
     except ClusterError as error:
         raise DemoError(
             str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything"
         ) from error
-    tell(going.environment, report)
+    tell(deployment.environment, report)
     return 0
 
 
-def train_on_both_sites(going: BringUp, report: DemoReport) -> tuple[LabJob, LabJob]:
+def train_on_both_sites(deployment: BringUp, report: DemoReport) -> tuple[LabJob, LabJob]:
     """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
-    user = Researcher(going.cluster, going.environment, going.environment.users[0].name)
+    user = Researcher(deployment.cluster, deployment.environment, deployment.environment.users[0].name)
     user.bring_example()
     with report.step("job 1: train on-prem") as step:
         first = user.train("digits-1", ["--epochs", str(FIRST_EPOCHS), "--seconds-per-epoch-floor", str(FIRST_FLOOR)])
@@ -53,11 +53,11 @@ def train_on_both_sites(going: BringUp, report: DemoReport) -> tuple[LabJob, Lab
         kept = user.finish(first)
         step.result = f"job {first} ran on {', '.join(kept.nodes)}"
     with report.step("the burst controller's decisions") as step:
-        step.result = decided(going, second) or "its log is empty"
+        step.result = decided(deployment, second) or "its log is empty"
     with report.step("both runs in MLflow") as step:
         for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
-            report.ran(describe(going.environment, name, done, user.run_of(number), _submitted(user, number)))
-        step.result = f"{len(user.runs())} runs, {stored(going)} objects in the bucket"
+            report.ran(describe(deployment.environment, name, done, user.run_of(number), _submitted(user, number)))
+        step.result = f"{len(user.runs())} runs, {stored(deployment)} objects in the bucket"
     return kept, ended
 
 
@@ -82,14 +82,14 @@ def describe(environment: Environment, name: str, done: LabJob, run: TrainingRun
 
 
 def _submitted(user: Researcher, number: int) -> int:
-    found = user.cluster.json(user.controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
-    return int(found["submit_time"]["number"])
+    job = user.cluster.json(user.controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
+    return int(job["submit_time"]["number"])
 
 
-def clients(going: BringUp, service: str):  # type: ignore[no-untyped-def]
+def clients(deployment: BringUp, service: str):  # type: ignore[no-untyped-def]
     """A boto3 client at the emulated AWS with the operator's credentials."""
-    cloud = ensure_cloud(going.lab, going.environment)
-    session = boto3.Session(region_name=going.environment.region)
+    cloud = ensure_cloud(deployment.lab, deployment.environment)
+    session = boto3.Session(region_name=deployment.environment.region)
     pair = dict(line.split(" = ") for line in cloud.operator_credentials.read_text().splitlines() if " = " in line)
     return session.client(
         service,
@@ -99,44 +99,44 @@ def clients(going: BringUp, service: str):  # type: ignore[no-untyped-def]
     )
 
 
-def stored(going: BringUp) -> int:
+def stored(deployment: BringUp) -> int:
     """Objects that MLflow has put into the hub."""
-    s3 = clients(going, "s3")
+    s3 = clients(deployment, "s3")
     buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
     return sum(s3.list_objects_v2(Bucket=name).get("KeyCount", 0) for name in buckets)
 
 
-def instances(going: BringUp) -> list[str]:
+def instances(deployment: BringUp) -> list[str]:
     """Instances that AWS would bill now."""
-    pages = clients(going, "ec2").describe_instances(
+    pages = clients(deployment, "ec2").describe_instances(
         Filters=[{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}]
     )
-    return [one["InstanceId"] for group in pages["Reservations"] for one in group["Instances"]]
+    return [instance["InstanceId"] for group in pages["Reservations"] for instance in group["Instances"]]
 
 
-def decisions(going: BringUp) -> list[dict[str, Any]]:
+def decisions(deployment: BringUp) -> list[dict[str, Any]]:
     """Return the burst controller's decisions from its log: offerings, actions and prices."""
-    controller = service_hosts(going.environment).controllers[0]
-    return [json.loads(line) for line in going.cluster.run(controller, "cat", DECISIONS).splitlines()]
+    controller = service_hosts(deployment.environment).controllers[0]
+    return [json.loads(line) for line in deployment.cluster.run(controller, "cat", DECISIONS).splitlines()]
 
 
-def decided(going: BringUp, number: int) -> str:
+def decided(deployment: BringUp, number: int) -> str:
     """The controller's launches for a job, in a line."""
     told = []
-    for one in decisions(going):
-        if one["event"] == "launched" and number in one.get("jobs", ()):
-            held = f", ${one['usd']:,.2f} held at worst" if one.get("usd") else ""
-            told.append(f"{len(one['nodes'])} nodes at {one['details']['offering']}{held}")
+    for decision in decisions(deployment):
+        if decision["event"] == "launched" and number in decision.get("jobs", ()):
+            held = f", ${decision['usd']:,.2f} held at worst" if decision.get("usd") else ""
+            told.append(f"{len(decision['nodes'])} nodes at {decision['details']['offering']}{held}")
     return "; ".join(told)
 
 
-def settle(going: BringUp, report: DemoReport) -> None:
+def settle(deployment: BringUp, report: DemoReport) -> None:
     """Idle AWS nodes are given back."""
     with report.step("idle AWS nodes are given back") as step:
         step.note(
-            f"{len(instances(going))} instances run; nodes go after {going.environment.aws.pools[0].suspend_after} s idle"
+            f"{len(instances(deployment))} instances run; nodes go after {deployment.environment.aws.pools[0].suspend_after} s idle"
         )
-        wait_for("the last instance to end", lambda: instances(going), lambda running: not running, every=1)
+        wait_for("the last instance to end", lambda: instances(deployment), lambda running: not running, every=1)
         step.result = "no instance left"
 
 

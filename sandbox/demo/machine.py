@@ -1,7 +1,7 @@
 """Abilities of this machine, which choose the demonstration's level and the tests' tiers.
 
-`landbridge doctor` knows what each command needs; this adds whether what is missing would be installed, and tries one
-thing that only making it shows. Every probe is harmless and takes well under a second; none installs anything.
+`landbridge doctor` knows what each command needs; this module adds whether missing programs would be installed, and tests one
+ability by using it. Every probe is harmless and takes well under a second; none installs anything.
 """
 
 import os
@@ -40,9 +40,9 @@ def engine() -> Ability:
     """Check whether a Pulumi engine is installed; one that could be built or downloaded does not count."""
     from sandbox.pulumi_provider.engine.find import Engine, find_engine
 
-    found = find_engine()
-    able = isinstance(found, Engine)
-    return Ability("engine", able, "" if able else str(found))
+    engine = find_engine()
+    able = isinstance(engine, Engine)
+    return Ability("engine", able, "" if able else str(engine))
 
 
 def _installed_on_the_way(need: Diagnosis) -> bool:

@@ -67,7 +67,7 @@ class DemoJob:
 
 @dataclass(frozen=True)
 class Reality:
-    """Row of the summary: one part, its stand-in, and what a more capable machine or a real account adds."""
+    """Row of the summary: one part, its stand-in, and the addition of a more capable machine or a real account."""
 
     part: str
     kind: Literal["real", "simulated", "absent"]
@@ -147,7 +147,7 @@ class DemoReport:
         return time.monotonic() - self._began
 
     def as_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
+        """Return all values, ready for JSON."""
         steps = [{k: v for k, v in vars(step).items() if k != "_show"} for step in self.steps]
         return {
             "title": self.title,

@@ -85,8 +85,8 @@ class Researcher:
         """All of MLflow's runs, newest first, asked with the user's own credentials."""
         experiments = self._ask("experiments/search", {"max_results": 100}).get("experiments", [])
         ids = [experiment["experiment_id"] for experiment in experiments]
-        found = self._ask("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
-        return [_run(one) for one in found]
+        runs = self._ask("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
+        return [_run(run) for run in runs]
 
     def run_of(self, number: int) -> TrainingRun:
         """The MLflow run of a Slurm job."""

@@ -151,7 +151,7 @@ class EmbeddedDemo:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
     def tell(self) -> None:
-        """Print which parts were real, and what a more capable machine adds."""
+        """Print the real parts, and the additions of a more capable machine."""
         engine = self.pulumi.engine
         self.report.was(
             Reality("environment file, plan, checks", "real", "the product's own code", ""),
@@ -236,9 +236,9 @@ class EmbeddedDemo:
 
     def _instances(self) -> list[str]:
         return [
-            one["id"]
-            for one in self.cloud.control()["instances"]
-            if one["state"] not in ("terminated", "shutting-down")
+            instance["id"]
+            for instance in self.cloud.control()["instances"]
+            if instance["state"] not in ("terminated", "shutting-down")
         ]
 
 

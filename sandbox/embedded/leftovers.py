@@ -1,6 +1,6 @@
 """Processes of the embedded demonstration that outlived it: found by a mark in their environment, never by a name.
 
-`python -m sandbox.embedded.leftovers` ends them, which is what `make down` does after a crash.
+`python -m sandbox.embedded.leftovers` ends them; `make down` runs it after a crash.
 """
 
 import os
@@ -25,7 +25,7 @@ def find(folder: Path) -> list[Process]:
     for pid in all_pids():
         try:
             variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:  # gone, or somebody else's
+        except OSError:  # gone, or another user's
             continue
         if mark in variables and pid != os.getpid() and (process := identify(pid)) is not None:
             found.append(process)

@@ -106,7 +106,7 @@ class EmbeddedJob:
         return self.state in FINISHED
 
     def output(self, rank: int = 0) -> str:
-        """What the step on the job's node number `rank` printed, in all its starts."""
+        """Return the output of the step on the job's node number `rank`, of all its starts."""
         path = self.directory / f"rank-{rank}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 

@@ -14,14 +14,14 @@ burst programs, and runs job scripts as local processes, one for each node.
         slurm.wait_idle()                 # until every cloud node is powered down again
         slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
-What is real: landbridge.burst.hooks.programs are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
+Real parts: landbridge.burst.hooks.programs are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
 JSON file that exists only while the program runs, a bare environment), landbridge.burst.daemon.daemon runs beside it (`daemon` is its
 process; `programs.daemon()` starts another after that has ended), `scontrol`, `sinfo` and `squeue` on their PATH answer in the real
 ones' JSON. A cloud node is up when its instance says so: start the emulated AWS with `--launcher process
 --process-command "<python> -m sandbox.embedded.node <directory>/slurm.sock"`; that program finds its node's name in its
 instance's tags and launch index, through the metadata service, and registers.
 
-What is not: no memory, cores, priorities, fairness, limits or security; a job has whole nodes. `script` is a file or
+Absent parts: no memory, cores, priorities, fairness, limits or security; a job has whole nodes. `script` is a file or
 text; it is run once for each node (as `srun` would), from the directory `workdir`, with SLURM_JOB_ID, SLURM_JOB_NAME,
 SLURM_JOB_ACCOUNT, SLURM_JOB_NODELIST, SLURM_JOB_NUM_NODES, SLURM_NTASKS, SLURM_PROCID, SLURM_NODEID, SLURMD_NODENAME,
 SLURM_RESTART_COUNT and the like, LANDBRIDGE_COORDINATOR (127.0.0.1 and a free port, the same for all ranks) and `environment`.
@@ -53,7 +53,7 @@ REQUEUE_DELAY = 4.0
 
 
 class SimulatedSlurm:
-    """The controller. A thread of it looks every 0.1 s at what is to be done; everything else only changes state."""
+    """Simulated slurmctld. Its thread executes due actions every 0.1 s; all other methods only change state."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class SimulatedSlurm:
         suspend_timeout: float = 1.0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`environment` is added to that of the burst programs; `burst_config` is what /etc/landbridge/burst.json holds."""
+        """`environment` is added to that of the burst programs; `burst_config` is the content of /etc/landbridge/burst.json."""
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
         self.suspend_timeout = suspend_timeout
@@ -106,7 +106,7 @@ class SimulatedSlurm:
             self._server.server_close()
         self.socket.unlink(missing_ok=True)
 
-    # What users do.
+    # Actions of users.
 
     def submit(
         self,
@@ -204,7 +204,7 @@ class SimulatedSlurm:
             self._power_up(chosen)
         self.programs.resume([node.name for node in chosen], [])
 
-    # What the stand-ins of scontrol, and nodes, do. The lock is held.
+    # Actions of the stand-ins of scontrol, and of nodes. The caller holds the lock.
 
     def node_down(self, node: EmbeddedNode, reason: str) -> None:
         node.state, node.reason = "DOWN", reason

@@ -36,9 +36,9 @@ class EmbeddedStack:
     def __init__(self, file: Path, environment: Environment, project: Path, cloud: EmulatorProcess) -> None:
         """Copy the project to `project`: the checkout stays as it is, and a lab of the same environment may run beside it."""
         self.cloud = cloud
-        found = find_engine()
+        engine = find_engine()
         #: None where there is no way to an engine: then the same graph is applied without one.
-        self.engine = found if isinstance(found, Engine) else None
+        self.engine = engine if isinstance(engine, Engine) else None
         self.file = _copy(file, environment, project, cloud.endpoint)
         loaded = load_environment(self.file)
         if loaded.environment is None:

@@ -55,12 +55,14 @@ class Tracking:
         from mlflow import MlflowClient
 
         client = MlflowClient(self.uri)
-        found = client.get_experiment_by_name(experiment)
-        if found is None:
+        recorded_experiment = client.get_experiment_by_name(experiment)
+        if recorded_experiment is None:
             return {}
         return {
             run.tags.get("landbridge.job_id", ""): run
-            for run in (_tracked(client, one) for one in client.search_runs([found.experiment_id]))
+            for run in (
+                _tracked(client, raw_run) for raw_run in client.search_runs([recorded_experiment.experiment_id])
+            )
         }
 
 

@@ -23,7 +23,7 @@ def install(root: Path, node: str, platform: str) -> None:
     for name in ("lab_hardware.py", "lab_mig.py", "lab_dcgm.py"):
         _copy(name, root / FOLDER / name)
     _copy("nvidia-smi", root / "usr/bin/nvidia-smi", 0o755)
-    if any(one.kind == "infiniband" for one in found.adapters):
+    if any(adapter.kind == "infiniband" for adapter in found.adapters):
         _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
     if found.fabric_manager:
         _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)

@@ -6,7 +6,7 @@ from typing import Any
 from landbridge.catalog import Platform
 from landbridge.catalog.hardware.mig import mig_profiles
 
-#: A release of the branch that is current; what it is called in the driver's package too.
+#: A release of the current branch, with the version of the driver's package.
 DRIVER = "580.95.05"
 # A link carries a little more than its data rate: the line code is counted (26.562 GB/s for 25).
 _LINE_RATE = 1.0625
@@ -40,5 +40,7 @@ def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
 
 
 def _ports(platform: Platform) -> list[dict[str, Any]]:
-    rates = [one.gbps for one in platform.adapters if one.kind == "infiniband" for _ in range(one.count)]
+    rates = [
+        adapter.gbps for adapter in platform.adapters if adapter.kind == "infiniband" for _ in range(adapter.count)
+    ]
     return [{"name": f"mlx5_{index}", "rate": rate} for index, rate in enumerate(rates)]

@@ -76,9 +76,9 @@ def _end_strays(lab: Layout) -> None:
 def _mounts(lab: Layout) -> list[str]:
     """Mounts below the lab's folder, and those of image builders that are dead: their folders end in their pid."""
     points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-    own = [point for point in points if point.startswith(f"{lab.state}/")]
+    lab_points = [point for point in points if point.startswith(f"{lab.state}/")]
     builds = [(point, Path(point).relative_to(lab.images).parts[0]) for point in points if _below(point, lab.images)]
-    return own + [point for point, folder in builds if not _builds(folder)]
+    return lab_points + [point for point, folder in builds if not _builds(folder)]
 
 
 def _below(point: str, folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 
 class LabError(Exception):
-    """A failure of the lab with what to do about it; `str()` is both, one line each."""
+    """A failure of the lab with a fix; `str()` is both, one line each."""
 
     def __init__(self, message: str, fix: str = "") -> None:
         super().__init__(message)

@@ -1,6 +1,6 @@
 """Run a Pulumi program in this process, without an engine, and keep its whole resource graph.
 
-The SDK's own mocks are the base; this adds what they lack: parents in the key of a resource, an error for two resources
+The SDK's own mocks are the base; this module adds parents in the key of a resource, an error for two resources
 with one URN, protect and secrets as the engine would see them, and stack outputs.
 """
 
@@ -53,7 +53,7 @@ class GraphNode:
 
 @dataclass
 class Graph:
-    """What a program registered, in the order in which it did, and what it exported."""
+    """Resources that a program registered, in their order, and its exports."""
 
     nodes: dict[str, GraphNode] = field(default_factory=dict)
     outputs: Bag = field(default_factory=dict)
@@ -136,7 +136,7 @@ def _close_thread_loop() -> None:
 
 
 class _OneByOne(set[asyncio.Task[Any]]):
-    """What the SDK waits for at the end. It waits for all of it, and anew for the rest whenever something is done.
+    """Futures that the SDK waits for at the end. It waits for all of them, and again for the rest whenever one is done.
 
     That takes the square of their number. Every one has to be done in the end: it is shown them one at a time.
     """
@@ -171,7 +171,7 @@ class _Mocks(mocks.Mocks):
         stack = name.rsplit("/", 1)[-1]
         if stack not in self._stacks:
             raise NoSuchStack(f'unknown stack "{name}"')
-        # What a preview does not know, the engine does not tell: a stack that was only looked at has no outputs yet.
+        # The engine does not return values unknown in a preview: a stack after a preview has no outputs yet.
         outputs = {key: value for key, value in self._stacks[stack].items() if not unknown_inside(value)}
         return {"name": name, "outputs": outputs, "secretOutputNames": []}
 
@@ -249,7 +249,7 @@ def _record(
             stack=stack,
             preview=preview,
             monitor=monitor,
-            # What the engine says where state is in a folder or a bucket.
+            # The engine's value when state is in a folder or a bucket.
             organization="organization",
         )
         settings.SETTINGS.outputs = _OneByOne()
@@ -258,7 +258,7 @@ def _record(
         pulumi.runtime.set_all_config(known)
         loop.run_until_complete(run_in_stack(program))
     finally:
-        # What is still being made when the program fails has to end before anybody takes things down.
+        # Creations in progress must end before resources are removed after a failure.
         loop.run_until_complete(loop.shutdown_default_executor())
         asyncio.set_event_loop(None)
         loop.close()

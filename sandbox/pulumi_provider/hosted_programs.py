@@ -23,14 +23,14 @@ def interpreter(info: Any) -> str:
 
 
 def command(request: Any) -> list[str]:
-    """What a RunPlugin request asks to be run. A pack's program comes last, a plugin's before what it is given."""
+    """Return the command of a RunPlugin request. A pack's program comes last, a plugin's before its arguments."""
     python, program = [interpreter(request.info), "-u"], request.info.program_directory
     runner = _RUNNERS.get(request.kind)
     return [*python, *runner, *request.args, program] if runner else [*python, program, *request.args]
 
 
 def run(request: Any, context: Any) -> Iterator[Any]:
-    """Run it until it ends or nobody listens any more, and pass on what it prints and its exit status."""
+    """Run it until it ends or the client disconnects, and pass on its output and its exit status."""
     given = dict(pair.split("=", 1) for pair in request.env if "=" in pair)
     # A session of its own: the engine interrupts its process group at the end of a run, and asks plugins to end besides.
     process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """Partial creations: the resource exists but its creation failed; reported to the engine as the real provider does.
 
-Pulumi keeps such a resource with what went wrong, and its next update finishes it.
+Pulumi keeps such a resource with the error, and its next update finishes it.
 Source: pulumi/pulumi, provider.proto, ErrorResourceInitFailed.
 """
 
@@ -44,7 +44,7 @@ def create(resource: AwsResource, inputs: Bag) -> tuple[str, Bag]:
     except (ClientError, ProviderError) as error:
         if resource.created_id is None:
             raise
-        # Without what was not done: the difference is what the next update has to do.
+        # Without the missing parts: the next update applies the difference.
         raise PartialCreation(resource.created_id, inputs, {}, str(error)) from error
     resource.exists(id_)
     return id_, outputs

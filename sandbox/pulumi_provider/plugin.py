@@ -32,7 +32,7 @@ def serve(servicer: Any, register: Register, stopped: threading.Event, parent: i
 
 
 def _watch_parent(stopped: threading.Event, parent: int) -> None:
-    # A killed engine sends no Cancel, and nothing else ends what it has started.
+    # A killed engine sends no Cancel, and no other process ends its plugins.
     while not stopped.wait(2):
         if os.getppid() != parent:
             stopped.set()

@@ -6,7 +6,7 @@ from sandbox.pulumi_provider.graph import Graph
 
 
 def resources(graph: Graph) -> tuple[Resource, ...]:
-    """The graph's own resources, each with its provider's defaults; what is not known yet is None."""
+    """The graph's own resources, each with its provider's defaults; values not known yet are None."""
     providers = {key: node.inputs for key, node in graph.nodes.items() if node.type.startswith("pulumi:providers:")}
     # A reference to a provider is its URN and its id.
     return tuple(

@@ -19,7 +19,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any, NoReturn
 
-#: What is imported ahead: the plugins, and what the stack's program builds from.
+#: Modules imported in advance: the plugins, and the modules of the stack's program.
 AHEAD = (
     "sandbox.pulumi_provider.provider",
     "sandbox.pulumi_provider.language",
@@ -47,14 +47,14 @@ def prefork_server(folder: Path, ahead: Sequence[str] = AHEAD) -> Iterator[Path]
 
 def main(path: str, *ahead: str) -> None:
     """Serve until standard input ends. There is no thread beside this one, as copies of it would lack them."""
-    sys.path.pop(0)  # a plugin finds what is installed, not what lies beside this
+    sys.path.pop(0)  # a plugin imports installed modules, not those beside this file
     for name in ahead:
         import_module(name)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server, selectors.DefaultSelector() as either:
         server.bind(path)
         server.listen(64)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for the forks
         either.register(server, selectors.EVENT_READ)
         either.register(sys.stdin, selectors.EVENT_READ)
         print("ready", flush=True)
@@ -90,7 +90,7 @@ def _end_with(client: socket.socket) -> None:
 
 
 def _asked(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """What sandbox.pulumi_provider.prefork_client sent: a line of JSON, and with its first bytes the files."""
+    """Read the message of sandbox.pulumi_provider.prefork_client: a line of JSON, and with its first bytes the files."""
     files = array.array("i")
     text, control, _, _ = client.recvmsg(1 << 20, socket.CMSG_SPACE(STANDARD_FILES * files.itemsize))
     for level, kind, data in control:

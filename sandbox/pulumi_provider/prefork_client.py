@@ -1,6 +1,6 @@
 """Client of the prefork server: the process that the engine starts, while the server's fork runs the plugin.
 
-It lends its open files to the plugin, and waits. What ends the one ends the other. Imports only what starts at once.
+It passes its open files to the plugin, and waits. When one process ends, the other ends too. It imports only modules that load fast.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`pulumi-resource-aws` without AWS: strict about what it is given, real about what it makes in the emulated AWS."""
+"""Stand-in of `pulumi-resource-aws`: it checks inputs strictly, and makes the resources in the emulated AWS."""
 
 import json
 import re
@@ -26,7 +26,7 @@ VERSION = re.sub(r"^[v=]+", "", pulumi_aws._utilities.get_version())
 
 
 class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
-    """The provider's protocol. State lives with the engine; the things themselves in the emulated AWS."""
+    """The provider's protocol. The engine has the state, the emulated AWS the resources."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
@@ -87,7 +87,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         changed, kind = _changed(olds, news), RESOURCE_TYPES[_token(request.urn)]
         replaces = sorted(kind.replaced_by(olds, news, frozenset(changed)))
         some = pb.DiffResponse.DIFF_SOME if changed else pb.DiffResponse.DIFF_NONE
-        # As the real provider does: what has a fixed name has to go before the new one can be made.
+        # As the real provider does: a resource with a fixed name is deleted before its replacement is created.
         first = bool(replaces) and kind.autoname is not None and kind.autoname not in changed
         return pb.DiffResponse(changes=some, diffs=sorted(changed), replaces=replaces, deleteBeforeReplace=first)
 
@@ -103,7 +103,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         seen = self._do(context, request.urn, state or inputs, lambda kind: kind.read(request.id, state or inputs))
         if seen is None:
             return pb.ReadResponse()
-        # Only what was asked for is compared: what AWS fills in by itself is no drift.
+        # Only inputs are compared: defaults that AWS sets are no drift.
         drifted = {**inputs, **{key: seen[key] for key in inputs if key in seen}}
         return pb.ReadResponse(
             id=request.id, properties=serialization.struct({**state, **seen}), inputs=serialization.struct(drifted)
@@ -135,8 +135,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def _failures(self, token: str, inputs: Bag) -> list[Any]:
         with self._checking:
-            found = list(all_problems(token, inputs))
-        return [pb.CheckFailure(property=sdk_args.spell(path), reason=reason) for path, reason in found]
+            problems = list(all_problems(token, inputs))
+        return [pb.CheckFailure(property=sdk_args.spell(path), reason=reason) for path, reason in problems]
 
     def _connected(self) -> EmulatedAws:
         if self._cloud is None:
@@ -148,7 +148,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         return self._guarded(context, lambda: act(RESOURCE_TYPES[_token(urn)](self._connected().at(bag.get("region")))))
 
     def _guarded(self, context: Any, act: Any) -> Any:
-        """Turn what may go wrong into the message that Pulumi prints beside the resource."""
+        """Turn an exception into the message that Pulumi prints beside the resource."""
         try:
             return act()
         except PartialCreation as error:
@@ -177,7 +177,7 @@ def _changed(old: Bag, new: Bag) -> set[str]:
 
 
 def _autonamed(kind: type[AwsResource], request: Any, inputs: Bag) -> Bag:
-    """Give a thing without a name one that Pulumi's own way would give it, and keep it from then on."""
+    """Give a resource without a name one in Pulumi's own form, and keep it from then on."""
     key = kind.autoname
     if key is None or key in inputs or f"{key}Prefix" in inputs:
         return inputs

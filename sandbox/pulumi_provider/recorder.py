@@ -1,7 +1,7 @@
 """Apply an environment's graph to the emulated AWS in this process, for machines that cannot have Pulumi's engine.
 
-The same program, the same checks and the same provider code as under the engine; what is missing is the engine's memory:
-there is no preview of a change, no refresh and no second `up`, only applying once and taking everything down again.
+The same program, the same checks and the same provider code as under the engine; without the engine's state
+there is no preview of a change, no refresh and no second `up`, only one application and the deletion of all resources.
 """
 
 import runpy
@@ -73,9 +73,9 @@ def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
     """
     if token not in RESOURCE_TYPES:
         raise ProviderError(f"{name}: the sandbox has no resource type {token}")
-    found = list(all_problems(token, inputs, real=real))
-    if found:
-        raise ProviderError("; ".join(f"{name}: {sdk_args.spell(path)}: {reason}" for path, reason in found))
+    problems = list(all_problems(token, inputs, real=real))
+    if problems:
+        raise ProviderError("; ".join(f"{name}: {sdk_args.spell(path)}: {reason}" for path, reason in problems))
 
 
 def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
@@ -87,20 +87,22 @@ def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[
 
 
 def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = False) -> dict[str, Graph]:
-    """The graph of each of the environment's stacks, by name, from the bottom up: one sees what those below export."""
+    """The graph of each of the environment's stacks, by name, from the bottom up: each sees the exports of those below."""
     program, _, config = program_of(environment_file)
     environment = load_environment(environment_file).environment
     if environment is None:
         raise ValueError(f"{environment_file} has errors")
     found: dict[str, Graph] = {}
-    for one in planned_stacks(environment):
+    for planned_stack in planned_stacks(environment):
         known = {name: graph.outputs for name, graph in found.items()}
-        found[one.name] = record(program, stack=one.name, config=config, backing=backing, preview=preview, stacks=known)
+        found[planned_stack.name] = record(
+            program, stack=planned_stack.name, config=config, backing=backing, preview=preview, stacks=known
+        )
     return found
 
 
 def joined(graphs: Iterable[Graph]) -> Graph:
-    """Several stacks as one graph, with every output of the environment and without what stacks tell one another."""
+    """Several stacks as one graph, with every output of the environment and without the outputs from stack to stack."""
     whole = Graph()
     for graph in graphs:
         whole.nodes.update(graph.nodes)

@@ -71,7 +71,7 @@ def asset(value: Any) -> Any:
 
 
 def signed(value: Any) -> Any:
-    """Plain data with assets as the SDK reads them, for what goes back to a program without an engine."""
+    """Plain data with assets as the SDK reads them, for answers to a program without an engine."""
     if isinstance(value, Mapping):
         return {_SIGNATURE if key == SIGNED else key: signed(item) for key, item in value.items()}
     return [signed(item) for item in value] if isinstance(value, list | tuple) else value

@@ -38,25 +38,25 @@ LOOK = 20
 
 @dataclass(frozen=True)
 class Bursting:
-    """A user, an operator and somebody who can make EC2 fail, in one."""
+    """Actions of a user and of an operator, and faults of EC2."""
 
-    going: BringUp
+    deployment: BringUp
     user: str
 
     @cached_property
     def cloud(self) -> EmulatorProcess:
-        return ensure_cloud(self.going.lab, self.going.environment)
+        return ensure_cloud(self.deployment.lab, self.deployment.environment)
 
     @cached_property
     def controller(self) -> str:
-        return service_hosts(self.going.environment).controllers[0]
+        return service_hosts(self.deployment.environment).controllers[0]
 
     @cached_property
     def login(self) -> str:
-        return service_hosts(self.going.environment).logins[0]
+        return service_hosts(self.deployment.environment).logins[0]
 
     def on_controller(self, *command: str, timeout: float = 300) -> str:
-        return self.going.cluster.run(self.controller, *command, timeout=timeout)
+        return self.deployment.cluster.run(self.controller, *command, timeout=timeout)
 
     def shell(self, script: str) -> str:
         return self.on_controller("sh", "-c", script)
@@ -68,11 +68,11 @@ class Bursting:
         words = ["--parsable", "--time=10", "--gpus-per-node=8", "--chdir=/tmp", "--output=/dev/null", *options]
         if not any(word.startswith(("--partition", "-p")) for word in options):
             words.append(f"--partition={POOL}")
-        said = self.going.cluster.run(self.login, "sbatch", *words, "--wrap", script, user=user or self.user)
-        return int(said.strip().split(";")[0])
+        output = self.deployment.cluster.run(self.login, "sbatch", *words, "--wrap", script, user=user or self.user)
+        return int(output.strip().split(";")[0])
 
     def job(self, number: int) -> LabJob:
-        return job(self.going.cluster, self.controller, number)
+        return job(self.deployment.cluster, self.controller, number)
 
     def running(self, number: int) -> LabJob:
         """Wait until the job runs."""
@@ -118,8 +118,8 @@ class Bursting:
     # Nodes.
 
     def nodes(self) -> dict[str, dict[str, Any]]:
-        found = self.going.cluster.json(self.controller, "scontrol", "show", "nodes", "--json")["nodes"]
-        return {node["name"]: node for node in found if node["name"] in NODES}
+        nodes = self.deployment.cluster.json(self.controller, "scontrol", "show", "nodes", "--json")["nodes"]
+        return {node["name"]: node for node in nodes if node["name"] in NODES}
 
     def states(self) -> dict[str, frozenset[str]]:
         return {name: frozenset(node["state"]) for name, node in self.nodes().items()}
@@ -134,10 +134,12 @@ class Bursting:
     # EC2.
 
     def launched(self, number: int | None = None) -> list[dict[str, Any]]:
-        """Every instance that EC2 ever started, also those that have ended; with `number` those of that job."""
-        found = self.cloud.control()["instances"]
+        """Return all instances that EC2 started, also terminated ones; with `number` those of that job."""
+        instances = self.cloud.control()["instances"]
         return [
-            one for one in found if number is None or str(number) in one["tags"].get("landbridge:job", "").split(",")
+            instance
+            for instance in instances
+            if number is None or str(number) in instance["tags"].get("landbridge:job", "").split(",")
         ]
 
     def alive(self, number: int | None = None) -> list[str]:
@@ -148,7 +150,7 @@ class Bursting:
         return int(self.cloud.control()["calls"].get(action, 0))
 
     def room(self, **zones: int) -> None:
-        """How many instances EC2 has left, by zone id; `everywhere` for all zones together."""
+        """Set the number of instances that EC2 has left, by zone id; `everywhere` for all zones together."""
         keys = {f"{TYPE}/{'*' if zone == 'everywhere' else zone.replace('_', '-')}": n for zone, n in zones.items()}
         self.cloud.control(pool=keys)
 
@@ -158,7 +160,7 @@ class Bursting:
         return int(self.on_controller("systemctl", "show", "--property=MainPID", "--value", SERVICE))
 
     def kill(self) -> None:
-        """What the kernel's out-of-memory killer does."""
+        """Kill the controller, as the kernel's out-of-memory killer does."""
         self.on_controller("kill", "-9", str(self.pid()))
 
     def operate(self, *words: str) -> str:
@@ -166,11 +168,11 @@ class Bursting:
         return self.on_controller("/opt/landbridge/bin/landbridge-burst", *words)
 
     def offerings(self) -> list[dict[str, Any]]:
-        """Where the pool may be launched, in the order of asking."""
+        """Return the pool's offerings, in their order."""
         return list(json.loads(self.on_controller("cat", CONFIG))["pools"][POOL]["offerings"])
 
     def records(self, event: str = "", number: int | None = None) -> list[dict[str, Any]]:
-        """What the controller decided since the test began, from its decision log."""
+        """Return the controller's decisions since the test began, from its decision log."""
         lines = self.shell(f"cat {STATE}/decisions.jsonl 2>/dev/null || true").splitlines()
         found = [json.loads(line) for line in lines]
         return [
@@ -180,7 +182,7 @@ class Bursting:
         ]
 
     def forget(self) -> None:
-        """An empty journal: what a test taught the controller about places, pools and jobs is not the next one's."""
+        """Delete the journal: a test must not see the state of offerings, pools and jobs of an earlier one."""
         self.shell(
             f"systemctl stop {SERVICE}; rm -f {STATE}/burst.db* {STATE}/decisions.jsonl*; systemctl start {SERVICE}"
         )
@@ -215,13 +217,13 @@ class Bursting:
 
     def write(self, path: str, content: str) -> None:
         # Kept in place: its owner and mode stay.
-        self.going.cluster.run(self.controller, "sh", "-c", f"printf %s {shlex.quote(content)} > {path}")
+        self.deployment.cluster.run(self.controller, "sh", "-c", f"printf %s {shlex.quote(content)} > {path}")
 
     @contextmanager
     def slurm_with(self, settings: Mapping[str, object]) -> Iterator[None]:
         """slurm.conf with other values for a while."""
-        kept = self.on_controller("cat", SLURM_CONF)
-        lines = [line for line in kept.splitlines() if line.partition("=")[0] not in settings]
+        output = self.on_controller("cat", SLURM_CONF)
+        lines = [line for line in output.splitlines() if line.partition("=")[0] not in settings]
         # Settings stand before the first node.
         changed = [f"{key}={value}" for key, value in settings.items() if value is not None]
         self.write(SLURM_CONF, "\n".join([*changed, *lines]) + "\n")
@@ -229,7 +231,7 @@ class Bursting:
             self.reconfigure()
             yield
         finally:
-            self.write(SLURM_CONF, kept)
+            self.write(SLURM_CONF, output)
             self.reconfigure()
 
     def reconfigure(self) -> None:
@@ -237,7 +239,7 @@ class Bursting:
         wait_for("slurmctld to answer", self.states)
 
     def moments(self, pattern: str) -> list[float]:
-        """When slurmctld wrote a line that matches, in seconds since 1970."""
+        """Return the times of matching lines in slurmctld's log, in seconds since 1970."""
         found = []
         for line in self.on_controller("tail", "-n", "400", "/var/log/slurm/slurmctld.log").splitlines():
             stamp, _, text = line.removeprefix("[").partition("] ")
@@ -247,10 +249,10 @@ class Bursting:
 
 
 @contextmanager
-def scaled(going: BringUp, **settings: object) -> Iterator[Bursting]:
+def scaled(deployment: BringUp, **settings: object) -> Iterator[Bursting]:
     """The cluster with short times, and as it was afterwards."""
-    bursting = Bursting(going, going.environment.users[0].name)
-    kept = bursting.on_controller("cat", CONFIG)
+    bursting = Bursting(deployment, deployment.environment.users[0].name)
+    output = bursting.on_controller("cat", CONFIG)
 
     def change(content: dict[str, Any]) -> None:
         content.update(BURST_TIMES)
@@ -266,7 +268,7 @@ def scaled(going: BringUp, **settings: object) -> Iterator[Bursting]:
             bursting.settle()
     finally:
         bursting.cloud.control(reset=True)
-        bursting.write(CONFIG, kept)
+        bursting.write(CONFIG, output)
         bursting.forget()
 
 

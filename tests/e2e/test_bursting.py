@@ -14,8 +14,8 @@ OWN_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
-def bursting(going: BringUp) -> Iterator[Bursting]:
-    with scaled(going) as ready:
+def bursting(deployment: BringUp) -> Iterator[Bursting]:
+    with scaled(deployment) as ready:
         yield ready
 
 
@@ -25,7 +25,7 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 
 
 def _own_seconds(bursting: Bursting, node: str) -> tuple[float, str, int]:
-    """What Slurm and the controller add to EC2's and the machine's time for a job on `node`; in words; the job."""
+    """Return the time that Slurm and the controller add to EC2's and the machine's for a job on `node`; a text; the job."""
     before = bursting.calls()
     number = bursting.submit("--nodes=1", f"--nodelist={node}", script="sleep 2")
     bursting.wait_for("a call of RunInstances", bursting.calls, lambda calls: calls > before, every=0.02)
@@ -64,7 +64,7 @@ def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) 
     assert waiting.restarts >= 1, "Slurm put it back into the queue"
     assert bursting.launched(number) == []
     # Every zone was asked, and each once.
-    asked = [one["text"] for one in bursting.records("launch", number)]
+    asked = [record["text"] for record in bursting.records("launch", number)]
     assert sorted(asked) == sorted(place["key"] for place in bursting.offerings()) and len(asked) == 2
     bursting.room(everywhere=100)
     # A minute until it is tried again, another until Slurm looks for jobs whose time has come, and the nodes' boot.

@@ -15,8 +15,8 @@ HELD = 4.0
 
 
 @pytest.fixture(scope="module")
-def bursting(going: BringUp) -> Iterator[Bursting]:
-    with scaled(going) as ready:
+def bursting(deployment: BringUp) -> Iterator[Bursting]:
+    with scaled(deployment) as ready:
         yield ready
 
 

@@ -32,12 +32,12 @@ def with_patients(environment: Environment) -> Environment:
 
 
 @pytest.fixture(scope="module")
-def bursting(going: BringUp) -> Iterator[Bursting]:
+def bursting(deployment: BringUp) -> Iterator[Bursting]:
     """The cluster as `landbridge configure` makes it of that environment: its Slurm files, and the controller's accounts."""
-    changed = with_patients(going.environment)
+    changed = with_patients(deployment.environment)
     files = slurm_files(changed)
     allowed = dict(re.findall(r"PartitionName=(\S+) .*AllowAccounts=(\S+)", files["slurm.conf"]))
-    with scaled(going) as ready:
+    with scaled(deployment) as ready:
         kept = {name: ready.on_controller("cat", f"/etc/slurm/{name}") for name in ("job_submit.lua", "slurm.conf")}
         ready.shell(f"sacctmgr -i add account {ACCOUNT}; sacctmgr -i add user {USER} account={ACCOUNT}")
         ready.write("/etc/slurm/job_submit.lua", files["job_submit.lua"])
@@ -56,8 +56,8 @@ def bursting(going: BringUp) -> Iterator[Bursting]:
 
 
 def _allow(line: str, allowed: dict[str, str]) -> str:
-    found = re.match(r"PartitionName=(\S+)", line)
-    return re.sub(r"AllowAccounts=\S+", f"AllowAccounts={allowed[found[1]]}", line) if found else line
+    match = re.match(r"PartitionName=(\S+)", line)
+    return re.sub(r"AllowAccounts=\S+", f"AllowAccounts={allowed[match[1]]}", line) if match else line
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def refused(bursting: Bursting, *options: str) -> str:
 
 
 def as_user(bursting: Bursting, *command: str) -> str:
-    return bursting.going.cluster.run(bursting.login, *command, user=USER)
+    return bursting.deployment.cluster.run(bursting.login, *command, user=USER)
 
 
 def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -> None:
@@ -166,8 +166,8 @@ def test_with_every_lock_of_slurm_open_the_controller_refuses(bursting: Bursting
             assert "restricted" in job.comment
             assert bursting.launched(number) == []
         assert bursting.calls() == calls, "EC2 was not even asked"
-        refusals: list[dict[str, Any]] = [one for one in bursting.records() if one.get("code") == "RESIDENCY"]
-        assert {job for one in refusals for job in one.get("jobs", ())} >= {single, gang, placed}
+        refusals: list[dict[str, Any]] = [record for record in bursting.records() if record.get("code") == "RESIDENCY"]
+        assert {job for refusal in refusals for job in refusal.get("jobs", ())} >= {single, gang, placed}
 
 
 def test_before_a_node_that_is_up_a_restricted_job_waits_and_no_process_of_it_starts(bursting: Bursting) -> None:

@@ -16,8 +16,8 @@ HOUR, SLURMD_TIMEOUT = 60, 15
 
 
 @pytest.fixture(scope="module")
-def bursting(going: BringUp) -> Iterator[Bursting]:
-    with scaled(going, SlurmdTimeout=SLURMD_TIMEOUT) as ready:
+def bursting(deployment: BringUp) -> Iterator[Bursting]:
+    with scaled(deployment, SlurmdTimeout=SLURMD_TIMEOUT) as ready:
         yield ready
 
 
@@ -30,12 +30,12 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 def cut(bursting: Bursting) -> Iterator[None]:
     """No packet between the sites. EC2's API is not behind the tunnel."""
     port = network.interface("awsgw", 1)
-    network.link_down(bursting.going.lab, port)
+    network.link_down(bursting.deployment.lab, port)
     try:
         yield
     finally:
-        network.link_up(bursting.going.lab, port)
-        bursting.going.wait_for_tunnel()
+        network.link_up(bursting.deployment.lab, port)
+        bursting.deployment.wait_for_tunnel()
 
 
 def test_cut_while_nodes_start_the_job_runs_when_it_is_back(bursting: Bursting) -> None:

@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 
 @dataclass(frozen=True)
 class Shown:
-    """The demonstration's two jobs, and what crossed the internet bridge meanwhile."""
+    """The demonstration's two jobs, and the packets that crossed the internet bridge meanwhile."""
 
     first: LabJob
     second: LabJob
@@ -43,31 +43,31 @@ class Shown:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def as_it_was(going: BringUp) -> Iterator[None]:
+def as_it_was(deployment: BringUp) -> Iterator[None]:
     yield
-    if running_cloud(going.lab) is not None:
-        ensure_cloud(going.lab, going.environment).control(reset=True)
+    if running_cloud(deployment.lab) is not None:
+        ensure_cloud(deployment.lab, deployment.environment).control(reset=True)
 
 
 @pytest.fixture(scope="module")
-def user(going: BringUp) -> Researcher:
-    researcher = Researcher(going.cluster, going.environment, going.environment.users[0].name)
+def user(deployment: BringUp) -> Researcher:
+    researcher = Researcher(deployment.cluster, deployment.environment, deployment.environment.users[0].name)
     researcher.bring_example()
     return researcher
 
 
 @pytest.fixture(scope="module")
-def shown(going: BringUp) -> Shown:
+def shown(deployment: BringUp) -> Shown:
     report = DemoReport("jobs")
-    with capture.capture(going.lab, INTERNET) as seen:
-        first, second = train_on_both_sites(going, report)
+    with capture.capture(deployment.lab, INTERNET) as seen:
+        first, second = train_on_both_sites(deployment, report)
     return Shown(first, second, seen, report)
 
 
-def cloud_states(going: BringUp) -> dict[str, list[str]]:
+def cloud_states(deployment: BringUp) -> dict[str, list[str]]:
     """Slurm's words for the state of each AWS node."""
-    found = going.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
-    return {node["name"]: node["state"] for node in found if node["name"].startswith("p5-")}
+    nodes = deployment.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+    return {node["name"]: node["state"] for node in nodes if node["name"].startswith("p5-")}
 
 
 def test_job_1_ran_on_prem_and_job_2_in_aws(shown: Shown) -> None:
@@ -87,25 +87,25 @@ def test_sites_speak_only_inside_the_tunnel(shown: Shown) -> None:
     assert set(others) <= {"ipv6"}, others
 
 
-def test_bgp_carries_the_routes_both_ways(going: BringUp) -> None:
-    environment = going.environment
-    assert str(environment.aws.cidr) in bgp_routes(going.cluster, environment.onprem.services.gateway)
-    assert str(environment.onprem.cidr) in bgp_routes(going.cluster, "awsgw")
+def test_bgp_carries_the_routes_both_ways(deployment: BringUp) -> None:
+    environment = deployment.environment
+    assert str(environment.aws.cidr) in bgp_routes(deployment.cluster, environment.onprem.services.gateway)
+    assert str(environment.onprem.cidr) in bgp_routes(deployment.cluster, "awsgw")
 
 
-def test_without_the_tunnel_nothing_would_leave_in_clear_text(going: BringUp) -> None:
-    gateway, theirs = going.environment.onprem.services.gateway, str(going.environment.aws.cidr)
-    refused = json.loads(going.cluster.run(gateway, "ip", "-json", "route", "show", "type", "unreachable"))
+def test_without_the_tunnel_nothing_would_leave_in_clear_text(deployment: BringUp) -> None:
+    gateway, theirs = deployment.environment.onprem.services.gateway, str(deployment.environment.aws.cidr)
+    refused = json.loads(deployment.cluster.run(gateway, "ip", "-json", "route", "show", "type", "unreachable"))
     assert theirs in {route["dst"] for route in refused}
 
 
 def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
-    going: BringUp, user: Researcher, shown: Shown
+    deployment: BringUp, user: Researcher, shown: Shown
 ) -> None:
     runs = [user.run_of(job.id) for job in (shown.first, shown.second)]
     assert [run.status for run in runs] == ["FINISHED", "FINISHED"]
     assert [run.tags["landbridge.site"] for run in runs] == ["onprem", "aws"]
-    s3 = clients(going, "s3")
+    s3 = clients(deployment, "s3")
     for run in runs:
         assert run.params and run.metrics
         held = [
@@ -119,11 +119,11 @@ def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
 
 @pytest.mark.parametrize("partition", ["p5", "onprem"])
 def test_a_script_that_does_as_it_is_told_finds_its_first_node(
-    going: BringUp, user: Researcher, partition: str
+    deployment: BringUp, user: Researcher, partition: str
 ) -> None:
-    told = (ROOT / "docs/how-to/submit-jobs.md").read_text().split("```bash\n")[1].split("```")[0]
+    word = (ROOT / "docs/how-to/submit-jobs.md").read_text().split("```bash\n")[1].split("```")[0]
     script = f"""#!/bin/bash
-{textwrap.dedent(told)}
+{textwrap.dedent(word)}
 srun python3 -c '
 import os, socket, time
 place, first = (os.environ["MASTER_ADDR"], 29500), os.environ["SLURM_PROCID"] == "0"
@@ -144,47 +144,51 @@ print("process", os.environ["SLURM_PROCID"], "met the other at", place[0])
 '
 scontrol getaddrs "$SLURM_JOB_NODELIST"
 """
-    going.cluster.put(user.login, f"{user.folder}/first.sh", script.encode(), user.name)
+    deployment.cluster.put(user.login, f"{user.folder}/first.sh", script.encode(), user.name)
     options = ("--partition", partition, "--nodes=2", "--ntasks-per-node=1", "--gpus-per-node=8", "--output=first.out")
     words = [
         "sh",
         "-c",
         f"cd {user.folder} && rm -f first.out; sbatch --wait {shlex.join(options)} first.sh; cat first.out",
     ]
-    said = going.cluster.run(user.login, *words, user=user.name, timeout=900)
-    first = re.search(r"^\S+: (\S+):\d+$", said, re.MULTILINE)
-    assert first, said
-    assert sorted(re.findall(r"process (\d) met the other at (\S+)", said)) == [("0", first[1]), ("1", first[1])]
+    output = deployment.cluster.run(user.login, *words, user=user.name, timeout=900)
+    first = re.search(r"^\S+: (\S+):\d+$", output, re.MULTILINE)
+    assert first, output
+    assert sorted(re.findall(r"process (\d) met the other at (\S+)", output)) == [("0", first[1]), ("1", first[1])]
 
 
-def test_idle_aws_nodes_are_given_back(going: BringUp, shown: Shown) -> None:
-    wait_for("every instance to end", lambda: instances(going), lambda running: not running, every=1)
-    cloud = cloud_states(going)
+def test_idle_aws_nodes_are_given_back(deployment: BringUp, shown: Shown) -> None:
+    wait_for("every instance to end", lambda: instances(deployment), lambda running: not running, every=1)
+    cloud = cloud_states(deployment)
     assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
 
 
-def test_the_controller_resolves_names_of_nodes_that_are_not_started(going: BringUp) -> None:
+def test_the_controller_resolves_names_of_nodes_that_are_not_started(deployment: BringUp) -> None:
     """Slurm asks ten times, a second apart, for an unknown name, and holds slurmctld's locks meanwhile."""
-    absent = sorted(cloud_states(going))
+    absent = sorted(cloud_states(deployment))
     assert absent
     for name in absent:
-        assert "0.0.0.1" in going.cluster.run("ctl01", "getent", "ahostsv4", name), name
-    going.cluster.run("ctl01", "scontrol", "getaddrs", ",".join(absent))
+        assert "0.0.0.1" in deployment.cluster.run("ctl01", "getent", "ahostsv4", name), name
+    deployment.cluster.run("ctl01", "scontrol", "getaddrs", ",".join(absent))
 
 
-def test_a_second_up_and_a_second_configure_change_nothing(going: BringUp) -> None:
-    said = command([program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=going.variables())
+def test_a_second_up_and_a_second_configure_change_nothing(deployment: BringUp) -> None:
+    said = command(
+        [program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=deployment.variables()
+    )
     changes = json.loads(said[said.index("{") :])["changes"]
     assert set(changes) == {"same"}, changes
     said = command(
-        [program("landbridge"), "configure", "-s", "sandbox", "--format", "json"], env=going.variables(), timeout=1200
+        [program("landbridge"), "configure", "-s", "sandbox", "--format", "json"],
+        env=deployment.variables(),
+        timeout=1200,
     )
     hosts = json.loads(said[said.index("{") :])["hosts"]
     assert len(hosts) == 8
     assert {name: host["changed"] for name, host in hosts.items() if host["changed"] or host["failed"]} == {}
 
 
-def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researcher) -> None:
+def test_a_tunnel_cut_of_20_seconds_loses_no_job(deployment: BringUp, user: Researcher) -> None:
     number = user.train("cut", ["--epochs", "10", "--seconds-per-epoch-floor", "4"], ["--partition", "p5"])
     wait_for(
         "the job to run in AWS",
@@ -193,9 +197,9 @@ def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researche
         every=1,
     )
     port = network.interface("awsgw", 1)
-    network.link_down(going.lab, port)
+    network.link_down(deployment.lab, port)
     time.sleep(20)
-    network.link_up(going.lab, port)
+    network.link_up(deployment.lab, port)
     # What was on its way comes again when TCP, IKE and BGP each think it time, and MLflow's client waits two minutes for an answer.
     ended = user.finish(number)
     assert ended.restarts == 0
@@ -205,9 +209,9 @@ def test_a_tunnel_cut_of_20_seconds_loses_no_job(going: BringUp, user: Researche
 @pytest.mark.skipif(
     os.environ.get("LANDBRIDGE_TESTS_KEEP_LAB") != "no", reason="the lab stood before the tests: it is kept"
 )
-def test_down_leaves_nothing(going: BringUp) -> None:
-    cloud = ensure_cloud(going.lab, going.environment)
+def test_down_leaves_nothing(deployment: BringUp) -> None:
+    cloud = ensure_cloud(deployment.lab, deployment.environment)
     command([program("landbridge"), "sandbox", "down"], timeout=600)
-    assert cleanup.leftovers(going.lab) == []
+    assert cleanup.leftovers(deployment.lab) == []
     # Not its entry in /proc: an ended child of this very process keeps one.
     assert processes.identify(cloud.pid) is None

@@ -13,8 +13,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
-def cluster(going: BringUp) -> LabCluster:
-    return going.cluster
+def cluster(deployment: BringUp) -> LabCluster:
+    return deployment.cluster
 
 
 def test_every_host_works_with_the_controllers_configuration(cluster: LabCluster) -> None:

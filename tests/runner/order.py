@@ -1,6 +1,6 @@
-"""Which files of tests take longest: two processes share a tier's files, and end together where the long ones start first.
+"""Test files that take longest: two processes share a tier's files, and end together when the long ones start first.
 
-Seconds, as measured on two cores, with what else ran there; only their order counts. Files that are not here follow.
+Seconds, as measured on two cores, with other load; only their order counts. Files that are not here follow.
 """
 
 from pathlib import Path

@@ -53,10 +53,10 @@ def run(
     echo: bool,
     before_exec: Callable[[], None] = lambda: None,
 ) -> int | None:
-    """Run a command until it ends; return its exit status, or None where `progress` did not grow for `idle_seconds`.
+    """Run a command until it ends; return its exit status, or None when `progress` did not grow for `idle_seconds`.
 
     Its output goes into `log`, and to standard output too with `echo`. A stop by signal, or lack of progress, sends SIGINT
-    first, so that fixtures take down what they brought up, and SIGKILL to its process group after TEARDOWN_SECONDS.
+    first, so that fixtures remove their resources, and SIGKILL to its process group after TEARDOWN_SECONDS.
     """
     process = subprocess.Popen(
         command,

@@ -1,4 +1,4 @@
-"""The training example and MLflow: what several jobs of one moment may not do to each other."""
+"""The training example and MLflow: several jobs at the same time do not disturb one another."""
 
 import sys
 from pathlib import Path

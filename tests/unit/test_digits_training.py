@@ -85,7 +85,7 @@ def losses(log: str) -> dict[int, str]:
 
 
 def tracked(folder: Path) -> list:
-    """What MLflow has of the run."""
+    """Return MLflow's record of the run."""
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{folder}/mlflow.db")

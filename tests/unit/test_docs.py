@@ -1,4 +1,4 @@
-"""What the documentation says exists does exist."""
+"""Names in the documentation exist."""
 
 import re
 import subprocess

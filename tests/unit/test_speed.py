@@ -1,4 +1,4 @@
-"""`check` stays fast: what it imports, what it holds in memory, and how its work grows. No clock is read here."""
+"""`check` stays fast: its imports, its memory, and the growth of its work. No clock is read here."""
 
 import json
 import subprocess
@@ -38,7 +38,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def modules(*words: str) -> set[str]:
-    """What `landbridge WORDS` has imported when it ends."""
+    """Return the modules that `landbridge WORDS` has imported when it ends."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(words)],
         cwd=ROOT,
@@ -142,7 +142,7 @@ def test_check_stays_small(pools: int, tmp_path: Path) -> None:
 
 
 def calls(act: Callable[[], object]) -> int:
-    """How many calls of Python and C functions `act` makes: the same on every machine."""
+    """Count the calls of Python and C functions in `act`: the same on every machine."""
     count = 0
 
     def profile(frame: object, event: str, argument: object) -> None:
@@ -158,7 +158,7 @@ def calls(act: Callable[[], object]) -> int:
 
 
 def judged(written: str) -> int:
-    """The work of one `check` of a text, without what is read once per process."""
+    """Return the work of one `check` of a text, without files that are read once per process."""
     path = Path("stacks/Pulumi.pools.yaml")
 
     def act() -> None:

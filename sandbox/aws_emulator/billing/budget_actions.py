@@ -1,7 +1,7 @@
 """AWS Budgets beyond moto: budget actions, tags, and UpdateBudget.
 
 Source: AWS Budgets API Reference, CreateBudget, UpdateBudget, CreateBudgetAction, DeleteBudgetAction; its user guide, "Creating a role
-for AWS Budgets to run budget actions". What an action would do is not done: nothing is spent here.
+for AWS Budgets to run budget actions". Actions are not executed, because no money is spent here.
 """
 
 import json
@@ -22,28 +22,28 @@ _DEFINITIONS = {
     "RUN_SSM_DOCUMENTS": "SsmActionDefinition",
 }
 _LOCKED = ("EXECUTION_IN_PROGRESS", "REVERSE_IN_PROGRESS")
-#: What makes two actions of a budget the same one.
+#: Members by which two actions of a budget are the same one.
 _SAME = ("NotificationType", "ActionType", "ActionThreshold", "Definition")
 
 
-def create_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
+def create_budget(world: EmulatorState, region: str, request: Bag) -> Bag:
     """CreateBudget: moto's, with its tags."""
-    _own_account(given)
-    budget = given["Budget"]
+    _own_account(request)
+    budget = request["Budget"]
     if budget["BudgetName"] in _backend().budgets[ACCOUNT]:
         message = f"Error creating budget: {budget['BudgetName']} - the budget already exists."
         raise CloudError("DuplicateRecordException", message)
     if not {"BudgetLimit", "PlannedBudgetLimits", "AutoAdjustData"} & set(budget):
         raise CloudError("InvalidParameterException", "Unable to create/update budget - provide a limit.")
-    _backend().create_budget(ACCOUNT, budget, given.get("NotificationsWithSubscribers", []))
-    world.budget_tags[_budget_arn(budget["BudgetName"])] = given.get("ResourceTags", [])
+    _backend().create_budget(ACCOUNT, budget, request.get("NotificationsWithSubscribers", []))
+    world.budget_tags[_budget_arn(budget["BudgetName"])] = request.get("ResourceTags", [])
     return {}
 
 
-def update_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
+def update_budget(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UpdateBudget: replaces every property but the name; notifications stay."""
-    _own_account(given)
-    new = given["NewBudget"]
+    _own_account(request)
+    new = request["NewBudget"]
     kept = _budget(new["BudgetName"])
     if new["TimeUnit"] != kept.budget["TimeUnit"] or new["BudgetType"] != kept.budget["BudgetType"]:
         raise CloudError("InvalidParameterException", "A budget's type and time unit cannot be changed.")
@@ -51,10 +51,10 @@ def update_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {}
 
 
-def delete_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
+def delete_budget(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DeleteBudget: its actions, which are only found by its name, go with it."""
-    _own_account(given)
-    name = given["BudgetName"]
+    _own_account(request)
+    name = request["BudgetName"]
     _budget(name)
     if any(one["Status"] in _LOCKED for one in _of(world, name)):
         raise CloudError("ResourceLockedException", "An action of this budget is being executed.")
@@ -65,69 +65,69 @@ def delete_budget(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {}
 
 
-def create(world: EmulatorState, region: str, given: Bag) -> Bag:
+def create(world: EmulatorState, region: str, request: Bag) -> Bag:
     """CreateBudgetAction."""
-    _own_account(given)
-    _budget(given["BudgetName"])
-    _check(region, given)
-    if any(all(one[key] == given[key] for key in _SAME) for one in _of(world, given["BudgetName"])):
+    _own_account(request)
+    _budget(request["BudgetName"])
+    _check(region, request)
+    if any(all(one[key] == request[key] for key in _SAME) for one in _of(world, request["BudgetName"])):
         raise CloudError("DuplicateRecordException", "The budget has this action already.")
     own = str(uuid.uuid4())
-    made = {key: value for key, value in given.items() if key not in ("AccountId", "ResourceTags")}
+    made = {key: value for key, value in request.items() if key not in ("AccountId", "ResourceTags")}
     world.budget_actions[own] = json.loads(json.dumps({**made, "ActionId": own, "Status": "STANDBY"}))
-    world.budget_tags[_arn(given["BudgetName"], own)] = given.get("ResourceTags", [])
-    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "ActionId": own}
+    world.budget_tags[_arn(request["BudgetName"], own)] = request.get("ResourceTags", [])
+    return {"AccountId": ACCOUNT, "BudgetName": request["BudgetName"], "ActionId": own}
 
 
-def describe(world: EmulatorState, region: str, given: Bag) -> Bag:
+def describe(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DescribeBudgetAction."""
-    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": _action(world, given)}
+    return {"AccountId": ACCOUNT, "BudgetName": request["BudgetName"], "Action": _action(world, request)}
 
 
-def listed(world: EmulatorState, region: str, given: Bag) -> Bag:
+def listed(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DescribeBudgetActionsForBudget."""
-    _own_account(given)
-    _budget(given["BudgetName"])
-    return {"Actions": _of(world, given["BudgetName"])}
+    _own_account(request)
+    _budget(request["BudgetName"])
+    return {"Actions": _of(world, request["BudgetName"])}
 
 
-def update(world: EmulatorState, region: str, given: Bag) -> Bag:
+def update(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UpdateBudgetAction."""
-    one = _action(world, given)
+    one = _action(world, request)
     before = dict(one)
-    after = {**one, **{key: value for key, value in given.items() if key != "AccountId"}}
+    after = {**one, **{key: value for key, value in request.items() if key != "AccountId"}}
     _unlocked(one)
     _check(region, after)
     world.budget_actions[one["ActionId"]] = after
-    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "OldAction": before, "NewAction": after}
+    return {"AccountId": ACCOUNT, "BudgetName": request["BudgetName"], "OldAction": before, "NewAction": after}
 
 
-def delete(world: EmulatorState, region: str, given: Bag) -> Bag:
+def delete(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DeleteBudgetAction: not while it runs."""
-    one = _action(world, given)
+    one = _action(world, request)
     _unlocked(one)
     _forget(world, one)
-    return {"AccountId": ACCOUNT, "BudgetName": given["BudgetName"], "Action": one}
+    return {"AccountId": ACCOUNT, "BudgetName": request["BudgetName"], "Action": one}
 
 
-def tag(world: EmulatorState, region: str, given: Bag) -> Bag:
+def tag(world: EmulatorState, region: str, request: Bag) -> Bag:
     """TagResource."""
-    new = {one["Key"] for one in given["ResourceTags"]}
-    kept = [one for one in _tags(world, given) if one["Key"] not in new]
-    world.budget_tags[given["ResourceARN"]] = kept + given["ResourceTags"]
+    new = {resource_tag["Key"] for resource_tag in request["ResourceTags"]}
+    remaining_tags = [tag for tag in _tags(world, request) if tag["Key"] not in new]
+    world.budget_tags[request["ResourceARN"]] = remaining_tags + request["ResourceTags"]
     return {}
 
 
-def untag(world: EmulatorState, region: str, given: Bag) -> Bag:
+def untag(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UntagResource."""
-    kept = [one for one in _tags(world, given) if one["Key"] not in given["ResourceTagKeys"]]
-    world.budget_tags[given["ResourceARN"]] = kept
+    remaining_tags = [tag for tag in _tags(world, request) if tag["Key"] not in request["ResourceTagKeys"]]
+    world.budget_tags[request["ResourceARN"]] = remaining_tags
     return {}
 
 
-def tags_of(world: EmulatorState, region: str, given: Bag) -> Bag:
+def tags_of(world: EmulatorState, region: str, request: Bag) -> Bag:
     """ListTagsForResource."""
-    return {"ResourceTags": _tags(world, given)}
+    return {"ResourceTags": _tags(world, request)}
 
 
 def _check(region: str, asked: Bag) -> None:
@@ -138,21 +138,23 @@ def _check(region: str, asked: Bag) -> None:
     if role is None or not principals.trusts(role, "budgets.amazonaws.com"):
         message = f"AWS Budgets cannot take the execution role {asked['ExecutionRoleArn']}: it is not there, or does not trust"
         raise CloudError("AccessDeniedException", f"{message} budgets.amazonaws.com.")
-    own = asked["Definition"].get("IamActionDefinition")
-    if own is None:
+    iam_action_definition = asked["Definition"].get("IamActionDefinition")
+    if iam_action_definition is None:
         return
-    if principals.policy(region, own["PolicyArn"]) is None:
-        raise CloudError("InvalidParameterException", f"The policy {own['PolicyArn']} does not exist.")
-    if not any(own.get(key) for key in ("Roles", "Groups", "Users")):
+    if principals.policy(region, iam_action_definition["PolicyArn"]) is None:
+        raise CloudError(
+            "InvalidParameterException", f"The policy {iam_action_definition['PolicyArn']} does not exist."
+        )
+    if not any(iam_action_definition.get(key) for key in ("Roles", "Groups", "Users")):
         raise CloudError("InvalidParameterException", "An IAM action needs roles, groups or users.")
-    for name in own.get("Roles", []):
+    for name in iam_action_definition.get("Roles", []):
         if principals.role(region, name) is None:
             raise CloudError("InvalidParameterException", f"The role {name} does not exist.")
 
 
-def _own_account(given: Bag) -> None:
-    if given["AccountId"] != ACCOUNT:
-        raise CloudError("AccessDeniedException", f"Account {given['AccountId']} is not the caller's.")
+def _own_account(request: Bag) -> None:
+    if request["AccountId"] != ACCOUNT:
+        raise CloudError("AccessDeniedException", f"Account {request['AccountId']} is not the caller's.")
 
 
 def _backend() -> Any:
@@ -160,22 +162,24 @@ def _backend() -> Any:
 
 
 def _budget(name: str) -> Any:
-    known = _backend().budgets[ACCOUNT]
-    if name not in known:
+    budget = _backend().budgets[ACCOUNT]
+    if name not in budget:
         raise CloudError("NotFoundException", f"Unable to get budget: {name} - the budget doesn't exist.")
-    return known[name]
+    return budget[name]
 
 
-def _action(world: EmulatorState, given: Bag) -> Bag:
-    _own_account(given)
-    one = world.budget_actions.get(given["ActionId"])
-    if one is None or one["BudgetName"] != given["BudgetName"]:
-        raise CloudError("NotFoundException", f"The budget {given['BudgetName']} has no action {given['ActionId']}.")
+def _action(world: EmulatorState, request: Bag) -> Bag:
+    _own_account(request)
+    one = world.budget_actions.get(request["ActionId"])
+    if one is None or one["BudgetName"] != request["BudgetName"]:
+        raise CloudError(
+            "NotFoundException", f"The budget {request['BudgetName']} has no action {request['ActionId']}."
+        )
     return one
 
 
 def _of(world: EmulatorState, name: str) -> list[Bag]:
-    return [one for one in world.budget_actions.values() if one["BudgetName"] == name]
+    return [budget_action for budget_action in world.budget_actions.values() if budget_action["BudgetName"] == name]
 
 
 def _unlocked(one: Bag) -> None:
@@ -188,10 +192,10 @@ def _forget(world: EmulatorState, one: Bag) -> None:
     world.budget_tags.pop(_arn(one["BudgetName"], one["ActionId"]), None)
 
 
-def _tags(world: EmulatorState, given: Bag) -> list[Bag]:
-    if given["ResourceARN"] not in world.budget_tags:
-        raise CloudError("NotFoundException", f"The resource {given['ResourceARN']} does not exist.")
-    return world.budget_tags[given["ResourceARN"]]
+def _tags(world: EmulatorState, request: Bag) -> list[Bag]:
+    if request["ResourceARN"] not in world.budget_tags:
+        raise CloudError("NotFoundException", f"The resource {request['ResourceARN']} does not exist.")
+    return world.budget_tags[request["ResourceARN"]]
 
 
 def _budget_arn(name: str) -> str:

@@ -1,6 +1,6 @@
 """Cost Explorer's anomaly detection and cost allocation tags, which moto lacks.
 
-Source: Cost Management API Reference; its user guide, "Detecting unusual spend" (who is written to how often) and "Activating
+Source: Cost Management API Reference; its user guide, "Detecting unusual spend" (subscribers and frequency) and "Activating
 user-defined cost allocation tags" (a key is known a day after something bore it); aws-cloudformation/cloudformation-coverage-roadmap,
 issue 2515 (one monitor of a dimension for an account); hashicorp/terraform-provider-aws, issue 36853 (a threshold is needed).
 """
@@ -17,9 +17,9 @@ Bag = dict[str, Any]
 MONITORS, SUBSCRIPTIONS = "anomalymonitor", "anomalysubscription"
 
 
-def create_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
+def create_monitor(world: EmulatorState, region: str, request: Bag) -> Bag:
     """CreateAnomalyMonitor."""
-    asked = given["AnomalyMonitor"]
+    asked = request["AnomalyMonitor"]
     dimensional = asked["MonitorType"] == "DIMENSIONAL"
     if dimensional != ("MonitorDimension" in asked) or dimensional == ("MonitorSpecification" in asked):
         message = f"A monitor of type {asked['MonitorType']} needs a dimension or a specification, and not the other."
@@ -29,40 +29,44 @@ def create_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
         raise CloudError("ValidationException", "Limit exceeded on dimensional spend monitor creation")
     now = world.now().strftime("%Y-%m-%dT%H:%M:%SZ")
     own = {"CreationDate": now, "LastUpdatedDate": now, "DimensionalValueCount": 0}
-    return {"MonitorArn": _keep(world, MONITORS, "MonitorArn", {**asked, **own}, given)}
+    return {"MonitorArn": _keep(world, MONITORS, "MonitorArn", {**asked, **own}, request)}
 
 
-def monitors(world: EmulatorState, region: str, given: Bag) -> Bag:
+def monitors(world: EmulatorState, region: str, request: Bag) -> Bag:
     """GetAnomalyMonitors."""
-    wanted = given.get("MonitorArnList")
-    _known(world, wanted or (), MONITORS)
-    return {"AnomalyMonitors": [one["is"] for one in _all(world, MONITORS) if not wanted or one["arn"] in wanted]}
+    monitor_arn_list = request.get("MonitorArnList")
+    _known(world, monitor_arn_list or (), MONITORS)
+    return {
+        "AnomalyMonitors": [
+            one["is"] for one in _all(world, MONITORS) if not monitor_arn_list or one["arn"] in monitor_arn_list
+        ]
+    }
 
 
-def update_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
+def update_monitor(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UpdateAnomalyMonitor: only the name can be changed."""
-    _known(world, [given["MonitorArn"]], MONITORS)
-    world.costs[given["MonitorArn"]]["is"].update(given)
-    return {"MonitorArn": given["MonitorArn"]}
+    _known(world, [request["MonitorArn"]], MONITORS)
+    world.costs[request["MonitorArn"]]["is"].update(request)
+    return {"MonitorArn": request["MonitorArn"]}
 
 
-def delete_monitor(world: EmulatorState, region: str, given: Bag) -> Bag:
+def delete_monitor(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DeleteAnomalyMonitor."""
-    _known(world, [given["MonitorArn"]], MONITORS)
-    del world.costs[given["MonitorArn"]]
+    _known(world, [request["MonitorArn"]], MONITORS)
+    del world.costs[request["MonitorArn"]]
     return {}
 
 
-def create_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
+def create_subscription(world: EmulatorState, region: str, request: Bag) -> Bag:
     """CreateAnomalySubscription."""
-    asked = given["AnomalySubscription"]
+    asked = request["AnomalySubscription"]
     _subscription(world, asked)
-    return {"SubscriptionArn": _keep(world, SUBSCRIPTIONS, "SubscriptionArn", {**asked, "AccountId": ACCOUNT}, given)}
+    return {"SubscriptionArn": _keep(world, SUBSCRIPTIONS, "SubscriptionArn", {**asked, "AccountId": ACCOUNT}, request)}
 
 
-def subscriptions(world: EmulatorState, region: str, given: Bag) -> Bag:
+def subscriptions(world: EmulatorState, region: str, request: Bag) -> Bag:
     """GetAnomalySubscriptions."""
-    wanted, monitor = given.get("SubscriptionArnList"), given.get("MonitorArn")
+    wanted, monitor = request.get("SubscriptionArnList"), request.get("MonitorArn")
     _known(world, wanted or (), SUBSCRIPTIONS)
     return {
         "AnomalySubscriptions": [
@@ -73,19 +77,19 @@ def subscriptions(world: EmulatorState, region: str, given: Bag) -> Bag:
     }
 
 
-def update_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
+def update_subscription(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UpdateAnomalySubscription."""
-    arn = given["SubscriptionArn"]
+    arn = request["SubscriptionArn"]
     _known(world, [arn], SUBSCRIPTIONS)
-    _subscription(world, {**world.costs[arn]["is"], **given})
-    world.costs[arn]["is"].update(given)
+    _subscription(world, {**world.costs[arn]["is"], **request})
+    world.costs[arn]["is"].update(request)
     return {"SubscriptionArn": arn}
 
 
-def delete_subscription(world: EmulatorState, region: str, given: Bag) -> Bag:
+def delete_subscription(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DeleteAnomalySubscription."""
-    _known(world, [given["SubscriptionArn"]], SUBSCRIPTIONS)
-    del world.costs[given["SubscriptionArn"]]
+    _known(world, [request["SubscriptionArn"]], SUBSCRIPTIONS)
+    del world.costs[request["SubscriptionArn"]]
     return {}
 
 
@@ -98,15 +102,15 @@ def _subscription(world: EmulatorState, asked: Bag) -> None:
     if "Threshold" in asked and "ThresholdExpression" in asked:
         raise CloudError("ValidationException", "Threshold and ThresholdExpression cannot both be given")
     way = "SNS" if asked["Frequency"] == "IMMEDIATE" else "EMAIL"
-    if any(one.get("Type") != way for one in asked["Subscribers"]):
+    if any(subscriber.get("Type") != way for subscriber in asked["Subscribers"]):
         message = f"Subscriptions of frequency {asked['Frequency']} only support subscribers of type {way}."
         raise CloudError("ValidationException", message)
 
 
-def set_tags_status(world: EmulatorState, region: str, given: Bag) -> Bag:
+def set_tags_status(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UpdateCostAllocationTagsStatus: a tag key that billing has not seen yet is listed under Errors, not refused."""
     failed = []
-    for one in given["CostAllocationTagsStatus"]:
+    for one in request["CostAllocationTagsStatus"]:
         if one["TagKey"] in world.billed_tags:
             world.billed_tags[one["TagKey"]] = one["Status"]
         else:
@@ -115,9 +119,9 @@ def set_tags_status(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {"Errors": failed}
 
 
-def tags(world: EmulatorState, region: str, given: Bag) -> Bag:
+def tags(world: EmulatorState, region: str, request: Bag) -> Bag:
     """ListCostAllocationTags."""
-    wanted, status = given.get("TagKeys"), given.get("Status")
+    wanted, status = request.get("TagKeys"), request.get("Status")
     return {
         "CostAllocationTags": [
             {"TagKey": key, "Type": "UserDefined", "Status": own}
@@ -127,35 +131,35 @@ def tags(world: EmulatorState, region: str, given: Bag) -> Bag:
     }
 
 
-def tag(world: EmulatorState, region: str, given: Bag) -> Bag:
+def tag(world: EmulatorState, region: str, request: Bag) -> Bag:
     """TagResource."""
-    one = _bearer(world, given)
-    new = {own["Key"] for own in given["ResourceTags"]}
-    one["tags"] = [own for own in one["tags"] if own["Key"] not in new] + given["ResourceTags"]
+    one = _bearer(world, request)
+    new = {resource_tag["Key"] for resource_tag in request["ResourceTags"]}
+    one["tags"] = [tag for tag in one["tags"] if tag["Key"] not in new] + request["ResourceTags"]
     return {}
 
 
-def untag(world: EmulatorState, region: str, given: Bag) -> Bag:
+def untag(world: EmulatorState, region: str, request: Bag) -> Bag:
     """UntagResource."""
-    one = _bearer(world, given)
-    one["tags"] = [own for own in one["tags"] if own["Key"] not in given["ResourceTagKeys"]]
+    one = _bearer(world, request)
+    one["tags"] = [tag for tag in one["tags"] if tag["Key"] not in request["ResourceTagKeys"]]
     return {}
 
 
-def tags_of(world: EmulatorState, region: str, given: Bag) -> Bag:
+def tags_of(world: EmulatorState, region: str, request: Bag) -> Bag:
     """ListTagsForResource."""
-    return {"ResourceTags": _bearer(world, given)["tags"]}
+    return {"ResourceTags": _bearer(world, request)["tags"]}
 
 
-def _keep(world: EmulatorState, kind: str, key: str, own: Bag, given: Bag) -> str:
+def _keep(world: EmulatorState, kind: str, key: str, own: Bag, request: Bag) -> str:
     arn = f"arn:aws:ce::{ACCOUNT}:{kind}/{uuid.uuid4()}"
     kept = json.loads(json.dumps({**own, key: arn}))
-    world.costs[arn] = {"arn": arn, "kind": kind, "is": kept, "tags": given.get("ResourceTags", [])}
+    world.costs[arn] = {"arn": arn, "kind": kind, "is": kept, "tags": request.get("ResourceTags", [])}
     return arn
 
 
 def _all(world: EmulatorState, kind: str) -> list[Bag]:
-    return [one for one in world.costs.values() if one["kind"] == kind]
+    return [cost for cost in world.costs.values() if cost["kind"] == kind]
 
 
 def _known(world: EmulatorState, arns: Any, kind: str) -> None:
@@ -165,7 +169,7 @@ def _known(world: EmulatorState, arns: Any, kind: str) -> None:
             raise CloudError(f"Unknown{word}Exception", f"The cost anomaly {word.lower()} {arn} does not exist")
 
 
-def _bearer(world: EmulatorState, given: Bag) -> Bag:
-    if given["ResourceArn"] not in world.costs:
-        raise CloudError("ResourceNotFoundException", f"Resource {given['ResourceArn']} not found")
-    return world.costs[given["ResourceArn"]]
+def _bearer(world: EmulatorState, request: Bag) -> Bag:
+    if request["ResourceArn"] not in world.costs:
+        raise CloudError("ResourceNotFoundException", f"Resource {request['ResourceArn']} not found")
+    return world.costs[request["ResourceArn"]]

@@ -75,7 +75,7 @@ def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
 
 def _choose_address(world: EmulatorState) -> Callable[[Any, Any], str]:
     def choose(subnet: Any, instance: Any) -> str:
-        kept = {str(address) for one in subnet._cidr_reservations for address in one.cidr}
+        kept = {str(address) for cidr_reservation in subnet._cidr_reservations for address in cidr_reservation.cidr}
         address = world.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *kept})
         subnet._subnet_ips[address] = instance
         subnet._unused_ips.discard(address)
@@ -96,7 +96,7 @@ def _run_instances(world: EmulatorState, response: Any) -> Any:
         raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} do not fit together.")
     requests.check(request)
     if str(request.pop("DryRun", "")).lower() == "true":
-        # A dry run asks for leave, and tells what is wrong with the request; capacity it does not promise.
+        # A dry run checks permission and the request; it does not check capacity.
         launch.check(world, backend, requests.resolve(backend, request), minimum)
         raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
     asked = {**request, "MinCount": minimum, "MaxCount": maximum}

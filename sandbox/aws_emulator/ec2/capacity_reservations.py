@@ -115,10 +115,10 @@ def purchase(world: EmulatorState, region: str, account: str, request: Mapping[s
 
 def describe(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """DescribeCapacityReservations."""
-    wanted = list(request.get("CapacityReservationIds") or [])
-    for one in wanted:
+    capacity_reservation_ids = list(request.get("CapacityReservationIds") or [])
+    for one in capacity_reservation_ids:
         find(world, region, one)
-    ids = wanted or [found for where, found in world.reservations if where == region]
+    ids = capacity_reservation_ids or [found for where, found in world.reservations if where == region]
     shown = [show(world, region, one) for one in ids]
     return {"CapacityReservations": matching(shown, request.get("Filters") or [], _FILTERS)}
 
@@ -141,9 +141,9 @@ def target(launch: Mapping[str, Any]) -> tuple[str | None, str | None]:
 def admit(
     world: EmulatorState, region: str, launch: Mapping[str, Any], kind: str, zone_id: str
 ) -> tuple[str | None, int]:
-    """The reservation that a launch goes into and how many it still takes; (None, anything) for one without.
+    """Return the reservation of a launch and its free instances; (None, any number) for a launch without one.
 
-    Raises what EC2 answers where market, type, zone, group or state do not fit.
+    Raises EC2's error when market, type, zone, group or state do not fit.
     """
     market = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
     named, group = target(launch)
@@ -174,14 +174,18 @@ def admit(
 def _unfit(
     shown: Mapping[str, Any], launch: Mapping[str, Any], kind: str, zone_id: str, market: str | None
 ) -> CloudError | None:
-    one = shown["CapacityReservationId"]
+    capacity_reservation_id = shown["CapacityReservationId"]
     if (shown["ReservationType"] == "capacity-block") != (market == "capacity-block"):
-        message = f"The market type does not fit the reservation {one} ({shown['ReservationType']})."
+        message = (
+            f"The market type does not fit the reservation {capacity_reservation_id} ({shown['ReservationType']})."
+        )
         return CloudError("InvalidParameterCombination", message)
     if shown["State"] != "active":
-        return CloudError("InvalidCapacityReservationState", f"The reservation {one} is {shown['State']}.")
+        return CloudError(
+            "InvalidCapacityReservationState", f"The reservation {capacity_reservation_id} is {shown['State']}."
+        )
     if shown["InstanceType"] != kind or shown["AvailabilityZoneId"] != zone_id:
-        message = f"The reservation {one} is for {shown['InstanceType']} in {shown['AvailabilityZoneId']}."
+        message = f"The reservation {capacity_reservation_id} is for {shown['InstanceType']} in {shown['AvailabilityZoneId']}."
         return CloudError("InvalidParameterValue", message)
     own = str(shown.get("PlacementGroupArn", "")).rpartition("/")[2]
     group = (launch.get("Placement") or {}).get("GroupName", "")
@@ -201,7 +205,7 @@ def find(world: EmulatorState, region: str, reservation_id: str) -> dict[str, An
 
 
 def show(world: EmulatorState, region: str, reservation_id: str) -> dict[str, Any]:
-    """A reservation as the API shows it now: its state follows the clock, its free instances what is launched."""
+    """A reservation as the API shows it now: its state follows the clock, its free instances the launches."""
     stored = find(world, region, reservation_id)
     state, total = stored["State"], stored["TotalInstanceCount"]
     now = world.now()

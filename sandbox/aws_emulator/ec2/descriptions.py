@@ -17,11 +17,11 @@ from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
 from sandbox.aws_emulator.world import EmulatorState
 
-#: What one page holds where nothing is said, and at most.
+#: Entries of one page: default and maximum.
 PAGE = 1000
 LEAST = 5
 _INSTANCE = re.compile(r"i-([0-9a-f]{8}|[0-9a-f]{17})")
-#: Filters that moto does not know, by what they are compared with.
+#: Filters that moto lacks, by the compared value.
 _MORE: Mapping[str, Callable[[Any], str]] = {
     "client-token": lambda one: one.client_token or "",
     "instance-lifecycle": lambda one: one.lifecycle or "",
@@ -44,7 +44,7 @@ def instances(world: EmulatorState, response: Any, request: Mapping[str, Any]) -
         found = backend.get_reservations_by_instance_ids(ids, filters=filters)
     else:
         found = backend.describe_instances(filters=filters)
-    pairs = [(group, one) for group in found for one in group.instances if _fits(one, more)]
+    pairs = [(group, instance) for group in found for instance in group.instances if _fits(instance, more)]
     start, size = int(request.get("NextToken") or 0), int(size or PAGE)
     groups: dict[str, tuple[Any, list[Any]]] = {}
     for group, one in pairs[start : start + size]:
@@ -69,7 +69,7 @@ def _own_tags(resource: Any) -> list[dict[str, str]]:
 
 
 def _known(backend: Any, asked: dict[str, Any]) -> None:
-    """Nothing is tagged where one of the instances named is unknown."""
+    """Tag no resource when one of the named instances is unknown."""
     ids = asked["resource_ids"]
     unknown = [one for one in ids if _INSTANCE.fullmatch(one) and backend.get_instance_by_id(one) is None]
     if unknown:

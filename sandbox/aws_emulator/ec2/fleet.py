@@ -23,7 +23,7 @@ class Candidate:
 
 
 def fill(candidates: Sequence[Candidate], total: int, minimum: int, single_zone: bool, single_type: bool) -> list[int]:
-    """How many instances each candidate gets, in order of the list; all 0 when fewer than `minimum` fit.
+    """Return the number of instances of each candidate, in order of the list; all 0 when fewer than `minimum` fit.
 
     With single_zone or single_type only candidates that agree with each other are used: the first group that reaches
     `minimum` (at least 1) wins.
@@ -32,10 +32,10 @@ def fill(candidates: Sequence[Candidate], total: int, minimum: int, single_zone:
     def group(candidate: Candidate) -> tuple[str, str]:
         return (candidate.zone if single_zone else "", candidate.instance_type if single_type else "")
 
-    for wanted in dict.fromkeys(group(candidate) for candidate in candidates):
+    for capacity_group in dict.fromkeys(group(candidate) for candidate in candidates):
         counts, left = [], total
         for candidate in candidates:
-            count = min(left, candidate.room) if group(candidate) == wanted else 0
+            count = min(left, candidate.room) if group(candidate) == capacity_group else 0
             counts.append(count)
             left -= count
         if total - left >= max(minimum, 1):
@@ -118,9 +118,11 @@ def _effective(
 ) -> dict[str, Any]:
     known = ("InstanceType", "SubnetId", "Placement", "ImageId")
     fields = {key: override[key] for key in known if override.get(key)}
-    for given in request.get("TagSpecifications") or []:
-        if given.get("ResourceType") not in ("instance", "fleet", "volume", "network-interface"):
-            message = f"'{given.get('ResourceType')}' is not a valid taggable resource type for this operation."
+    for tag_specification in request.get("TagSpecifications") or []:
+        if tag_specification.get("ResourceType") not in ("instance", "fleet", "volume", "network-interface"):
+            message = (
+                f"'{tag_specification.get('ResourceType')}' is not a valid taggable resource type for this operation."
+            )
             raise CloudError("InvalidParameterValue", message)
     fields |= {"LaunchTemplate": specification, "TagSpecifications": request.get("TagSpecifications") or []}
     if spot:

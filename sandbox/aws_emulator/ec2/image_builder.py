@@ -18,7 +18,7 @@ from sandbox.aws_emulator.world import EmulatorState
 ACCOUNT = "123456789012"
 SERVICE = "imagebuilder"
 Bag = dict[str, Any]
-#: What there is: its part of the ARN, and whether a version belongs to it (and for components a build).
+#: Kinds: part of the ARN, and whether a version belongs to it (and for components a build).
 _KINDS = {
     "Component": ("component", "{name}/{version}/1"),
     "ImageRecipe": ("image-recipe", "{name}/{version}"),
@@ -27,19 +27,19 @@ _KINDS = {
     "ImagePipeline": ("image-pipeline", "{name}"),
     "LifecyclePolicy": ("lifecycle-policy", "{name}"),
 }
-#: Members of a request that name another thing.
+#: Members of a request that name another resource.
 _REFERENCES = ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn", "componentArn")
 
 
 def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
     """Answer one request. Raises CloudError."""
-    name, given = judged.rest(SERVICE, environ, "InvalidRequestException")
+    name, request = judged.rest(SERVICE, environ, "InvalidRequestException")
     match = re.fullmatch(r"(Create|Get|Update|Delete)(\w+)", name)
     with world.lock:
         if match is not None and match[2] in _KINDS:
-            return _PLAIN[match[1]](world, region, match[2], given)
+            return _PLAIN[match[1]](world, region, match[2], request)
         if name in _OTHERS:
-            return _OTHERS[name](world, region, given)
+            return _OTHERS[name](world, region, request)
     raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
 
 
@@ -48,73 +48,73 @@ def _key(kind: str) -> str:
     return "componentBuildVersionArn" if kind == "Component" else f"{kind[:1].lower()}{kind[1:]}Arn"
 
 
-def _arn(region: str, kind: str, given: Bag) -> str:
+def _arn(region: str, kind: str, request: Bag) -> str:
     part, rest = _KINDS[kind]
-    name = given["name"].lower().replace(" ", "-")
+    name = request["name"].lower().replace(" ", "-")
     return f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/" + rest.format(
-        name=name, version=given.get("semanticVersion")
+        name=name, version=request.get("semanticVersion")
     )
 
 
-def _create(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    own = _arn(region, kind, given)
+def _create(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    own = _arn(region, kind, request)
     if own in world.image_builder:
         raise CloudError("ResourceAlreadyExistsException", f"The resource with ARN '{own}' already exists.")
-    _check(world, region, kind, given)
-    world.image_builder[own] = {**given, "kind": kind, "region": region}
+    _check(world, region, kind, request)
+    world.image_builder[own] = {**request, "kind": kind, "region": region}
     world.image_builder[own].pop("clientToken", None)
     return {_key(kind): own, "requestId": own}
 
 
-def _check(world: EmulatorState, region: str, kind: str, given: Bag) -> None:
+def _check(world: EmulatorState, region: str, kind: str, request: Bag) -> None:
     """Raise if a resource that the request names does not exist."""
-    for reference in _named(given):
+    for reference in _named(request):
         if reference not in world.image_builder:
             message = f"The value supplied for parameter is not valid. The resource '{reference}' does not exist."
             raise CloudError("InvalidParameterValueException", message)
-    parent = given.get("parentImage", "")
+    parent = request.get("parentImage", "")
     if kind == "ImageRecipe" and parent.startswith("ami-") and parent not in images.known(world, region):
         raise CloudError("InvalidParameterValueException", f"The AMI ID '{parent}' does not exist.")
-    if kind == "InfrastructureConfiguration" and given.get("securityGroupIds") and not given.get("subnetId"):
+    if kind == "InfrastructureConfiguration" and request.get("securityGroupIds") and not request.get("subnetId"):
         message = "If you specify security groups, you must also specify a subnet ID."
         raise CloudError("InvalidParameterCombinationException", message)
-    if kind == "Component" and not ("data" in given) ^ ("uri" in given):
+    if kind == "Component" and not ("data" in request) ^ ("uri" in request):
         raise CloudError("InvalidParameterCombinationException", "Specify either data or uri.")
 
 
-def _named(given: Any) -> list[str]:
-    if isinstance(given, dict):
-        inner = [one for key, value in given.items() if key not in _REFERENCES for one in _named(value)]
-        return [*(given[key] for key in _REFERENCES if key in given), *inner]
-    return [one for item in given for one in _named(item)] if isinstance(given, list) else []
+def _named(request: Any) -> list[str]:
+    if isinstance(request, dict):
+        inner = [one for key, value in request.items() if key not in _REFERENCES for one in _named(value)]
+        return [*(request[key] for key in _REFERENCES if key in request), *inner]
+    return [one for item in request for one in _named(item)] if isinstance(request, list) else []
 
 
-def _there(world: EmulatorState, kind: str, given: Bag) -> str:
-    own = str(given[_key(kind)])
+def _there(world: EmulatorState, kind: str, request: Bag) -> str:
+    own = str(request[_key(kind)])
     if own not in world.image_builder:
         raise CloudError("ResourceNotFoundException", f"The resource with ARN '{own}' cannot be found.", 404)
     return own
 
 
-def _get(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    own = _there(world, kind, given)
+def _get(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    own = _there(world, kind, request)
     found = {key: value for key, value in world.image_builder[own].items() if key not in ("kind", "region")}
     found |= {"version": found["semanticVersion"]} if "semanticVersion" in found else {}
     return {kind[:1].lower() + kind[1:]: {**found, "arn": own}}
 
 
-def _update(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    own = _there(world, kind, given)
-    _check(world, region, kind, {**world.image_builder[own], **given})
+def _update(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    own = _there(world, kind, request)
+    _check(world, region, kind, {**world.image_builder[own], **request})
     kept = {key: value for key, value in world.image_builder[own].items() if key in ("name", "tags", "kind", "region")}
-    world.image_builder[own] = {**kept, **given}
+    world.image_builder[own] = {**kept, **request}
     for key in (_key(kind), "clientToken"):
         world.image_builder[own].pop(key, None)
     return {_key(kind): own}
 
 
-def _delete(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    own = _there(world, kind, given)
+def _delete(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    own = _there(world, kind, request)
     users = [other for other, thing in world.image_builder.items() if other != own and own in _named(thing)]
     if users:
         message = f"Resource dependency exists: {own} is used by {', '.join(users)}."
@@ -123,9 +123,9 @@ def _delete(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
     return {_key(kind): own}
 
 
-def _start(world: EmulatorState, region: str, given: Bag) -> Bag:
+def _start(world: EmulatorState, region: str, request: Bag) -> Bag:
     """StartImagePipelineExecution: an image, at once."""
-    own = _there(world, "ImagePipeline", given)
+    own = _there(world, "ImagePipeline", request)
     pipeline = world.image_builder[own]
     recipe = world.image_builder[pipeline["imageRecipeArn"]]
     (where,) = world.image_builder[pipeline["distributionConfigurationArn"]]["distributions"]
@@ -164,9 +164,9 @@ def _start(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {"imageBuildVersionArn": world.built[ami]["arn"], "requestId": own}
 
 
-def _images_of(world: EmulatorState, region: str, given: Bag) -> Bag:
+def _images_of(world: EmulatorState, region: str, request: Bag) -> Bag:
     """ListImagePipelineImages, the newest first."""
-    own = _there(world, "ImagePipeline", given)
+    own = _there(world, "ImagePipeline", request)
     found = [(ami, one) for ami, one in world.built.items() if one["pipeline"] == own]
     return {
         "imageSummaryList": [
@@ -182,9 +182,9 @@ def _images_of(world: EmulatorState, region: str, given: Bag) -> Bag:
     }
 
 
-def _list(world: EmulatorState, region: str, given: Bag) -> Bag:
+def _list(world: EmulatorState, region: str, request: Bag) -> Bag:
     """ListImagePipelines, by name."""
-    wanted = {one["name"]: one["values"] for one in given.get("filters", [])}
+    wanted = {one["name"]: one["values"] for one in request.get("filters", [])}
     found = [
         (arn, one)
         for arn, one in world.image_builder.items()
@@ -194,14 +194,14 @@ def _list(world: EmulatorState, region: str, given: Bag) -> Bag:
     return {"imagePipelineList": [{key: one[key] for key in ("arn", "name", "imageRecipeArn")} for one in named]}
 
 
-def _tag(world: EmulatorState, region: str, given: Bag) -> Bag:
-    world.image_builder[given["resourceArn"]].setdefault("tags", {}).update(given["tags"])
+def _tag(world: EmulatorState, region: str, request: Bag) -> Bag:
+    world.image_builder[request["resourceArn"]].setdefault("tags", {}).update(request["tags"])
     return {}
 
 
-def _untag(world: EmulatorState, region: str, given: Bag) -> Bag:
-    for key in given["tagKeys"]:
-        world.image_builder[given["resourceArn"]].get("tags", {}).pop(key, None)
+def _untag(world: EmulatorState, region: str, request: Bag) -> Bag:
+    for key in request["tagKeys"]:
+        world.image_builder[request["resourceArn"]].get("tags", {}).pop(key, None)
     return {}
 
 

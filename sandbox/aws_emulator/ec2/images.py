@@ -167,9 +167,9 @@ def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) ->
 
 def deregister(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
     """DeregisterImage: of those that a pipeline has made here, with their snapshots or without; moto's own otherwise."""
-    one = request["ImageId"]
-    if one in world.built:
-        del world.built[one]
+    image_id = request["ImageId"]
+    if image_id in world.built:
+        del world.built[image_id]
         return {"Return": True}
     return _moto_deregister(response)
 

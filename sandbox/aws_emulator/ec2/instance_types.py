@@ -12,7 +12,7 @@ from sandbox.aws_emulator.server.filters import page
 from sandbox.aws_emulator.world import EmulatorState
 
 LOCATIONS = ("region", "availability-zone", "availability-zone-id", "outpost")
-#: Where nothing is said, a spot instance costs this much an hour: what matters to a test is set by the test.
+#: Default price of a spot instance in USD per hour; a test that depends on the price sets it.
 SPOT_USD = 1.0
 _TYPES_PAGE, _OFFERINGS_PAGE, _PRICES_PAGE = 100, 1000, 1000
 
@@ -23,8 +23,10 @@ def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) ->
     if names and request.get("MaxResults"):
         message = "The parameter MaxResults cannot be used with the parameter InstanceTypes"
         raise CloudError("InvalidParameterCombination", message)
-    found = response.ec2_backend.describe_instance_types(names, response._filters_from_querystring())
-    shown = [{**one, **world.types.get(one["InstanceType"], {})} for one in found]
+    instance_types = response.ec2_backend.describe_instance_types(names, response._filters_from_querystring())
+    shown = [
+        {**instance_type, **world.types.get(instance_type["InstanceType"], {})} for instance_type in instance_types
+    ]
     offered = _offers(world, response.region, "availability-zone")
     here = {offer["InstanceType"] for offer in offered}
     if missing := sorted(set(names) - here):
@@ -82,8 +84,8 @@ def spot_price(world: EmulatorState, kind: str, zone_id: str) -> float:
 
 
 def _usage_classes(response: Any, kind: str) -> list[str]:
-    found = response.ec2_backend.describe_instance_types([kind], {})
-    return list(found[0].get("SupportedUsageClasses", []))
+    instance_types = response.ec2_backend.describe_instance_types([kind], {})
+    return list(instance_types[0].get("SupportedUsageClasses", []))
 
 
 def _offers(world: EmulatorState, region: str, location: str) -> list[dict[str, Any]]:

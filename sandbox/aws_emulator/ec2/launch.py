@@ -101,7 +101,7 @@ def room(world: EmulatorState, backend: Any, launch: Mapping[str, Any], where: L
 
 
 def _pools(launch: Mapping[str, Any], where: LaunchPlacement) -> list[str]:
-    """Entries of the capacity pools that may limit a launch: what is spare for spot, where a test says so, is less than all."""
+    """Entries of the capacity pools that may limit a launch: a test may set less capacity for spot than in total."""
     zones = [where.zone, where.zone_id]
     return [f"{zone}/spot" for zone in (*zones, "*")] + zones if _market(launch) == "spot" else zones
 

@@ -1,6 +1,6 @@
 """Checks of a launch's network interfaces: network cards, device indexes and interface types, by moto's instance data.
 
-Moto's data and not Landbridge's catalogue: what is emulated must not share the mistakes of what it judges.
+It uses moto's data and not Landbridge's catalogue: the emulator must not share the mistakes of the code that it tests.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ KINDS = ("interface", "efa", "efa-only")
 
 
 def addresses(nics: Sequence[Mapping[str, Any]]) -> int:
-    """How many addresses one such instance takes; an efa-only interface has none."""
+    """Return the number of addresses of one such instance; an efa-only interface has none."""
     return max(1, sum(nic.get("InterfaceType", "interface") != "efa-only" for nic in nics))
 
 
@@ -63,7 +63,7 @@ def _efa(instance_type: str, data: Mapping[str, Any], card: int, kind: str, info
     if not info.get("EfaSupported"):
         message = f"Interface type '{kind}' is not supported with instance type {instance_type}"
         raise CloudError("UnsupportedOperation", message)
-    known = data.get("InterfaceTypes")
-    if known and kind not in known:
+    interface_types = data.get("InterfaceTypes")
+    if interface_types and kind not in interface_types:
         message = f"Network card {card} of {instance_type} does not support interface type '{kind}'"
         raise CloudError("UnsupportedOperation", message)

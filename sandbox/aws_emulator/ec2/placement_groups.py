@@ -61,8 +61,8 @@ def delete(world: EmulatorState, region: str, request: Mapping[str, Any], used: 
 def _matches(group: Mapping[str, Any], filters: list[Mapping[str, Any]]) -> bool:
     known = {"group-name": "GroupName", "strategy": "Strategy", "state": "State", "group-arn": "GroupArn"}
     tags = {tag["Key"]: tag.get("Value", "") for tag in group["Tags"]}
-    for given in filters:
-        name, values = given["Name"], given.get("Values", [])
+    for request in filters:
+        name, values = request["Name"], request.get("Values", [])
         if name.startswith("tag:"):
             if tags.get(name[4:]) not in values:
                 return False

@@ -76,7 +76,9 @@ def _list(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> di
     members = world.members.get(_group(response, request).arn, [])
     identifiers = [{"ResourceArn": arn, "ResourceType": MEMBER} for arn in members]
     shown = page(identifiers, request, "ResourceIdentifiers", 50)
-    resources = [{"Identifier": one, "Status": {}} for one in shown["ResourceIdentifiers"]]
+    resources = [
+        {"Identifier": resource_identifier, "Status": {}} for resource_identifier in shown["ResourceIdentifiers"]
+    ]
     return {**shown, "Resources": resources, "QueryErrors": []}
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from sandbox.aws_emulator.ec2 import launch
 from sandbox.aws_emulator.server.errors import CloudError
 
-#: What a launch makes that can be tagged by it.
+#: Resource types that a launch creates and can tag.
 TAGGED = ("instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
 MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation")
 KEY, VALUE, TAGS = 128, 256, 50
-#: What an instance as a whole may not say where its network interfaces do.
+#: Parameters that EC2 refuses for the instance when network interfaces are given.
 _OF_INTERFACES = {
     "SubnetId": "subnet ID",
     "SecurityGroupIds": "security groups",
@@ -51,8 +51,8 @@ def _beside_interfaces(interfaces: Mapping[str, Any], request: Mapping[str, Any]
 
 
 def _tags(specifications: list[Mapping[str, Any]]) -> None:
-    for one in specifications:
-        kind, tags = one.get("ResourceType"), one.get("Tags") or []
+    for specification in specifications:
+        kind, tags = specification.get("ResourceType"), specification.get("Tags") or []
         if kind not in TAGGED:
             message = f"'{kind}' is not a valid taggable resource type for this operation."
             raise CloudError("InvalidParameterValue", message)

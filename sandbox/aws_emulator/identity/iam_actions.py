@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.request_validation import operation_at
 
-# REST services say what they do by method and path. (service, method, start or end of the path) -> action.
+# In REST services method and path give the action. (service, method, start or end of the path) -> action.
 _PATHS = (
     ("elasticfilesystem", "GET", "/2015-02-01/file-systems", "DescribeFileSystems"),
     ("elasticfilesystem", "GET", "/2015-02-01/mount-targets", "DescribeMountTargets"),

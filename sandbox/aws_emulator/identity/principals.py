@@ -13,9 +13,9 @@ from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 def role(region: str, name: str) -> Any | None:
     """Return the role with this ARN or name (with or without path), or None."""
     own = name.split(":role/", 1)[-1].strip("/")
-    for one in _iam(region).roles.values():
-        if name == one.arn or (":" not in name and own in (one.name, f"{one.path}{one.name}".strip("/"))):
-            return one
+    for role in _iam(region).roles.values():
+        if name == role.arn or (":" not in name and own in (role.name, f"{role.path}{role.name}".strip("/"))):
+            return role
     return None
 
 

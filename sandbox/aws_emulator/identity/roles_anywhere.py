@@ -1,6 +1,6 @@
 """IAM Roles Anywhere (moto has none): trust anchors and profiles. It issues no credentials.
 
-Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (what a CA's certificate has to be)
+Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (requirements for a CA certificate)
 and "Notifications" (45 days where nothing else is asked).
 """
 
@@ -20,7 +20,7 @@ from sandbox.aws_emulator.world import EmulatorState
 
 SERVICE = "rolesanywhere"
 Bag = dict[str, Any]
-#: What there is: its member of an answer, and its part of the ARN.
+#: Kinds: member of an answer, and part of the ARN.
 _KINDS = {"TrustAnchor": ("trustAnchor", "trust-anchor"), "Profile": ("profile", "profile")}
 _EVENTS = ("CA_CERTIFICATE_EXPIRY", "END_ENTITY_CERTIFICATE_EXPIRY")
 _DEFAULT_DAYS = 45
@@ -29,46 +29,46 @@ _PAGE = 100
 
 def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
     """Answer one request. Raises CloudError."""
-    name, given = judged.rest(SERVICE, environ, "ValidationException")
+    name, request = judged.rest(SERVICE, environ, "ValidationException")
     with world.lock:
         if name in _OTHERS:
-            return _OTHERS[name](world, region, given)
+            return _OTHERS[name](world, region, request)
         match = re.fullmatch(r"(Create|Get|List|Update|Enable|Disable|Delete)(TrustAnchor|Profile)s?", name)
         if match is not None:
-            return _PLAIN[match[1]](world, region, match[2], given)
+            return _PLAIN[match[1]](world, region, match[2], request)
     raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
 
 
-def _create(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
+def _create(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
     word, part = _KINDS[kind]
-    _check(region, given)
+    _check(region, request)
     own, now = str(uuid.uuid4()), world.now().isoformat()
     arn = f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/{own}"
-    made = {key: value for key, value in given.items() if key != "tags"}
+    made = {key: value for key, value in request.items() if key != "tags"}
     made |= {f"{word}Id": own, f"{word}Arn": arn, "createdAt": now, "updatedAt": now}
-    made["enabled"] = given.get("enabled", False)
+    made["enabled"] = request.get("enabled", False)
     if kind == "TrustAnchor":
-        made["notificationSettings"] = _notifications(given.get("notificationSettings", []))
+        made["notificationSettings"] = _notifications(request.get("notificationSettings", []))
     else:
-        made |= {"durationSeconds": given.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
-        made["requireInstanceProperties"] = given.get("requireInstanceProperties", False)
-    world.anywhere[arn] = {"kind": kind, "region": region, "tags": given.get("tags", []), "is": made}
+        made |= {"durationSeconds": request.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
+        made["requireInstanceProperties"] = request.get("requireInstanceProperties", False)
+    world.anywhere[arn] = {"kind": kind, "region": region, "tags": request.get("tags", []), "is": made}
     return {word: made}
 
 
-def _check(region: str, given: Bag) -> None:
+def _check(region: str, request: Bag) -> None:
     """Raise if a named role does not exist, or if a trusted certificate is no CA."""
-    source = given.get("source", {})
+    source = request.get("source", {})
     data = source.get("sourceData", {})
     needs = {"CERTIFICATE_BUNDLE": "x509CertificateData", "AWS_ACM_PCA": "acmPcaArn"}.get(source.get("sourceType"))
     if source and (needs is None or set(data) != {needs}):
         raise CloudError("ValidationException", f"Source data does not match source type {source.get('sourceType')}.")
     if "x509CertificateData" in data:
         _authorities(data["x509CertificateData"])
-    for arn in given.get("roleArns", []):
+    for arn in request.get("roleArns", []):
         if principals.role(region, arn) is None:
             raise CloudError("ValidationException", f"Role '{arn}' does not exist.")
-    for arn in given.get("managedPolicyArns", []):
+    for arn in request.get("managedPolicyArns", []):
         if principals.policy(region, arn) is None:
             raise CloudError("ValidationException", f"Policy '{arn}' does not exist.")
 
@@ -76,18 +76,18 @@ def _check(region: str, given: Bag) -> None:
 def _authorities(text: str) -> None:
     """Certificates of X.509's third version that may sign others, by a hash that still holds."""
     try:
-        found = x509.load_pem_x509_certificates(text.encode())
+        certificates = x509.load_pem_x509_certificates(text.encode())
     except ValueError as error:
         raise CloudError("ValidationException", f"Could not parse the certificate bundle: {error}") from error
-    for one in found:
+    for certificate in certificates:
         try:
-            basic = one.extensions.get_extension_for_class(x509.BasicConstraints).value
-            usage = one.extensions.get_extension_for_class(x509.KeyUsage).value
+            basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
+            usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
         except x509.ExtensionNotFound as error:
             raise CloudError("ValidationException", "Incorrect basic constraints for CA certificate") from error
-        if one.version is not x509.Version.v3 or not basic.ca or not usage.key_cert_sign:
+        if certificate.version is not x509.Version.v3 or not basic.ca or not usage.key_cert_sign:
             raise CloudError("ValidationException", "Incorrect basic constraints for CA certificate")
-        if isinstance(one.signature_hash_algorithm, MD5 | SHA1):
+        if isinstance(certificate.signature_hash_algorithm, MD5 | SHA1):
             raise CloudError("ValidationException", "The certificate's signature algorithm is not supported")
 
 
@@ -100,77 +100,77 @@ def _notifications(asked: list[Bag]) -> list[Bag]:
     return [{"configuredBy": ACCOUNT, **one} for one in found]
 
 
-def _of(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    own = str(given[f"{_KINDS[kind][0]}Id"])
+def _of(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    own = str(request[f"{_KINDS[kind][0]}Id"])
     for arn, one in world.anywhere.items():
         if own in (arn, arn.rpartition("/")[2]) and (one["kind"], one["region"]) == (kind, region):
             return one
     raise CloudError("ResourceNotFoundException", f"{kind} {own} not found", 404)
 
 
-def _get(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    return {_KINDS[kind][0]: _of(world, region, kind, given)["is"]}
+def _get(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    return {_KINDS[kind][0]: _of(world, region, kind, request)["is"]}
 
 
-def _list(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
+def _list(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
     found = [one["is"] for one in world.anywhere.values() if (one["kind"], one["region"]) == (kind, region)]
-    start, size = int(given.get("nextToken", 0)), given.get("pageSize", _PAGE)
+    start, size = int(request.get("nextToken", 0)), request.get("pageSize", _PAGE)
     more = {"nextToken": str(start + size)} if len(found) > start + size else {}
     return {f"{_KINDS[kind][0]}s": found[start : start + size], **more}
 
 
-def _update(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-    one = _of(world, region, kind, given)
-    _check(region, given)
-    new = {key: value for key, value in given.items() if key != f"{_KINDS[kind][0]}Id"}
+def _update(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    one = _of(world, region, kind, request)
+    _check(region, request)
+    new = {key: value for key, value in request.items() if key != f"{_KINDS[kind][0]}Id"}
     one["is"].update(new, updatedAt=world.now().isoformat())
     return {_KINDS[kind][0]: one["is"]}
 
 
 def _switch(on: bool) -> Callable[[EmulatorState, str, str, Bag], Bag]:
-    def act(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
-        one = _of(world, region, kind, given)
+    def act(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+        one = _of(world, region, kind, request)
         one["is"]["enabled"] = on
         return {_KINDS[kind][0]: one["is"]}
 
     return act
 
 
-def _delete(world: EmulatorState, region: str, kind: str, given: Bag) -> Bag:
+def _delete(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
     """Delete a trust anchor or profile; no dependency prevents it, and issued credentials stay valid until they expire."""
     word = _KINDS[kind][0]
-    one = _of(world, region, kind, given)["is"]
+    one = _of(world, region, kind, request)["is"]
     del world.anywhere[one[f"{word}Arn"]]
     return {word: one}
 
 
-def _notify(world: EmulatorState, region: str, given: Bag) -> Bag:
-    one = _of(world, region, "TrustAnchor", given)
-    one["is"]["notificationSettings"] = _notifications(given["notificationSettings"])
+def _notify(world: EmulatorState, region: str, request: Bag) -> Bag:
+    one = _of(world, region, "TrustAnchor", request)
+    one["is"]["notificationSettings"] = _notifications(request["notificationSettings"])
     return {"trustAnchor": one["is"]}
 
 
-def _bearer(world: EmulatorState, given: Bag) -> Bag:
-    if given["resourceArn"] not in world.anywhere:
-        raise CloudError("ResourceNotFoundException", f"Resource {given['resourceArn']} not found", 404)
-    return world.anywhere[given["resourceArn"]]
+def _bearer(world: EmulatorState, request: Bag) -> Bag:
+    if request["resourceArn"] not in world.anywhere:
+        raise CloudError("ResourceNotFoundException", f"Resource {request['resourceArn']} not found", 404)
+    return world.anywhere[request["resourceArn"]]
 
 
-def _tag(world: EmulatorState, region: str, given: Bag) -> Bag:
-    one = _bearer(world, given)
-    new = {tag["key"] for tag in given["tags"]}
-    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in new] + given["tags"]
+def _tag(world: EmulatorState, region: str, request: Bag) -> Bag:
+    one = _bearer(world, request)
+    new = {tag["key"] for tag in request["tags"]}
+    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in new] + request["tags"]
     return {}
 
 
-def _untag(world: EmulatorState, region: str, given: Bag) -> Bag:
-    one = _bearer(world, given)
-    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in given["tagKeys"]]
+def _untag(world: EmulatorState, region: str, request: Bag) -> Bag:
+    one = _bearer(world, request)
+    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in request["tagKeys"]]
     return {}
 
 
-def _tags(world: EmulatorState, region: str, given: Bag) -> Bag:
-    return {"tags": _bearer(world, given)["tags"]}
+def _tags(world: EmulatorState, region: str, request: Bag) -> Bag:
+    return {"tags": _bearer(world, request)["tags"]}
 
 
 _PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {

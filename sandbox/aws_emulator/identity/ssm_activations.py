@@ -21,14 +21,14 @@ _FILTERS = {"ActivationIds": "ActivationId", "DefaultInstanceName": "DefaultInst
 _PAGE = 50
 
 
-def create(world: EmulatorState, region: str, given: Bag) -> Bag:
+def create(world: EmulatorState, region: str, request: Bag) -> Bag:
     """CreateActivation. Only this answer contains the activation code."""
-    role = principals.role(region, given["IamRole"])
+    role = principals.role(region, request["IamRole"])
     if role is None or not principals.trusts(role, "ssm.amazonaws.com"):
-        arn = f"arn:aws:iam::{ACCOUNT}:role/{given['IamRole']}"
+        arn = f"arn:aws:iam::{ACCOUNT}:role/{request['IamRole']}"
         message = f"Nonexistent role or missing ssm service principal in trust policy: {arn}"
         raise CloudError("ValidationException", message)
-    now, asked = world.now(), given.get("ExpirationDate")
+    now, asked = world.now(), request.get("ExpirationDate")
     ends = now + timedelta(days=1) if asked is None else parse_to_aware_datetime(asked)
     if not now < ends <= now + timedelta(days=iam().limits.ssm_activation_days):
         raise CloudError("ValidationException", "Invalid expiration date: it has to be within 30 days from now.")
@@ -36,36 +36,36 @@ def create(world: EmulatorState, region: str, given: Bag) -> Bag:
     world.activations[own] = {
         "ActivationId": own,
         "region": region,
-        "IamRole": given["IamRole"],
-        "Description": given.get("Description", ""),
-        "DefaultInstanceName": given.get("DefaultInstanceName", ""),
-        "RegistrationLimit": given.get("RegistrationLimit", 1),
+        "IamRole": request["IamRole"],
+        "Description": request.get("Description", ""),
+        "DefaultInstanceName": request.get("DefaultInstanceName", ""),
+        "RegistrationLimit": request.get("RegistrationLimit", 1),
         "RegistrationsCount": 0,
         "CreatedDate": now.timestamp(),
         "ExpirationDate": ends.timestamp(),
-        "Tags": given.get("Tags", []),
+        "Tags": request.get("Tags", []),
     }
     return {"ActivationId": own, "ActivationCode": uuid.uuid4().hex[:20]}
 
 
-def describe(world: EmulatorState, region: str, given: Bag) -> Bag:
+def describe(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DescribeActivations, by page."""
-    wanted = {_FILTERS[one["FilterKey"]]: one["FilterValues"] for one in given.get("Filters", [])}
+    wanted = {_FILTERS[one["FilterKey"]]: one["FilterValues"] for one in request.get("Filters", [])}
     found = [
-        {**{key: value for key, value in one.items() if key != "region"}, "Expired": _over(world, one)}
-        for one in world.activations.values()
-        if one["region"] == region and all(one[key] in values for key, values in wanted.items())
+        {**{key: value for key, value in activation.items() if key != "region"}, "Expired": _over(world, activation)}
+        for activation in world.activations.values()
+        if activation["region"] == region and all(activation[key] in values for key, values in wanted.items())
     ]
-    start, size = int(given.get("NextToken", 0)), given.get("MaxResults", _PAGE)
+    start, size = int(request.get("NextToken", 0)), request.get("MaxResults", _PAGE)
     more = {"NextToken": str(start + size)} if len(found) > start + size else {}
     return {"ActivationList": found[start : start + size], **more}
 
 
-def delete(world: EmulatorState, region: str, given: Bag) -> Bag:
+def delete(world: EmulatorState, region: str, request: Bag) -> Bag:
     """DeleteActivation. Machines that registered with it stay."""
-    if world.activations.get(given["ActivationId"], {}).get("region") != region:
+    if world.activations.get(request["ActivationId"], {}).get("region") != region:
         raise CloudError("InvalidActivation", "The activation is not valid.")
-    del world.activations[given["ActivationId"]]
+    del world.activations[request["ActivationId"]]
     return {}
 
 

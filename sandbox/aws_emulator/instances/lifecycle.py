@@ -88,7 +88,7 @@ class InstanceLifecycle:
         failure = ""
         try:
             self.launcher.launch(instance)
-        except Exception as error:  # noqa: BLE001  a launcher is anybody's code: its failure is the instance's
+        except Exception as error:  # noqa: BLE001  a launcher is foreign code: its failure is the instance's
             failure = f"Server.InternalError: {error}"
             print(f"launch of {instance.id} failed: {error}", file=sys.stderr, flush=True)
         with self._lock:

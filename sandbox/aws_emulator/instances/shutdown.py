@@ -32,7 +32,7 @@ def watch(world: EmulatorState, ended: threading.Event, seconds: float = 1.0) ->
         while not ended.wait(seconds):
             try:
                 look(world)
-            except Exception as error:  # noqa: BLE001  the next look may find what this one could not
+            except Exception as error:  # noqa: BLE001  the next check may succeed
                 print(f"looking after machines failed: {error}", file=sys.stderr, flush=True)
 
     threading.Thread(target=go, name="shutdowns", daemon=True).start()

@@ -14,7 +14,7 @@ from moto.ec2.utils import generate_route_id
 from sandbox.aws_emulator.ec2 import quotas
 from sandbox.aws_emulator.world import EmulatorState
 
-#: Yields what is in the way: the thing's id.
+#: Yields the ids of dependent resources.
 Needs = Callable[[Any, Mapping[str, Any]], Iterator[str]]
 _ORIGINAL: dict[str, Any] = {}
 
@@ -89,14 +89,18 @@ def _alive(things: Any) -> list[Any]:
 
 
 def _instances(backend: Any) -> list[Any]:
-    return [one for one in backend.all_instances() if one.state != "terminated"]
+    return [instance for instance in backend.all_instances() if instance.state != "terminated"]
 
 
 def _of_vpc(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     vpc = asked["vpc_id"]
     yield from (one.id for zone in backend.subnets.values() for one in zone.values() if one.vpc_id == vpc)
     yield from (one.id for one in backend.groups.get(vpc, {}).values() if one.name != "default")
-    yield from (one.id for one in backend.internet_gateways.values() if one.vpc and one.vpc.id == vpc)
+    yield from (
+        internet_gateway.id
+        for internet_gateway in backend.internet_gateways.values()
+        if internet_gateway.vpc and internet_gateway.vpc.id == vpc
+    )
     yield from (one.id for one in _alive(backend.vpc_end_points.values()) if one.vpc_id == vpc)
     attached = _alive(backend.transit_gateway_attachments.values())
     yield from (one.id for one in attached if getattr(one, "vpc_id", None) == vpc)
@@ -108,7 +112,7 @@ def _of_subnet(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     yield from (one.id for one in _alive(backend.vpc_end_points.values()) if subnet in (one.subnet_ids or []))
     attached = _alive(backend.transit_gateway_attachments.values())
     yield from (one.id for one in attached if subnet in (getattr(one, "subnet_ids", None) or []))
-    yield from (one.id for one in _instances(backend) if one.subnet_id == subnet)
+    yield from (instance.id for instance in _instances(backend) if instance.subnet_id == subnet)
     yield from (eni.id for eni in backend.enis.values() if eni.subnet.id == subnet)
 
 
@@ -143,10 +147,12 @@ def _of_address(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_transit_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    wanted = asked["transit_gateway_id"]
+    transit_gateway_id = asked["transit_gateway_id"]
     attached = _alive(backend.transit_gateway_attachments.values())
-    yield from (one.id for one in attached if wanted in _ends(one) and one.resource_type != "vpn")
-    yield from (one.id for one in _alive(backend.vpn_connections.values()) if one.transit_gateway_id == wanted)
+    yield from (one.id for one in attached if transit_gateway_id in _ends(one) and one.resource_type != "vpn")
+    yield from (
+        one.id for one in _alive(backend.vpn_connections.values()) if one.transit_gateway_id == transit_gateway_id
+    )
 
 
 def _ends(attachment: Any) -> tuple[str, ...]:
@@ -157,7 +163,9 @@ def _ends(attachment: Any) -> tuple[str, ...]:
 
 def _of_customer_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
     connections = _alive(backend.vpn_connections.values())
-    yield from (one.id for one in connections if one.customer_gateway_id == asked["customer_gateway_id"])
+    yield from (
+        connection.id for connection in connections if connection.customer_gateway_id == asked["customer_gateway_id"]
+    )
 
 
 _DELETES: Mapping[str, tuple[str, Needs]] = {
@@ -193,7 +201,7 @@ def _routes(backend: Any, asked: Mapping[str, Any]) -> int:
 
 
 def _route_tables(backend: Any, asked: Mapping[str, Any]) -> int:
-    return sum(one.vpc_id == asked["vpc_id"] for one in backend.route_tables.values())
+    return sum(route_table.vpc_id == asked["vpc_id"] for route_table in backend.route_tables.values())
 
 
 def _interface_of_nat_gateway(backend: Any, asked: Mapping[str, Any]) -> None:
@@ -215,7 +223,7 @@ def _routes_of_endpoints(backend: Any, asked: Mapping[str, Any]) -> None:
             ]
 
 
-#: What moto leaves behind, or stumbles over.
+#: Resources that moto leaves behind, or fails on.
 _TIDY: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
     "delete_nat_gateway": _interface_of_nat_gateway,
     "delete_vpc_endpoints": _routes_of_endpoints,

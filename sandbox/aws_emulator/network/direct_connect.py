@@ -67,11 +67,11 @@ def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
 
 def _connect(backend: Any, *arguments: Any, **named: Any) -> Any:
     """Create a connection; its id is derived from its name, so that tests know it in advance."""
-    made = _create_connection(backend, *arguments, **named)
-    del backend.connections[made.connection_id]
-    made.connection_id = connection_id(made.connection_name)
-    backend.connections[made.connection_id] = made
-    return made
+    connection = _create_connection(backend, *arguments, **named)
+    del backend.connections[connection.connection_id]
+    connection.connection_id = connection_id(connection.connection_name)
+    backend.connections[connection.connection_id] = connection
+    return connection
 
 
 def _kept(response: Any, kind: str) -> Things:
@@ -91,30 +91,30 @@ def _one(response: Any, kind: str, id_: str | None) -> dict[str, Any]:
     return found
 
 
-def create_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
+def create_direct_connect_gateway(response: Any, request: dict[str, Any]) -> Any:
     """CreateDirectConnectGateway: global, and available at once."""
     own = str(uuid.uuid4())
     _kept(response, "gateway")[own] = {
         "directConnectGatewayId": own,
-        "directConnectGatewayName": given["directConnectGatewayName"],
-        "amazonSideAsn": given.get("amazonSideAsn", 64512),
+        "directConnectGatewayName": request["directConnectGatewayName"],
+        "amazonSideAsn": request.get("amazonSideAsn", 64512),
         "ownerAccount": response.current_account,
         "directConnectGatewayState": "available",
-        "tags": given.get("tags", []),
+        "tags": request.get("tags", []),
     }
     return {"directConnectGateway": _kept(response, "gateway")[own]}
 
 
-def describe_direct_connect_gateways(response: Any, given: dict[str, Any]) -> Any:
+def describe_direct_connect_gateways(response: Any, request: dict[str, Any]) -> Any:
     """DescribeDirectConnectGateways: an unknown id is no error, the answer is empty."""
-    wanted = given.get("directConnectGatewayId")
+    direct_connect_gateway_id = request.get("directConnectGatewayId")
     every = _kept(response, "gateway").items()
-    return {"directConnectGateways": [one for key, one in every if wanted in (None, key)]}
+    return {"directConnectGateways": [one for key, one in every if direct_connect_gateway_id in (None, key)]}
 
 
-def delete_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
+def delete_direct_connect_gateway(response: Any, request: dict[str, Any]) -> Any:
     """Only once nothing is attached to it."""
-    own = _one(response, "gateway", given["directConnectGatewayId"])
+    own = _one(response, "gateway", request["directConnectGatewayId"])
     id_ = own["directConnectGatewayId"]
     for kind in ("association", "interface"):
         used = next((one for one in _kept(response, kind).values() if one["directConnectGatewayId"] == id_), None)
@@ -123,16 +123,16 @@ def delete_direct_connect_gateway(response: Any, given: dict[str, Any]) -> Any:
     return {"directConnectGateway": {**_kept(response, "gateway").pop(id_), "directConnectGatewayState": "deleting"}}
 
 
-def create_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+def create_direct_connect_gateway_association(response: Any, request: dict[str, Any]) -> Any:
     """Makes the transit gateway's attachment along with it. The two AS numbers differ, and prefixes must be given."""
-    own = _one(response, "gateway", given["directConnectGatewayId"])
+    own = _one(response, "gateway", request["directConnectGatewayId"])
     ec2 = ec2_backends[response.current_account][response.region]
-    hub = ec2.transit_gateways.get(given["gatewayId"])
+    hub = ec2.transit_gateways.get(request["gatewayId"])
     if hub is None:
-        raise _refuse(f"Gateway {given['gatewayId']} does not exist.")
+        raise _refuse(f"Gateway {request['gatewayId']} does not exist.")
     if int(hub.options.get("AmazonSideAsn", 64512)) == int(own["amazonSideAsn"]):
         raise _refuse("The ASN of the transit gateway and of the Direct Connect gateway must be different.")
-    if not given.get("addAllowedPrefixesToDirectConnectGateway"):
+    if not request.get("addAllowedPrefixesToDirectConnectGateway"):
         raise _refuse("Allowed prefixes are required for an association to a transit gateway.")
     if any(one["associatedGateway"]["id"] == hub.id for one in _kept(response, "association").values()):
         raise _refuse(f"{hub.id} is associated to a Direct Connect gateway already.")
@@ -150,35 +150,35 @@ def create_direct_connect_gateway_association(response: Any, given: dict[str, An
             "ownerAccount": response.current_account,
             "region": response.region,
         },
-        "allowedPrefixesToDirectConnectGateway": given["addAllowedPrefixesToDirectConnectGateway"],
+        "allowedPrefixesToDirectConnectGateway": request["addAllowedPrefixesToDirectConnectGateway"],
     }
     return {"directConnectGatewayAssociation": _kept(response, "association")[id_]}
 
 
-def describe_direct_connect_gateway_associations(response: Any, given: dict[str, Any]) -> Any:
+def describe_direct_connect_gateway_associations(response: Any, request: dict[str, Any]) -> Any:
     """By any of its three ids."""
-    found = [
+    associations = [
         one
         for one in _kept(response, "association").values()
-        if given.get("associationId") in (None, one["associationId"])
-        and given.get("directConnectGatewayId") in (None, one["directConnectGatewayId"])
-        and given.get("associatedGatewayId") in (None, one["associatedGateway"]["id"])
+        if request.get("associationId") in (None, one["associationId"])
+        and request.get("directConnectGatewayId") in (None, one["directConnectGatewayId"])
+        and request.get("associatedGatewayId") in (None, one["associatedGateway"]["id"])
     ]
-    return {"directConnectGatewayAssociations": found}
+    return {"directConnectGatewayAssociations": associations}
 
 
-def update_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+def update_direct_connect_gateway_association(response: Any, request: dict[str, Any]) -> Any:
     """More and fewer allowed prefixes."""
-    own = _one(response, "association", given["associationId"])
-    gone = given.get("removeAllowedPrefixesToDirectConnectGateway", [])
+    own = _one(response, "association", request["associationId"])
+    gone = request.get("removeAllowedPrefixesToDirectConnectGateway", [])
     kept = [one for one in own["allowedPrefixesToDirectConnectGateway"] if one not in gone]
-    own["allowedPrefixesToDirectConnectGateway"] = kept + given.get("addAllowedPrefixesToDirectConnectGateway", [])
+    own["allowedPrefixesToDirectConnectGateway"] = kept + request.get("addAllowedPrefixesToDirectConnectGateway", [])
     return {"directConnectGatewayAssociation": own}
 
 
-def delete_direct_connect_gateway_association(response: Any, given: dict[str, Any]) -> Any:
+def delete_direct_connect_gateway_association(response: Any, request: dict[str, Any]) -> Any:
     """The attachment goes with it."""
-    own = _one(response, "association", given["associationId"])
+    own = _one(response, "association", request["associationId"])
     del _kept(response, "association")[own["associationId"]]
     ec2 = ec2_backends[response.current_account][own["associatedGateway"]["region"]]
     for key, one in list(ec2.transit_gateway_attachments.items()):
@@ -188,9 +188,9 @@ def delete_direct_connect_gateway_association(response: Any, given: dict[str, An
     return {"directConnectGatewayAssociation": {**own, "associationState": "disassociating"}}
 
 
-def create_transit_virtual_interface(response: Any, given: dict[str, Any]) -> Any:
+def create_transit_virtual_interface(response: Any, request: dict[str, Any]) -> Any:
     """CreateTransitVirtualInterface: requires an existing connection, a free VLAN, and two peer addresses of one network."""
-    asked, connection = given["newTransitVirtualInterface"], given["connectionId"]
+    asked, connection = request["newTransitVirtualInterface"], request["connectionId"]
     backend = response.directconnect_backend
     if connection not in backend.connections and connection not in backend.lags:
         raise _refuse(f"Connection {connection} does not exist.")
@@ -222,26 +222,26 @@ def create_transit_virtual_interface(response: Any, given: dict[str, Any]) -> An
     return {"virtualInterface": every[id_]}
 
 
-def describe_virtual_interfaces(response: Any, given: dict[str, Any]) -> Any:
+def describe_virtual_interfaces(response: Any, request: dict[str, Any]) -> Any:
     """All, a connection's, or one."""
-    found = [
+    interfaces = [
         one
         for one in _kept(response, "interface").values()
-        if given.get("virtualInterfaceId") in (None, one["virtualInterfaceId"])
-        and given.get("connectionId") in (None, one["connectionId"])
+        if request.get("virtualInterfaceId") in (None, one["virtualInterfaceId"])
+        and request.get("connectionId") in (None, one["connectionId"])
     ]
-    return {"virtualInterfaces": found}
+    return {"virtualInterfaces": interfaces}
 
 
-def update_virtual_interface_attributes(response: Any, given: dict[str, Any]) -> Any:
+def update_virtual_interface_attributes(response: Any, request: dict[str, Any]) -> Any:
     """Its name and its MTU."""
-    own = _one(response, "interface", given["virtualInterfaceId"])
-    own |= {key: given[key] for key in ("mtu", "virtualInterfaceName") if key in given}
+    own = _one(response, "interface", request["virtualInterfaceId"])
+    own |= {key: request[key] for key in ("mtu", "virtualInterfaceName") if key in request}
     return own
 
 
-def delete_virtual_interface(response: Any, given: dict[str, Any]) -> Any:
+def delete_virtual_interface(response: Any, request: dict[str, Any]) -> Any:
     """At once."""
-    own = _one(response, "interface", given["virtualInterfaceId"])
+    own = _one(response, "interface", request["virtualInterfaceId"])
     del _kept(response, "interface")[own["virtualInterfaceId"]]
     return {"virtualInterfaceState": "deleting"}

@@ -32,9 +32,9 @@ def install(world: EmulatorState) -> None:
 def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: str) -> Any:
     """moto compares ids; Resolver compares domains, so that an answer is never a matter of chance."""
     rule = backend.resolver_rules.get(resolver_rule_id)
-    for one in backend.resolver_rule_associations.values():
-        other = backend.resolver_rules.get(one.resolver_rule_id)
-        if rule and other and one.vpc_id == vpc_id and other.domain_name == rule.domain_name:
+    for resolver_rule_association in backend.resolver_rule_associations.values():
+        other = backend.resolver_rules.get(resolver_rule_association.resolver_rule_id)
+        if rule and other and resolver_rule_association.vpc_id == vpc_id and other.domain_name == rule.domain_name:
             message = "Cannot associate rules with same domain name with same VPC."
             raise InvalidRequestException(f"{message} Conflict with resolver rule '{other.id}'")
     return _associate(backend, resolver_rule_id, name, vpc_id)
@@ -42,7 +42,10 @@ def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: s
 
 def _matched_too(backend: Any, resource_arn: str) -> None:
     """Query log configurations have tags as well."""
-    if not any(one.arn == resource_arn for one in backend.resolver_query_log_configs.values()):
+    if not any(
+        resolver_query_log_config.arn == resource_arn
+        for resolver_query_log_config in backend.resolver_query_log_configs.values()
+    ):
         _matched(backend, resource_arn)
 
 

@@ -52,7 +52,7 @@ class Application:
                 raise CloudError("NotFound", f"Nothing at {path}.", 404)
             self._keys.check(access_key, service)
             if region in self._world.closed:
-                raise unknown_key(service)  # a region nobody has opted in to knows no key of the account
+                raise unknown_key(service)  # a region without opt-in knows no key of the account
             if self._world.latency:
                 time.sleep(self._world.latency)
             bucket = self._world.buckets.get(action)

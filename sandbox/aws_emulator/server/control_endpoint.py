@@ -93,10 +93,10 @@ def _rebalance(world: EmulatorState, value: Any) -> None:
 
 
 def _reclaim(world: EmulatorState, instance_id: str) -> None:
-    found = account.find_instance(instance_id)
-    if found:
+    instance = account.find_instance(instance_id)
+    if instance:
         with world.lock:
-            terminate(world, found[0], [instance_id], "Server.SpotInstanceTermination")
+            terminate(world, instance[0], [instance_id], "Server.SpotInstanceTermination")
 
 
 def _latency(world: EmulatorState, value: Any) -> None:

@@ -1,7 +1,7 @@
 """Eventual consistency: the next few calls do not find a new resource.
 
 EC2 and IAM answer from copies that learn of a change later than the one that made it. Here that is counted in calls instead of
-seconds: a thing is missing from the first `reads` answers that should have it.
+seconds: a resource is missing from the first `reads` answers that should have it.
 Source: EC2 API Reference, "Eventual consistency"; IAM User Guide, "Changes that I make are not always immediately visible".
 """
 
@@ -28,7 +28,7 @@ WORDS = {
 }
 _ID = re.compile(rf"\b({'|'.join(sorted(WORDS, key=len, reverse=True))})-[0-9a-f]{{8,17}}\b")
 _NAMED = re.compile(r"(?:^|&)((?:Role|InstanceProfile)Name=[^&]+)")
-#: A filter that fits nothing is no error: whoever lists by one gets a shorter list.
+#: A filter without a match is no error: the list is shorter.
 _FILTERED = re.compile(r"(?:^|&)Filter\.\d+\.Value\.\d+=[^&]*")
 _MAKES = ("Create", "Allocate")
 

@@ -11,7 +11,7 @@ def matching(
     items: Iterable[Mapping[str, Any]], filters: Iterable[Mapping[str, Any]], known: Mapping[str, str]
 ) -> list[Mapping[str, Any]]:
     """The items that pass every filter; `known` maps a filter's name to a key. An unknown filter is refused."""
-    wanted = [(str(given["Name"]), [str(value) for value in given.get("Values", [])]) for given in filters]
+    wanted = [(str(request["Name"]), [str(value) for value in request.get("Values", [])]) for request in filters]
     for name, _ in wanted:
         if name not in known and not name.startswith("tag:"):
             raise CloudError("InvalidParameterValue", f"The filter '{name}' is invalid")

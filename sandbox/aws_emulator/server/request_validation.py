@@ -1,6 +1,6 @@
 """Validation of requests by botocore's service model: types, lengths, counts, enumerations and patterns.
 
-For services that moto lacks, or that it answers without looking at what it is asked.
+For services that moto lacks, or answers without validation.
 """
 
 import json
@@ -26,7 +26,7 @@ def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]
     if found is None:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {service}:{method} {path}.")
     operation, inside = found
-    given = {**body(environ), **inside}
+    request = {**body(environ), **inside}
     names = {
         shape.serialization.get("name", key): (key, shape.type_name)
         for key, shape in (operation.input_shape.members if operation.input_shape else {}).items()
@@ -34,18 +34,18 @@ def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]
     for name, value in parse_qsl(str(environ.get("QUERY_STRING", ""))):
         key, kind = names.get(name, (name, "string"))
         if kind == "list":
-            given[key] = [*given.get(key, []), value]
+            request[key] = [*request.get(key, []), value]
         else:
-            given[key] = int(value) if kind == "integer" and value.isdigit() else value
-    _judge(operation, given, code)
-    return operation.name, given
+            request[key] = int(value) if kind == "integer" and value.isdigit() else value
+    _judge(operation, request, code)
+    return operation.name, request
 
 
 def named(service: str, name: str, environ: Mapping[str, Any], code: str) -> Bag:
     """Return the parameters of a request whose operation its target names. Raise CloudError with `code` if they break the model."""
-    given = body(environ)
-    _judge(_model(service).operation_model(name), given, code)
-    return given
+    request = body(environ)
+    _judge(_model(service).operation_model(name), request, code)
+    return request
 
 
 def operation_at(service: str, method: str, path: str) -> str | None:
@@ -57,8 +57,8 @@ def operation_at(service: str, method: str, path: str) -> str | None:
 def body(environ: Mapping[str, Any]) -> Bag:
     """A request's JSON."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
-    given: Bag = json.loads(environ["wsgi.input"].read(length)) if length else {}
-    return given
+    request: Bag = json.loads(environ["wsgi.input"].read(length)) if length else {}
+    return request
 
 
 def _at(service: str, method: str, path: str) -> tuple[OperationModel, Bag] | None:
@@ -70,13 +70,13 @@ def _at(service: str, method: str, path: str) -> tuple[OperationModel, Bag] | No
     return None
 
 
-def _judge(operation: OperationModel, given: Bag, code: str) -> None:
+def _judge(operation: OperationModel, request: Bag, code: str) -> None:
     if operation.input_shape is None:
         return
-    report = ParamValidator().validate(given, operation.input_shape)
+    report = ParamValidator().validate(request, operation.input_shape)
     if report.has_errors():
         raise CloudError(code, report.generate_report())
-    for member, value in _unlike(operation.input_shape, given):
+    for member, value in _unlike(operation.input_shape, request):
         message = f"1 validation error detected: Value '{value}' at '{member}' failed to satisfy constraint"
         raise CloudError(code, message)
 

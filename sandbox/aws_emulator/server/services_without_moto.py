@@ -18,7 +18,7 @@ _SERVICES: Mapping[str, Callable[[EmulatorState, str, Mapping[str, Any]], Bag]] 
     image_builder.SERVICE: image_builder.answer,
     anywhere.SERVICE: anywhere.answer,
 }
-#: What a service calls a request that is against its model.
+#: Error code of a service for a request that violates its model.
 _INVALID = {"budgets": "InvalidParameterException", "ce": "ValidationException", "ssm": "ValidationException"}
 _OPERATIONS: Mapping[tuple[str, str], Callable[[EmulatorState, str, Bag], Bag]] = {
     ("budgets", "CreateBudget"): budget_actions.create_budget,
@@ -60,6 +60,6 @@ def answer(
     operation = _OPERATIONS.get((service, action))
     if operation is None:
         return None
-    given = judged.named(service, action, environ, _INVALID[service])
+    request = judged.named(service, action, environ, _INVALID[service])
     with world.lock:
-        return "application/x-amz-json-1.1", json.dumps(operation(world, region, given)).encode()
+        return "application/x-amz-json-1.1", json.dumps(operation(world, region, request)).encode()

@@ -48,7 +48,7 @@ def _holds(operator: str, actual: str | None, values: list[str]) -> bool:
     if base == "Null":
         return (actual is None) == (values[0].lower() == "true")
     if actual is None:
-        # As in IAM: what is not there differs from everything, and IfExists is content without it.
+        # As in IAM: an absent value differs from every value, and IfExists is true without it.
         return base == "StringNotEquals" or base != operator
     match base:
         case "Bool":

@@ -53,11 +53,11 @@ def _modes(response: Any, performance: str) -> None:
 
 
 def _system(response: Any) -> Any:
-    one = response._get_param("FileSystemId")
+    param = response._get_param("FileSystemId")
     known = response.efs_backend.file_systems_by_id
-    if one not in known:
-        raise CloudError("FileSystemNotFound", f"File system '{one}' does not exist.", 404)
-    return known[one]
+    if param not in known:
+        raise CloudError("FileSystemNotFound", f"File system '{param}' does not exist.", 404)
+    return known[param]
 
 
 def _update(response: Any) -> Any:

@@ -21,7 +21,7 @@ from sandbox.aws_emulator.world import EmulatorState
 
 Action = Callable[[EmulatorState, Any, dict[str, Any]], dict[str, Any]]
 _CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
-#: What UpdateFileSystem takes for each kind, as far as it is emulated.
+#: Emulated members of UpdateFileSystem for each kind.
 _CHANGEABLE = {
     "LUSTRE": {
         "AutomaticBackupRetentionDays",
@@ -113,7 +113,7 @@ def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[
 
 
 def _servers(kind: str, request: Mapping[str, Any], own: Mapping[str, Any]) -> int:
-    """How many addresses it takes in each subnet: one, and for Lustre one more for each of its storage servers."""
+    """Return the number of its addresses in each subnet: one, and for Lustre one more for each of its storage servers."""
     if kind != "LUSTRE":
         return 1
     rows = facts().fsx_lustre.rows(str(own.get("DeploymentType", "SCRATCH_1")).lower(), "ssd")
@@ -153,8 +153,10 @@ def _backup_days(own: Mapping[str, Any]) -> None:
 
 
 def _describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
-    wanted = request.get("FileSystemIds") or [one for region, one in world.file_systems if region == response.region]
-    return {"FileSystems": [links.file_system(world, response.region, one) for one in wanted]}
+    file_system_ids = request.get("FileSystemIds") or [
+        one for region, one in world.file_systems if region == response.region
+    ]
+    return {"FileSystems": [links.file_system(world, response.region, one) for one in file_system_ids]}
 
 
 def _update(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -195,8 +197,8 @@ def _may_grow(world: EmulatorState, system: dict[str, Any], deployment: str, siz
 
 
 def _delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
-    one = request["FileSystemId"]
-    system = links.file_system(world, response.region, one)
+    file_system_id = request["FileSystemId"]
+    system = links.file_system(world, response.region, file_system_id)
     kind = system["FileSystemType"]
     how = request.get(_CONFIGURATION[kind]) or {}
     # Source: FSx API Reference, DeleteFileSystem: Lustre takes a last backup only where it is asked to, OpenZFS always.
@@ -208,10 +210,10 @@ def _delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dic
             gone = ec2.enis[eni]
             ec2.delete_network_interface(eni)
             gone.subnet.del_subnet_ip(gone.private_ip_address)
-    for link in links.of(world, response.region, one):
+    for link in links.of(world, response.region, file_system_id):
         world.file_links.pop((response.region, link["AssociationId"]))
-    world.file_systems.pop((response.region, one))
-    return {"FileSystemId": one, "Lifecycle": "DELETING"}
+    world.file_systems.pop((response.region, file_system_id))
+    return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
 
 
 _ACTIONS: dict[str, Action] = {

@@ -34,16 +34,19 @@ def create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict
 
 def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     known, system = facts().fsx_lustre.repositories, file_system(world, response.region, request["FileSystemId"])
-    own = system.get("LustreConfiguration")
-    if own is None or str(own.get("DeploymentType", "SCRATCH_1")).lower() in known.not_on:
+    lustre_configuration = system.get("LustreConfiguration")
+    if (
+        lustre_configuration is None
+        or str(lustre_configuration.get("DeploymentType", "SCRATCH_1")).lower() in known.not_on
+    ):
         raise bad("Data repository associations are not supported on this file system.")
     if system.get("FileSystemTypeVersion", "2.10") not in known.versions:
         raise bad("Data repository associations need Lustre 2.12 or newer.")
     if system["StorageType"] == "INTELLIGENT_TIERING":
         raise bad("Data repository associations are not supported on INTELLIGENT_TIERING.")
-    if own.get("ImportPath") or own.get("ExportPath"):
+    if lustre_configuration.get("ImportPath") or lustre_configuration.get("ExportPath"):
         raise bad("A file system with an import or export path cannot have data repository associations.")
-    if own.get("AutomaticBackupRetentionDays"):
+    if lustre_configuration.get("AutomaticBackupRetentionDays"):
         raise bad("A file system with automatic backups cannot have data repository associations.")
     others = of(world, response.region, system["FileSystemId"])
     if len(others) >= known.most:
@@ -104,10 +107,10 @@ def update(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict
 
 def delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DeleteDataRepositoryAssociation."""
-    one = request["AssociationId"]
-    _link(world, response, one)
-    world.file_links.pop((response.region, one))
-    return {"AssociationId": one, "Lifecycle": "DELETING"}
+    association_id = request["AssociationId"]
+    _link(world, response, association_id)
+    world.file_links.pop((response.region, association_id))
+    return {"AssociationId": association_id, "Lifecycle": "DELETING"}
 
 
 def _tagged(world: EmulatorState, arn: str) -> dict[str, Any]:
@@ -125,8 +128,8 @@ def list_tags(world: EmulatorState, response: Any, request: dict[str, Any]) -> d
 def tag(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """TagResource."""
     found = _tagged(world, request["ResourceARN"])
-    news = {own["Key"]: own["Value"] for own in request["Tags"]}
-    kept = {own["Key"]: own["Value"] for own in found["Tags"]} | news
+    news = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
+    kept = {tag["Key"]: tag["Value"] for tag in found["Tags"]} | news
     found["Tags"] = [{"Key": key, "Value": value} for key, value in kept.items()]
     return {}
 
@@ -134,5 +137,5 @@ def tag(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[st
 def untag(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """UntagResource."""
     found = _tagged(world, request["ResourceARN"])
-    found["Tags"] = [own for own in found["Tags"] if own["Key"] not in request["TagKeys"]]
+    found["Tags"] = [tag for tag in found["Tags"] if tag["Key"] not in request["TagKeys"]]
     return {}

@@ -41,13 +41,13 @@ def describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> di
     for one in request.get("BackupIds", []):
         _backup(world, response, one)
     named = {own["Name"]: own["Values"] for own in request.get("Filters", [])}.get("file-system-id")
-    wanted = request.get("BackupIds")
+    backup_ids = request.get("BackupIds")
     return {
         "Backups": [
             backup
             for (region, one), backup in world.file_backups.items()
             if region == response.region
-            and (not wanted or one in wanted)
+            and (not backup_ids or one in backup_ids)
             and (named is None or backup["FileSystem"]["FileSystemId"] in named)
         ]
     }
@@ -55,10 +55,10 @@ def describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> di
 
 def delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     """DeleteBackup."""
-    one = request["BackupId"]
-    _backup(world, response, one)
-    world.file_backups.pop((response.region, one))
-    return {"BackupId": one, "Lifecycle": "DELETED"}
+    backup_id = request["BackupId"]
+    _backup(world, response, backup_id)
+    world.file_backups.pop((response.region, backup_id))
+    return {"BackupId": backup_id, "Lifecycle": "DELETED"}
 
 
 def _backup(world: EmulatorState, response: Any, one: str) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def check_openzfs(request: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     gib = request.get("StorageCapacity")
     if gib is None or not low <= gib <= high:
         raise bad(f"StorageCapacity must be between {low} and {high}.")
-    wanted = (own.get("DiskIopsConfiguration") or {}).get("Iops")
-    if wanted is not None and wanted < known.iops_per_gib * gib:
+    iops = (own.get("DiskIopsConfiguration") or {}).get("Iops")
+    if iops is not None and iops < known.iops_per_gib * gib:
         raise bad(f"Iops must be at least {known.iops_per_gib} per GiB of storage.")
 
 

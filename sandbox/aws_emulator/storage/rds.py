@@ -95,8 +95,8 @@ def _stand(backend: Any, wanted: Mapping[str, Any]) -> None:
         return
     (group,) = backend.describe_db_subnet_groups(name)
     for one in wanted.get("vpc_security_group_ids") or []:
-        found = ec2.get_security_group_from_id(one)
-        if found is None or found.vpc_id != group.vpc_id:
+        security_group = ec2.get_security_group_from_id(one)
+        if security_group is None or security_group.vpc_id != group.vpc_id:
             message = f"The DB instance and EC2 security group {one} are in different VPCs."
             raise RDSClientError("InvalidParameterCombination", message)
     zone = wanted.get("availability_zone")

@@ -22,7 +22,7 @@ from sandbox.nspawn.locks import locked
 from sandbox.nspawn.network.relay import WHEELS_PORT
 
 KEY = "lab-packages.asc"
-#: What NVIDIA calls the key that is beside its packages: CUDA's for Debian 13 and for Ubuntu 24.04, DOCA's, the toolkit's.
+#: File name of the key beside NVIDIA's packages: CUDA's for Debian 13 and for Ubuntu 24.04, DOCA's, the toolkit's.
 _KEY_NAMES = ("8793F200.pub", "3bf863cc.pub", "GPG-KEY-Mellanox.pub", "gpgkey")
 _KEPT = 86_400
 _FORMAT = "3"
@@ -40,7 +40,7 @@ class Repository:
         return f"http://{operator}:{WHEELS_PORT}/{self.path.parent.name}/{self.path.name}/{suite}/"
 
     def key_address(self, operator: str) -> str:
-        """Where the public key is, as NVIDIA's is beside its packages."""
+        """Path of the public key: beside the packages, as NVIDIA's."""
         return f"http://{operator}:{WHEELS_PORT}/{self.path.parent.name}/{self.path.name}/{KEY}"
 
 

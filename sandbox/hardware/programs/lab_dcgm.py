@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What the host engine remembers: gone when it ends, as with the real one.
+# State of the host engine: deleted when it ends, as with the real one.
 STATE = Path("/run/lab-dcgm.json")
 KNOWN = {
     "group": {"--create": 1, "--add": 1, "--delete": 1},
@@ -14,7 +14,7 @@ KNOWN = {
 
 
 def engine():
-    """nv-hostengine: forgets what an earlier one knew, and waits."""
+    """Stand-in of nv-hostengine: delete an earlier engine's state, and wait."""
     import time
 
     STATE.write_text(json.dumps({"groups": {}, "jobs": {}, "next": 2}))
@@ -55,7 +55,7 @@ def group(options, found, count):
         print(f"Successfully removed group {options['--delete']}")
         return 0
     gpus = options["--add"].split(",")
-    if not all(one.isdigit() and int(one) < count for one in gpus):
+    if not all(gpu.isdigit() and int(gpu) < count for gpu in gpus):
         return failed("Error: Unable to add entities to the group. Return: Bad parameter passed to function.")
     number = str(found["next"])
     found["next"] += 1
@@ -95,9 +95,9 @@ def stats(options, found, _count):
         print(f"Successfully removed job {name}")
         return 0
     print(f"Successfully retrieved statistics for job: {name}.")
-    for one in jobs[name]["gpus"]:
+    for gpu in jobs[name]["gpus"]:
         print(f"+------------------------------------------------------------------------------+\n"
-              f"| GPU ID: {one:<69}|\n"
+              f"| GPU ID: {gpu:<69}|\n"
               "+====================================+=========================================+\n"
               "|-----  Execution Stats  ------------+-----------------------------------------|\n"
               "| Energy Consumed (Joules)           | 0                                       |")  # fmt: skip

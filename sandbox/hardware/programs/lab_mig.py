@@ -35,8 +35,8 @@ def enabled(gpu):
 
 def instances(gpu):
     """By number, profile and place: in the order in which the driver lists them."""
-    own = state().get(str(gpu["index"]), {}).get("instances", {})
-    return {int(number): one for number, one in sorted(own.items(), key=lambda item: int(item[0]))}
+    instances = state().get(str(gpu["index"]), {}).get("instances", {})
+    return {int(number): one for number, one in sorted(instances.items(), key=lambda item: int(item[0]))}
 
 
 def uuid(gpu, number):
@@ -93,18 +93,18 @@ def manage(words, gpus):
     if "-cgi" in options:
         return create(chosen, options["-cgi"], "-C" in options)
     found = state()
-    own = found[str(chosen["index"])]["instances"]
-    if not own:
+    instances = found[str(chosen["index"])]["instances"]
+    if not instances:
         print("No GPU instances found: Not Found")
         return 6
     if "-dci" in options:
-        for one in own.values():
-            one["computes"] = False
-    elif any(one["computes"] for one in own.values()):
+        for instance in instances.values():
+            instance["computes"] = False
+    elif any(instance["computes"] for instance in instances.values()):
         print(f"Unable to destroy GPU instance on GPU {chosen['index']}: In use by another client")
         return 19
     else:
-        own.clear()
+        instances.clear()
     save(found)
     expose(chosen)
     print("Successfully destroyed")
@@ -129,21 +129,30 @@ def listing(gpus):
 
 def create(gpu, text, computes):
     found = state()
-    own = found[str(gpu["index"])]["instances"]
+    instances = found[str(gpu["index"])]["instances"]
     for word in text.split(","):
         match = _TUPLE.fullmatch(word)
         kind = gpu["mig"].get(match.group(1)) if match else None
         if kind is None:
             print(f"Unable to create a GPU instance on GPU {gpu['index']}: Invalid profile '{word}'")
             return 2
-        taken = {at for one in own.values() for at in range(one["start"], one["start"] + one["size"])}
+        taken = {
+            at
+            for instance in instances.values()
+            for at in range(instance["start"], instance["start"] + instance["size"])
+        }
         free = [at for at in kind["starts"] if taken.isdisjoint(range(at, at + kind["size"]))]
         wanted = int(match.group(2)) if match.group(2) else free[0] if free else None
         if wanted not in free:
             print(f"Unable to create a GPU instance on GPU {gpu['index']} using profile {word}: Insufficient Resources")
             return 19
         number = {8: 0, 4: 1, 2: 3, 1: 7}[kind["size"]] + kind["starts"].index(wanted)
-        own[str(number)] = {"profile": match.group(1), "start": wanted, "size": kind["size"], "computes": computes}
+        instances[str(number)] = {
+            "profile": match.group(1),
+            "start": wanted,
+            "size": kind["size"],
+            "computes": computes,
+        }
         print(
             f"Successfully created GPU instance ID {number:>2} on GPU {gpu['index']:>2} using profile MIG {match.group(1)}"
         )

@@ -16,7 +16,7 @@ from sandbox.nspawn.host import shell
 from sandbox.nspawn.host.host_packages import find_program
 
 STABLE = "trixie"
-# Carries the current Slurm; pinned low, so that only what names it comes from it.
+# Has the current Slurm; a low pin, so that only packages pinned to it come from it.
 TESTING = "forky"
 
 

@@ -1,7 +1,7 @@
 """The wheelhouse: Python packages for the nodes, downloaded on the host from hash-locked requirement files.
 
 Nodes have no way to a package index, and none has to be proxied in: they install from this folder, and the hashes in
-the same locks prove that they got what was locked. The folder only grows; a lock is downloaded once.
+the same locks verify the packages. The folder only grows; a lock is downloaded once.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.locks import locked
 from sandbox.nspawn.progress import Report, silent, step
 
-# What Debian 13 has.
+# Python version of Debian 13.
 NODE_PYTHON = "3.13"
 _NODE_GLIBC = 41
 

@@ -3,8 +3,8 @@
 from sandbox.hardware.install import KERNEL_LOG, LOADED_DRIVER
 from sandbox.nspawn.machine.node import LabNode
 
-# The NVIDIA driver's character major. No driver answers it here: opening a device gives ENXIO to who may, EPERM to who
-# may not, and that difference is what Slurm's confinement is tested by.
+# The NVIDIA driver's character major. No driver answers it here: opening a device gives ENXIO with permission, EPERM
+# without, and the tests of Slurm's device confinement use this difference.
 _NVIDIA_MAJOR = 195
 
 

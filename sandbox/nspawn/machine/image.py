@@ -41,7 +41,7 @@ class LabImage:
 
 @dataclass(frozen=True)
 class _Record:
-    """What image.json keeps: the layers below, by id, and what the image was made from."""
+    """Content of image.json: the layers below, by id, and the sources of the image."""
 
     below: tuple[str, ...]
     source: str
@@ -116,7 +116,7 @@ def prune(lab: Layout, unused_for: float = 86_400) -> list[str]:
 
 
 def _needed(lab: Layout) -> set[str]:
-    """What a tag points to, what a node of this user's labs was made from, and what is below those."""
+    """Return the images in use: with a tag, of a node of this user's labs, and the layers below them."""
     roots = {path.read_text().strip() for path in (lab.images / "tags").glob("[!.]*")}
     roots |= {json.loads(path.read_text())["image"] for path in lab.state.parent.glob("*/nodes/*/node.json")}
     images = [image for image in (find(lab, name) for name in roots) if image]
@@ -152,7 +152,7 @@ def ensure_base(lab: Layout, cache: Cache, report: Report = silent) -> LabImage:
 
 
 def sources(found: Archives) -> str:
-    """apt's sources of a node: its own release, and testing for what asks for it by name."""
+    """apt's sources of a node: its own release, and testing for packages pinned to it."""
     main = http_address(found.main)
     lines = [f"deb {main} {STABLE} main", f"deb {main} {STABLE}-updates main"]
     if found.security:

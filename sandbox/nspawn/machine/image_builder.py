@@ -1,7 +1,7 @@
 """Node images made by the roles that configure machines: the lab's counterpart of baking an AMI.
 
-A machine is booted from a base, a playbook is run against it, and what it changed becomes an image. The image's id is
-the hash of everything that went in, so that an unchanged tree finds its image again in a moment.
+A machine is booted from a base, a playbook is run against it, and its changes become an image. The image's id is
+the hash of all sources, so that an unchanged tree finds its image again at once.
 """
 
 import hashlib
@@ -68,8 +68,8 @@ def _digest(playbook: Path, variables: Mapping[str, Any], base: str) -> str:
 
 def _files(paths: Iterable[Path]) -> list[Path]:
     """Every file, in a fixed order; a description for people changes no image."""
-    found = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return sorted(file for file in found if file.is_file() and file.suffix not in (".md", ".pyc"))
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return sorted(file for file in files if file.is_file() and file.suffix not in (".md", ".pyc"))
 
 
 def _build(

@@ -21,7 +21,7 @@ class LabNode:
     # The operator's address on the node's first segment: package cache and wheelhouse answer there.
     operator: str = ""
     gpus: int = 0
-    # The catalogue's name of what it stands for; empty for a machine that shows no hardware.
+    # Platform in the catalogue; empty for a machine without GPU hardware.
     platform: str = ""
     # Folders in the node that are disks of its own, on the host's file system rather than on the overlay.
     disks: tuple[str, ...] = ()

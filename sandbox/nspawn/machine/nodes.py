@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 BASE = "base"
-# What makes a node itself rather than its kind: an image must not carry it on.
+# Files with a node's identity: an image must not contain them.
 _PERSONAL = (
     "etc/hostname", "etc/machine-id", "etc/apt/apt.conf.d/02proxy", "etc/tmpfiles.d/lab-hardware.conf",
     "root/.ssh/authorized_keys", "root/.ansible", "var/log", "var/cache/apt", "var/lib/systemd/random-seed",
@@ -55,7 +55,7 @@ def create(lab: Layout, node: LabNode) -> bool:
     with locked(lab.state / "locks" / node.name):
         if exists(lab, node.name):
             return False
-        # Recorded by id: a rebuilt `base` must not slip under what a node has already written.
+        # Recorded by id: a rebuilt `base` must not replace the layer below a node's changes.
         node = replace(node, image=image.need(lab, node.image).id)
         disk.need(lab.nodes, 300, f"node {node.name}")
         if folder.exists():
@@ -153,7 +153,7 @@ def destroy(lab: Layout, name: str) -> None:
 
 
 def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.LabImage:
-    """Stop the node and make what it changed an image of id `own` on top of the node's own image.
+    """Stop the node and make an image of id `own` from its changes, on top of the node's own image.
 
     An id stands for one content: when it is taken, the image that has it is kept. An image without a tag that no
     node stands on is removed some day.

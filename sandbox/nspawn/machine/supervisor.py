@@ -99,7 +99,7 @@ def _run(order: SupervisorOrder, folder: Path, answer: int) -> int:
 
 
 def _begin(groups: list[str]) -> None:
-    """Enter the machine's groups, and a time namespace whose clocks start at zero: what is executed next is in it.
+    """Enter the machine's groups, and a time namespace whose clocks start at zero, for the program executed next.
 
     Slurm's power saving needs a node to have its own uptime, and an exact one: slurmctld ignores a node that seems to have been
     up before it was asked for, and whole seconds, which `unshare` takes, make it up to one older.

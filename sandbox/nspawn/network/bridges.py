@@ -40,7 +40,7 @@ def interface(node: str, index: int) -> str:
 
 
 def up(lab: Layout, bridges: Iterable[LabBridge]) -> None:
-    """Make the namespace, its bridges and the operator's addresses; what is already there stays as it is."""
+    """Make the namespace, its bridges and the operator's addresses; existing ones stay unchanged."""
     if not netns.exists(lab.netns):
         shell.run(["ip", "netns", "add", lab.netns])
     # A host that routes (Docker turns that on) would hand the setting down, and the operator's place would join the
@@ -93,7 +93,7 @@ def unwire(lab: Layout, node: str) -> None:
 
 
 def port(node: str, bridge: str, nics: Sequence[LabInterface]) -> str:
-    """The lab's end of the node's interface on that bridge: what `link_down` and `link_up` take."""
+    """The lab's end of the node's interface on that bridge: the argument of `link_down` and `link_up`."""
     for index, nic in enumerate(nics):
         if nic.bridge == bridge:
             return interface(node, index)

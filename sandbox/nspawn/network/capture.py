@@ -72,7 +72,7 @@ def capture(lab: Layout, bridge: str) -> Iterator[PacketCapture]:
     with netns.socket_in(lab.netns, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)) as sock:
         sock.bind((bridge, _ETH_P_ALL))
         index = netns.call(lab.netns, lambda: socket.if_nametoindex(bridge))
-        # A bridge hands its own listeners only what is addressed to it, unless somebody asked for everything.
+        # A bridge passes only packets addressed to it to its listeners, except in promiscuous mode.
         sock.setsockopt(_SOL_PACKET, _ADD_MEMBERSHIP, struct.pack("IHH8s", index, _PROMISCUOUS, 0, b""))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
         sock.settimeout(0.2)
@@ -92,7 +92,7 @@ def read(sock: socket.socket, seen: PacketCapture, ended: threading.Event) -> No
     view = memoryview(buffer)
     last: float | None = None
     while last is None or time.monotonic() < last:
-        # Asked before the look: what came until then waits in the socket, and is counted.
+        # Read before the check: packets until then wait in the socket, and are counted.
         if last is None and ended.is_set():
             last = time.monotonic() + _REST_SECONDS
         try:

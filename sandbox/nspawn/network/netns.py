@@ -29,7 +29,7 @@ def identity(name: str) -> int | None:
 
 
 def call(name: str, work: Callable[[], T]) -> T:
-    """Run `work` in the namespace; what it returns or raises comes back. Sockets it makes stay in the namespace."""
+    """Run `work` in the namespace; return its value or raise its exception. Its sockets stay in the namespace."""
     result: list[T] = []
     failure: list[BaseException] = []
 

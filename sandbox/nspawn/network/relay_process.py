@@ -39,7 +39,7 @@ def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
         process.wait()
         raise LabError(
             f"the relay into the lab did not start: {log_path.read_text().strip()}",
-            "end what listens there, or start over: `landbridge sandbox down`, then `up`",
+            "end the program that listens there, or start over: `landbridge sandbox down`, then `up`",
         )
     note.write_text(wanted)
 

@@ -24,7 +24,7 @@ _MAX_ATTEMPTS = 25
 
 
 class ProviderError(Exception):
-    """Error for the user of Pulumi: the sandbox's provider cannot do what the program asks."""
+    """Error for the user of Pulumi: the sandbox's provider does not support the program's request."""
 
 
 class EmulatedAws:

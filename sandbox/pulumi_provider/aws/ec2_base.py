@@ -50,7 +50,7 @@ class Ec2Resource(AwsResource):
     def delete(self, id_: str, state: Bag) -> None:
         call, parameter = self.remove
         if self.describes(id_) is None:
-            return  # moto fails on some of what is not there, instead of saying so
+            return  # moto fails on some missing resources, instead of returning the error
         gone(getattr(self.ec2, call), **{parameter: id_})
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:

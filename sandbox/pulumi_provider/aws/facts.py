@@ -14,7 +14,7 @@ class _Facts(BaseModel):
 
 
 class VpnFacts(_Facts):
-    """What AWS chooses for a VPN connection."""
+    """Values that AWS chooses for a VPN connection."""
 
     outside_offsets: tuple[int, int]
     bgp_holdtime: int

@@ -25,11 +25,11 @@ def invoke(cloud: EmulatedAws, token: str, arguments: Bag) -> Bag:
             }
         case "aws:ssm/getParameter:getParameter":
             try:
-                found = cloud.client("ssm").get_parameter(Name=arguments["name"])["Parameter"]
+                parameter = cloud.client("ssm").get_parameter(Name=arguments["name"])["Parameter"]
             except ClientError as error:
                 raise ProviderError(f"no parameter {arguments['name']}: {error}") from None
-            known = {"type": found["Type"], "version": found["Version"], "arn": found["ARN"]}
-            return {"id": found["Name"], "name": found["Name"], "value": found["Value"], **known}
+            known = {"type": parameter["Type"], "version": parameter["Version"], "arn": parameter["ARN"]}
+            return {"id": parameter["Name"], "name": parameter["Name"], "value": parameter["Value"], **known}
         case "aws:ec2/getSubnet:getSubnet":
             try:
                 (subnet,) = cloud.client("ec2").describe_subnets(SubnetIds=[arguments["id"]])["Subnets"]

@@ -12,7 +12,7 @@ from sandbox.pulumi_provider.serialization import Bag
 
 
 def all_problems(token: str, inputs: Bag, *, real: bool = True) -> Iterator[Problem]:
-    """Yield what the SDK, AWS's models and schemas, and AWS's own refusals say; each path and reason once.
+    """Yield the problems by the SDK, by AWS's models and schemas, and by AWS's own refusals; each path and reason once.
 
     `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
     """

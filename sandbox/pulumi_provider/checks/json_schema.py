@@ -1,6 +1,6 @@
 """Check of a property's value against a JSON schema, with the keywords that CloudFormation and cfn-lint use.
 
-What the SDK writes otherwise than CloudFormation (a map of tags, a document as text, `"true"`) is not judged: what is a wrong type
+Values that the SDK writes in another form than CloudFormation (a map of tags, a document as text, `"true"`) is not judged: what is a wrong type
 is bags.py's to say. A value that is not known yet is right, and decides no condition.
 """
 
@@ -18,13 +18,13 @@ Names = Mapping[str, str]
 
 
 class Judge:
-    """Judges values of one resource. `definitions` are what a schema may refer to; `names` what a property is called there."""
+    """Judges values of one resource. `definitions` are the targets of a schema's references; `names` the names of properties there."""
 
     def __init__(self, definitions: Mapping[str, Any], names: Names) -> None:
         self._definitions, self._names = definitions, names
 
     def problems(self, value: Any, schema: Any, path: Path) -> Iterator[Problem]:
-        """Yield what is wrong with a value. A schema of False is something that must not be."""
+        """Yield the problems of a value. A schema of False permits no value."""
         schema = self.resolved(schema)
         if schema is False:
             yield path, "not together with what else is given"
@@ -74,7 +74,7 @@ class Judge:
         for word in ("anyOf", "oneOf"):
             # Which properties must be there is the SDK's to say, under its own names.
             choices = [one for one in schema.get(word, ()) if set(self.resolved(one)) - {"required", "type"}]
-            found = [list(self.problems(value, one, path)) for one in choices]
+            found = [list(self.problems(value, choice, path)) for choice in choices]
             if found and len(choices) == len(schema[word]) and all(found):
                 yield from min(found, key=len)
         if "not" in schema and isinstance(value, str) and not list(self.problems(value, schema["not"], path)):
@@ -83,7 +83,7 @@ class Judge:
             yield from self.problems(value, schema.get("then", True), path)
 
     def _holds(self, value: Any, schema: Schema) -> bool:
-        """Whether a condition is known to hold."""
+        """Return True if a condition is known to hold."""
         if isinstance(value, Mapping):
             if any(self._given(value, name) is None for name in schema.get("required", ())):
                 return False
@@ -132,7 +132,7 @@ def _norm(name: str) -> str:
 
 @cache
 def _pattern(pattern: str) -> Callable[[str], Any]:
-    # The registry's patterns are ECMA's and Java's: what Python cannot read lets everything through.
+    # The registry's patterns are ECMA's and Java's: a pattern that Python cannot read accepts every value.
     try:
         return re.compile(pattern).search
     except re.error:

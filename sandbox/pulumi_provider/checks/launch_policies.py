@@ -19,7 +19,7 @@ def refused_problems(token: str, inputs: Bag) -> Iterator[tuple[tuple[str | int,
 
 
 def known(value: Any) -> Any:
-    """A value with None for what only the real run will know, which is how policies see it."""
+    """Return a value with None for parts unknown before the update, as policies see it."""
     if isinstance(value, dict):
         return {key: known(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -30,15 +30,15 @@ _OLDER_REPOSITORY = ("importPath", "exportPath", "importedFileChunkSize", "autoI
 
 
 def combination_problems(token: str, bag: Bag) -> Iterator[Problem]:
-    """Yield what cannot be together in a resource's inputs."""
+    """Yield the inputs of a resource that exclude one another."""
     judge = _JUDGES.get(token)
     if judge is not None:
         yield from judge({key: value for key, value in bag.items() if value is not None})
 
 
 def _template(bag: Bag) -> Iterator[Problem]:
-    given = bag.get("networkInterfaces")
-    nics = given if isinstance(given, list) else []
+    network_interfaces = bag.get("networkInterfaces")
+    nics = network_interfaces if isinstance(network_interfaces, list) else []
     if nics and bag.get("vpcSecurityGroupIds"):
         yield ("vpcSecurityGroupIds",), "not beside networkInterfaces: name the groups in each interface"
     for index, nic in enumerate(nics):

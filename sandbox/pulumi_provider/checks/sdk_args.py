@@ -53,7 +53,7 @@ def fields(cls: type) -> Mapping[str, tuple[Any, bool]]:
 
 
 def problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong in a resource's inputs."""
+    """Yield the problems of a resource's inputs."""
     cls = args_class(token)
     if cls is None:
         yield (), f"unknown resource type {token}"
@@ -97,7 +97,7 @@ def _value(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
 
 
 def alternatives(kind: Any) -> list[Any]:
-    """Take Input, Optional and Union off a type; what is left are plain types."""
+    """Remove Input, Optional and Union from a type; return the plain types."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         return [plain for part in typing.get_args(kind) for plain in alternatives(part)]

@@ -1,6 +1,6 @@
 """Lengths, ranges, patterns and counts that AWS checks and the SDK does not, from botocore's model.
 
-botocore itself checks only what is required, the least length and the type.
+botocore itself checks only required members, minimum lengths and types.
 """
 
 import re
@@ -23,7 +23,7 @@ Table = Mapping[str, Any]
 
 @cache
 def table() -> Table:
-    """Requests, names and what the model leaves out, as in value_ranges.yaml."""
+    """Requests, names and additions to the model, as in value_ranges.yaml."""
     found: Table = yaml_text.load(File(__file__).with_name("value_ranges.yaml").read_text())
     return found
 

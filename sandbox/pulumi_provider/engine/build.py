@@ -22,7 +22,7 @@ Progress = Callable[[str], None]
 GOLANG = Path(__file__).parent / "golang"
 PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
-#: Where the wheel has its Go; what it has in `bin` is a script that only works when the wheel is installed.
+#: Path of Go in the wheel; `bin` has a script that only works when the wheel is installed.
 WHEEL_COMMAND = Path("go/bin/go")
 #: Modules, compiled packages and the linked program together.
 NEEDED_BYTES = 6 * 1024**3
@@ -53,10 +53,10 @@ def required_go() -> tuple[int, ...]:
 
 
 def _locked(pattern: str) -> str:
-    found = re.search(pattern, (GOLANG / "go.mod").read_text(), re.MULTILINE)
-    if found is None:
+    match = re.search(pattern, (GOLANG / "go.mod").read_text(), re.MULTILINE)
+    if match is None:
         raise CannotBuild(f"{GOLANG / 'go.mod'} does not match {pattern}")
-    return found.group(1)
+    return match.group(1)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from sandbox.pulumi_provider.engine.scripts import write_scripts
 
 
 def plugin_folder() -> Path:
-    """Where the plugins' programs are: one folder for each interpreter, because each names its own."""
+    """Return the folder of the plugins' programs: one for each interpreter, because each program names its interpreter."""
     return cache_dir("engine") / "plugins" / hashlib.sha256(sys.executable.encode()).hexdigest()[:12]
 
 

@@ -62,10 +62,10 @@ def find_engine() -> Engine | NoEngine:
 
 def get_engine(progress: Progress) -> Engine | NoEngine:
     """Return the engine on this machine, or install or build one into the cache."""
-    found = find_engine()
-    if isinstance(found, Engine):
-        return found
-    tried = list(found.tried)
+    engine = find_engine()
+    if isinstance(engine, Engine):
+        return engine
+    tried = list(engine.tried)
     reason = _install(progress)
     if reason is None:
         return Engine(cached_program(), build.engine_version(), "installer")

@@ -19,7 +19,7 @@ ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_tim
 
 @dataclass(frozen=True)
 class Stack:
-    """What the tests' Pulumi would have made."""
+    """Resources that Pulumi would have made for the tests."""
 
     vpc: str
     subnets: tuple[str, str]

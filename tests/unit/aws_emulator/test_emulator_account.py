@@ -67,8 +67,8 @@ def test_dry_run_starts_nothing_and_asks_for_leave(cloud: EmulatorProcess, ec2: 
 def test_quota_is_shown_and_enforced(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     quotas = client_of(cloud, "service-quotas")
     cloud.control(quotas={"L-417A185B": 384})
-    found = quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-417A185B")["Quota"]
-    assert (found["Value"], found["QuotaName"]) == (384, "Running On-Demand P instances")
+    quota = quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-417A185B")["Quota"]
+    assert (quota["Value"], quota["QuotaName"]) == (384, "Running On-Demand P instances")
     assert quotas.get_aws_default_service_quota(ServiceCode="ec2", QuotaCode="L-417A185B")["Quota"]["Value"] == 0
     assert dry_run(ec2, stack, count=2) == "DryRunOperation"
     assert dry_run(ec2, stack, count=3) == "VcpuLimitExceeded"
@@ -129,7 +129,7 @@ def test_impossible_block_is_not_offered(ec2: Any, change: dict[str, Any], code:
 
 def test_reservation_group_holds_reservations(cloud: EmulatorProcess, ec2: Any) -> None:
     groups = client_of(cloud, "resource-groups")
-    made = ec2.create_capacity_reservation(
+    capacity_reservation = ec2.create_capacity_reservation(
         InstanceType="p5.48xlarge", InstancePlatform="Linux/UNIX", AvailabilityZoneId="use1-az4", InstanceCount=2
     )["CapacityReservation"]
     generic = {"Type": "AWS::ResourceGroups::Generic", "Parameters": [
@@ -137,13 +137,13 @@ def test_reservation_group_holds_reservations(cloud: EmulatorProcess, ec2: Any) 
     arn = groups.create_group(Name="p5", Configuration=[{"Type": "AWS::EC2::CapacityReservationPool"}, generic])[
         "Group"
     ]["GroupArn"]
-    answer = groups.group_resources(Group=arn, ResourceArns=[made["CapacityReservationArn"]])
+    answer = groups.group_resources(Group=arn, ResourceArns=[capacity_reservation["CapacityReservationArn"]])
     assert answer["Failed"] == []
     assert groups.get_group(Group=arn)["Group"]["Name"] == "p5"
     kinds = groups.get_group_configuration(Group=arn)["GroupConfiguration"]["Configuration"]
     assert {kind["Type"] for kind in kinds} == {"AWS::EC2::CapacityReservationPool", "AWS::ResourceGroups::Generic"}
     members = groups.list_group_resources(Group=arn)["ResourceIdentifiers"]
-    assert [member["ResourceArn"] for member in members] == [made["CapacityReservationArn"]]
+    assert [member["ResourceArn"] for member in members] == [capacity_reservation["CapacityReservationArn"]]
     assert code_of(lambda: groups.get_group(Group="nobody-made-it")) == "NotFoundException"
     cloud.control(deny=["resource-groups:*"])
     assert code_of(lambda: groups.get_group(Group=arn)) == "AccessDeniedException"

@@ -24,8 +24,8 @@ class Network:
         self.igw = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
         ec2.attach_internet_gateway(InternetGatewayId=self.igw, VpcId=self.vpc)
         self.address = ec2.allocate_address(Domain="vpc")["AllocationId"]
-        made = ec2.create_nat_gateway(SubnetId=self.subnet, AllocationId=self.address)
-        self.nat = made["NatGateway"]["NatGatewayId"]
+        response = ec2.create_nat_gateway(SubnetId=self.subnet, AllocationId=self.address)
+        self.nat = response["NatGateway"]["NatGatewayId"]
         self.group, self.other = (
             ec2.create_security_group(GroupName=name, Description="d", VpcId=self.vpc)["GroupId"] for name in ("a", "b")
         )
@@ -164,16 +164,19 @@ def test_calls_are_throttled_where_a_bucket_is_empty(cloud: EmulatorProcess, ec2
 
 def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(ec2: Any) -> None:
     net = Network(ec2)
-    before = {one["NetworkInterfaceId"] for one in ec2.describe_network_interfaces()["NetworkInterfaces"]}
+    before = {
+        network_interface["NetworkInterfaceId"]
+        for network_interface in ec2.describe_network_interfaces()["NetworkInterfaces"]
+    }
     assert before
     ec2.delete_nat_gateway(NatGatewayId=net.nat)
     assert ec2.describe_network_interfaces()["NetworkInterfaces"] == []
 
     first, later = (ec2.create_route_table(VpcId=net.vpc)["RouteTable"]["RouteTableId"] for _ in range(2))
-    made = ec2.create_vpc_endpoint(
+    response = ec2.create_vpc_endpoint(
         VpcEndpointType="Gateway", VpcId=net.vpc, ServiceName="com.amazonaws.us-east-1.s3", RouteTableIds=[first]
     )
-    endpoint = made["VpcEndpoint"]["VpcEndpointId"]
+    endpoint = response["VpcEndpoint"]["VpcEndpointId"]
     ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, AddRouteTableIds=[later])
     assert ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])["Unsuccessful"] == []
     for table in (first, later):
@@ -182,8 +185,10 @@ def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(
 
 def test_a_vpns_attachment_is_none_of_a_vpc(ec2: Any) -> None:
     network = Network(ec2)
-    made = ec2.create_vpn_connection(Type="ipsec.1", CustomerGatewayId=network.customer, TransitGatewayId=network.tgw)
-    assert made["VpnConnection"]["TransitGatewayId"] == network.tgw
+    response = ec2.create_vpn_connection(
+        Type="ipsec.1", CustomerGatewayId=network.customer, TransitGatewayId=network.tgw
+    )
+    assert response["VpnConnection"]["TransitGatewayId"] == network.tgw
     listed = ec2.describe_transit_gateway_vpc_attachments()["TransitGatewayVpcAttachments"]
     assert [one["TransitGatewayAttachmentId"] for one in listed if one["TransitGatewayId"] == network.tgw] == [
         network.attachment

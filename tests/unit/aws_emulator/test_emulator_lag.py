@@ -26,9 +26,9 @@ def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: EmulatorProcess, ec2: Any)
 
     # In lists it is missing as long, beside what was there before; who uses it hears the same.
     net = ec2.create_subnet(VpcId=new, CidrBlock="10.2.1.0/24")["Subnet"]["SubnetId"]
-    listed = [{one["SubnetId"] for one in ec2.describe_subnets()["Subnets"]} for _ in range(3)]
+    listed = [{subnet["SubnetId"] for subnet in ec2.describe_subnets()["Subnets"]} for _ in range(3)]
     assert [net in one for one in listed] == [False, False, True] and listed[0]
-    assert old in {one["VpcId"] for one in ec2.describe_vpcs()["Vpcs"]}
+    assert old in {vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"]}
     third = ec2.create_vpc(CidrBlock="10.3.0.0/16")["Vpc"]["VpcId"]
     assert refused(ec2.create_subnet, VpcId=third, CidrBlock="10.3.1.0/24") == "InvalidVpcID.NotFound"
     cloud.control(reset=True)

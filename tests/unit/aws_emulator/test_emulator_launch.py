@@ -34,8 +34,10 @@ def test_launched_instance_is_what_its_template_says(ec2: Any, stack: Stack, fle
     tags = [{"ResourceType": "instance", "Tags": [{"Key": "landbridge:cluster", "Value": "sandbox"}]}]
     answer = fleet(2, subnets=stack.subnets[:1], TagSpecifications=tags)
     assert [len(group["InstanceIds"]) for group in answer["Instances"]] == [2]  # grouped by override
-    found = ec2.describe_instances(Filters=[{"Name": "tag:landbridge:cluster", "Values": ["sandbox"]}])["Reservations"]
-    instances = [instance for reservation in found for instance in reservation["Instances"]]
+    reservations = ec2.describe_instances(Filters=[{"Name": "tag:landbridge:cluster", "Values": ["sandbox"]}])[
+        "Reservations"
+    ]
+    instances = [instance for reservation in reservations for instance in reservation["Instances"]]
     assert sorted(instance["PrivateIpAddress"] for instance in instances) == ["10.60.0.4", "10.60.0.5"]
     for instance in instances:
         assert instance["ImageId"] == IMAGE

@@ -19,7 +19,7 @@ class Side:
         self.table = made["TransitGatewayRouteTableId"]
 
     def peer(self, other: "Side") -> str:
-        made = self.ec2.create_transit_gateway_peering_attachment(
+        response = self.ec2.create_transit_gateway_peering_attachment(
             TransitGatewayId=self.id,
             PeerTransitGatewayId=other.id,
             PeerRegion=other.region,
@@ -28,7 +28,7 @@ class Side:
                 {"ResourceType": "transit-gateway-attachment", "Tags": [{"Key": "landbridge:cluster", "Value": "x"}]}
             ],
         )
-        return str(made["TransitGatewayPeeringAttachment"]["TransitGatewayAttachmentId"])
+        return str(response["TransitGatewayPeeringAttachment"]["TransitGatewayAttachmentId"])
 
     def accept(self, id_: str) -> None:
         self.ec2.accept_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)
@@ -46,7 +46,7 @@ class Side:
     def routes(self) -> dict[str, str]:
         filters = [{"Name": "type", "Values": ["static"]}]
         found = self.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=self.table, Filters=filters)
-        return {one["DestinationCidrBlock"]: one["State"] for one in found["Routes"]}
+        return {route["DestinationCidrBlock"]: route["State"] for route in found["Routes"]}
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_a_range_is_in_a_table_once_and_leads_somewhere(peered: tuple[Side, Side
     assert code_of(add, **unknown) == "InvalidTransitGatewayAttachmentID.NotFound"
     wrong = {**home.route("10.2.0.0/16", id_), "TransitGatewayRouteTableId": away.table}
     assert code_of(add, **wrong) == "InvalidRouteTableID.NotFound"
-    own = home.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
-    other = home.ec2.create_transit_gateway_route_table(TransitGatewayId=own)["TransitGatewayRouteTable"]
+    transit_gateway_id = home.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
+    other = home.ec2.create_transit_gateway_route_table(TransitGatewayId=transit_gateway_id)["TransitGatewayRouteTable"]
     strange = {**home.route("10.2.0.0/16", id_), "TransitGatewayRouteTableId": other["TransitGatewayRouteTableId"]}
     assert code_of(add, **strange) == "InvalidParameterValue"
     remove = home.ec2.delete_transit_gateway_route
@@ -138,8 +138,8 @@ def test_a_route_tells_where_it_leads_until_its_attachment_goes(peered: tuple[Si
     home.ec2.create_transit_gateway_route(**home.route("10.1.0.0/16", id_))
     vpc = home.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
     subnet = home.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
-    made = home.ec2.create_transit_gateway_vpc_attachment(TransitGatewayId=home.id, VpcId=vpc, SubnetIds=[subnet])
-    own = made["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
+    response = home.ec2.create_transit_gateway_vpc_attachment(TransitGatewayId=home.id, VpcId=vpc, SubnetIds=[subnet])
+    own = response["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
     home.ec2.create_transit_gateway_route(**home.route("10.9.0.0/16", own))
     assert ways(home) == {"10.1.0.0/16": (id_, "active"), "10.9.0.0/16": (own, "active")}
     home.ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=own)
@@ -147,12 +147,15 @@ def test_a_route_tells_where_it_leads_until_its_attachment_goes(peered: tuple[Si
 
 
 def ways(side: Side) -> dict[str, tuple[str, str]]:
-    """Where each static route leads, and whether it does."""
+    """Return the target and the state of each static route."""
     filters = [{"Name": "type", "Values": ["static"]}]
-    found = side.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=side.table, Filters=filters)["Routes"]
+    routes = side.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=side.table, Filters=filters)["Routes"]
     return {
-        one["DestinationCidrBlock"]: (one["TransitGatewayAttachments"][0]["TransitGatewayAttachmentId"], one["State"])
-        for one in found
+        route["DestinationCidrBlock"]: (
+            route["TransitGatewayAttachments"][0]["TransitGatewayAttachmentId"],
+            route["State"],
+        )
+        for route in routes
     }
 
 

@@ -22,12 +22,14 @@ def spot(**options: Any) -> dict[str, Any]:
 
 
 def ids(answer: Any) -> list[str]:
-    return [one["InstanceId"] for one in answer["Instances"]]
+    return [instance["InstanceId"] for instance in answer["Instances"]]
 
 
 def shown(ec2: Any, **query: Any) -> list[str]:
     return [
-        one["InstanceId"] for group in ec2.describe_instances(**query)["Reservations"] for one in group["Instances"]
+        instance["InstanceId"]
+        for group in ec2.describe_instances(**query)["Reservations"]
+        for instance in group["Instances"]
     ]
 
 
@@ -42,12 +44,14 @@ def test_a_subnet_beside_the_templates_interfaces_is_refused(ec2: Any, stack: St
 def test_a_token_is_answered_again_with_the_same_instances_and_refuses_another_request(ec2: Any, stack: Stack) -> None:
     first = run(ec2, stack, 2, 2, ClientToken="t-1")
     assert ids(run(ec2, stack, 2, 2, ClientToken="t-1")) == ids(first)
-    assert [one["AmiLaunchIndex"] for one in first["Instances"]] == [0, 1]
+    assert [instance["AmiLaunchIndex"] for instance in first["Instances"]] == [0, 1]
     assert error_of(lambda: run(ec2, stack, 2, 3, ClientToken="t-1")) == (400, "IdempotentParameterMismatch")
-    found = ec2.describe_instances(Filters=[{"Name": "client-token", "Values": ["t-1"]}])["Reservations"]
-    assert {(one["InstanceId"], one["AmiLaunchIndex"]) for group in found for one in group["Instances"]} == set(
-        zip(ids(first), (0, 1), strict=True)
-    )
+    reservations = ec2.describe_instances(Filters=[{"Name": "client-token", "Values": ["t-1"]}])["Reservations"]
+    assert {
+        (instance["InstanceId"], instance["AmiLaunchIndex"])
+        for group in reservations
+        for instance in group["Instances"]
+    } == set(zip(ids(first), (0, 1), strict=True))
 
 
 def test_whole_or_nothing_and_as_many_as_there_are(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
@@ -96,7 +100,9 @@ def test_pages_are_of_instances_and_end(ec2: Any, stack: Stack) -> None:
     first = ec2.describe_instances(MaxResults=5)
     assert sum(len(group["Instances"]) for group in first["Reservations"]) == 5
     pages = ec2.get_paginator("describe_instances").paginate(PaginationConfig={"PageSize": 5})
-    found = [one["InstanceId"] for page in pages for group in page["Reservations"] for one in group["Instances"]]
+    found = [
+        instance["InstanceId"] for page in pages for group in page["Reservations"] for instance in group["Instances"]
+    ]
     assert sorted(found) == started == sorted(shown(ec2))
     assert error_of(lambda: ec2.describe_instances(MaxResults=1001)) == (400, "InvalidParameterValue")
 

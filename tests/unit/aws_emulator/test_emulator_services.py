@@ -1,4 +1,4 @@
-"""Instances of services, volumes and databases: the emulated AWS refuses what AWS refuses."""
+"""Instances of services, volumes and databases: the emulated AWS returns AWS's errors."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ ZONES = ("use1-az4", "use1-az6")
 
 
 class Site:
-    """A VPC with a subnet in each of two zones, a group, and what starts things in them."""
+    """A VPC with a subnet in each of two zones, a security group, and clients."""
 
     def __init__(self, cloud: EmulatorProcess) -> None:
         self.ec2, self.rds = client_of(cloud, "ec2"), client_of(cloud, "rds")
@@ -28,8 +28,8 @@ class Site:
     def machine(self, address: str | None = None, **more: Any) -> str:
         own = {"PrivateIpAddress": address} if address else {}
         wanted = {"ImageId": IMAGE, "InstanceType": "m7i.large", "MinCount": 1, "MaxCount": 1, **own, **more}
-        made = self.ec2.run_instances(SubnetId=self.subnets[0], SecurityGroupIds=[self.group], **wanted)
-        return str(made["Instances"][0]["InstanceId"])
+        response = self.ec2.run_instances(SubnetId=self.subnets[0], SecurityGroupIds=[self.group], **wanted)
+        return str(response["Instances"][0]["InstanceId"])
 
     def volume(self, zone: int = 0) -> str:
         wanted = {"AvailabilityZone": self.zones[zone], "Size": 50, "VolumeType": "gp3", "Encrypted": True}
@@ -55,8 +55,8 @@ class Site:
             "DBParameterGroupName": "p",
             "VpcSecurityGroupIds": [self.group],
         }
-        made = self.rds.create_db_instance(**{k: v for k, v in {**wanted, **more}.items() if v is not None})
-        return dict(made["DBInstance"])
+        response = self.rds.create_db_instance(**{k: v for k, v in {**wanted, **more}.items() if v is not None})
+        return dict(response["DBInstance"])
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_database_holds_what_it_stands_in_and_has_the_password_kept(cloud: Emu
     stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId=made["MasterUserSecret"]["SecretArn"])
     assert '"username"' in stored["SecretString"] and "MasterUserPassword" not in made
     interfaces = site.ec2.describe_network_interfaces()["NetworkInterfaces"]
-    assert {one["SubnetId"] for one in interfaces} == set(site.subnets)
+    assert {interface["SubnetId"] for interface in interfaces} == set(site.subnets)
     for call, says in (
         (lambda: site.rds.delete_db_instance(DBInstanceIdentifier="d", SkipFinalSnapshot=True), "protect"),
         (lambda: site.rds.delete_db_subnet_group(DBSubnetGroupName="s"), "still using it"),

@@ -1,4 +1,4 @@
-"""The emulated FSx and EFS refuse what AWS refuses, and answer as it does."""
+"""The emulated FSx and EFS return AWS's answers and errors."""
 
 from typing import Any
 
@@ -29,18 +29,18 @@ def subnets(ec2: Any) -> list[str]:
 def lustre(fsx: Any, subnets: list[str], gib: int | None = 1200, top: Any = None, **own: Any) -> dict[str, Any]:
     """A Lustre file system of `gib` GiB; persistent_2 unless it says otherwise."""
     size = {} if gib is None else {"StorageCapacity": gib}
-    made = fsx.create_file_system(
+    response = fsx.create_file_system(
         FileSystemType="LUSTRE", SubnetIds=subnets[:1], LustreConfiguration={**P2, **own}, **size, **(top or {})
     )
-    return dict(made["FileSystem"])
+    return dict(response["FileSystem"])
 
 
 def zfs(fsx: Any, subnets: list[str], gib: int, **own: Any) -> dict[str, Any]:
     wanted = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **own}
-    made = fsx.create_file_system(
+    response = fsx.create_file_system(
         FileSystemType="OPENZFS", SubnetIds=subnets[:1], StorageCapacity=gib, OpenZFSConfiguration=wanted
     )
-    return dict(made["FileSystem"])
+    return dict(response["FileSystem"])
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,17 @@ def test_every_size_and_throughput_of_the_catalogue_is_sold(fsx: Any, subnets: l
         cache = {"DriveCacheType": "NONE"} if row.storage == "hdd" else {}
         for rate in row.throughput[:1] or (None,):
             throughput = {} if rate is None else {"PerUnitStorageThroughput": rate}
-            made = fsx.create_file_system(
+            file_system = fsx.create_file_system(
                 FileSystemType="LUSTRE",
                 SubnetIds=subnets[:1],
                 StorageCapacity=row.sizes[0],
                 StorageType=row.storage.upper(),
                 LustreConfiguration={"DeploymentType": row.deployment.upper(), **throughput, **cache},
             )["FileSystem"]
-            assert (made["Lifecycle"], len(made["LustreConfiguration"]["MountName"]) in (3, 8)) == ("CREATING", True)
+            assert (file_system["Lifecycle"], len(file_system["LustreConfiguration"]["MountName"]) in (3, 8)) == (
+                "CREATING",
+                True,
+            )
 
 
 def test_a_file_system_takes_addresses_and_gives_them_back(fsx: Any, ec2: Any, subnets: list[str]) -> None:
@@ -110,17 +113,20 @@ def test_a_file_system_takes_addresses_and_gives_them_back(fsx: Any, ec2: Any, s
 
 
 def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: EmulatorProcess, fsx: Any, subnets: list[str]) -> None:
-    one = zfs(fsx, subnets, 1000)["FileSystemId"]
+    file_system_id = zfs(fsx, subnets, 1000)["FileSystemId"]
     for gib in (500, 1050):
         with pytest.raises(ClientError, match="10 percent"):
-            fsx.update_file_system(FileSystemId=one, StorageCapacity=gib)
-    fsx.update_file_system(FileSystemId=one, StorageCapacity=1100)
+            fsx.update_file_system(FileSystemId=file_system_id, StorageCapacity=gib)
+    fsx.update_file_system(FileSystemId=file_system_id, StorageCapacity=1100)
     with pytest.raises(ClientError, match="six hours"):
-        fsx.update_file_system(FileSystemId=one, StorageCapacity=2200)
+        fsx.update_file_system(FileSystemId=file_system_id, StorageCapacity=2200)
     cloud.control(clock=6 * 3600 + 1)
-    assert fsx.update_file_system(FileSystemId=one, StorageCapacity=2200)["FileSystem"]["StorageCapacity"] == 2200
+    assert (
+        fsx.update_file_system(FileSystemId=file_system_id, StorageCapacity=2200)["FileSystem"]["StorageCapacity"]
+        == 2200
+    )
     with pytest.raises(ClientError, match="ThroughputCapacity 100"):
-        fsx.update_file_system(FileSystemId=one, OpenZFSConfiguration={"ThroughputCapacity": 100})
+        fsx.update_file_system(FileSystemId=file_system_id, OpenZFSConfiguration={"ThroughputCapacity": 100})
 
 
 def test_openzfs_leaves_a_backup_unless_told_not_to(fsx: Any, subnets: list[str]) -> None:
@@ -174,11 +180,11 @@ def test_efs_modes_exclude_one_another(cloud: EmulatorProcess) -> None:
     ):
         with pytest.raises(ClientError, match=says):
             efs.create_file_system(CreationToken="a", **wanted)
-    one = efs.create_file_system(CreationToken="a", ThroughputMode="elastic")["FileSystemId"]
+    file_system_id = efs.create_file_system(CreationToken="a", ThroughputMode="elastic")["FileSystemId"]
     with pytest.raises(ClientError, match="PolicyNotFound"):
-        efs.describe_backup_policy(FileSystemId=one)
-    efs.put_backup_policy(FileSystemId=one, BackupPolicy={"Status": "ENABLED"})
-    assert efs.describe_backup_policy(FileSystemId=one)["BackupPolicy"] == {"Status": "ENABLED"}
-    efs.update_file_system(FileSystemId=one, ThroughputMode="provisioned", ProvisionedThroughputInMibps=8.0)
-    (seen,) = efs.describe_file_systems(FileSystemId=one)["FileSystems"]
+        efs.describe_backup_policy(FileSystemId=file_system_id)
+    efs.put_backup_policy(FileSystemId=file_system_id, BackupPolicy={"Status": "ENABLED"})
+    assert efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"] == {"Status": "ENABLED"}
+    efs.update_file_system(FileSystemId=file_system_id, ThroughputMode="provisioned", ProvisionedThroughputInMibps=8.0)
+    (seen,) = efs.describe_file_systems(FileSystemId=file_system_id)["FileSystems"]
     assert (seen["ThroughputMode"], seen["ProvisionedThroughputInMibps"]) == ("provisioned", 8.0)

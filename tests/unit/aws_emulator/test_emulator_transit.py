@@ -49,12 +49,12 @@ class Hub:
         return {"TransitGatewayAttachmentId": attachment, "TransitGatewayRouteTableId": table or self.table}
 
     def associated(self, table: str | None = None) -> set[str]:
-        found = self.ec2.get_transit_gateway_route_table_associations(TransitGatewayRouteTableId=table or self.table)
-        return {one["TransitGatewayAttachmentId"] for one in found["Associations"]}
+        response = self.ec2.get_transit_gateway_route_table_associations(TransitGatewayRouteTableId=table or self.table)
+        return {association["TransitGatewayAttachmentId"] for association in response["Associations"]}
 
     def known(self, table: str | None = None) -> set[str]:
-        found = self.ec2.get_transit_gateway_route_table_propagations(TransitGatewayRouteTableId=table or self.table)
-        return {one["TransitGatewayAttachmentId"] for one in found["TransitGatewayRouteTablePropagations"]}
+        response = self.ec2.get_transit_gateway_route_table_propagations(TransitGatewayRouteTableId=table or self.table)
+        return {one["TransitGatewayAttachmentId"] for one in response["TransitGatewayRouteTablePropagations"]}
 
 
 def test_nothing_is_associated_where_the_gateway_s_defaults_are_off(ec2: Any) -> None:
@@ -104,8 +104,8 @@ class Line:
 
     def __init__(self, cloud: EmulatorProcess) -> None:
         self.api = client_of(cloud, "directconnect")
-        made = self.api.create_connection(location="EqDC2", bandwidth="10Gbps", connectionName="ours")
-        self.connection = made["connectionId"]
+        response = self.api.create_connection(location="EqDC2", bandwidth="10Gbps", connectionName="ours")
+        self.connection = response["connectionId"]
         self.gateway = self.api.create_direct_connect_gateway(directConnectGatewayName="ours", amazonSideAsn=64513)
         self.gateway = self.gateway["directConnectGateway"]["directConnectGatewayId"]
 
@@ -158,8 +158,12 @@ def test_a_line_goes_in_the_order_that_aws_accepts(cloud: EmulatorProcess, ec2: 
 
 
 def test_a_gateway_s_ranges_are_added_and_removed(ec2: Any) -> None:
-    made = ec2.create_transit_gateway(Options={"TransitGatewayCidrBlocks": ["100.127.254.0/24"]})["TransitGateway"]
+    transit_gateway = ec2.create_transit_gateway(Options={"TransitGatewayCidrBlocks": ["100.127.254.0/24"]})[
+        "TransitGateway"
+    ]
     change = {"AddTransitGatewayCidrBlocks": ["10.99.0.0/24"], "RemoveTransitGatewayCidrBlocks": ["100.127.254.0/24"]}
-    ec2.modify_transit_gateway(TransitGatewayId=made["TransitGatewayId"], Options=change)
-    (found,) = ec2.describe_transit_gateways(TransitGatewayIds=[made["TransitGatewayId"]])["TransitGateways"]
-    assert found["Options"]["TransitGatewayCidrBlocks"] == ["10.99.0.0/24"]
+    ec2.modify_transit_gateway(TransitGatewayId=transit_gateway["TransitGatewayId"], Options=change)
+    (transit_gateway,) = ec2.describe_transit_gateways(TransitGatewayIds=[transit_gateway["TransitGatewayId"]])[
+        "TransitGateways"
+    ]
+    assert transit_gateway["Options"]["TransitGatewayCidrBlocks"] == ["10.99.0.0/24"]

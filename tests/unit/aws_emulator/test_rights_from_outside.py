@@ -147,9 +147,11 @@ def test_a_monitor_by_service_is_the_accounts_only_one(aws: EmulatorProcess) -> 
         costs.create_anomaly_subscription(AnomalySubscription=watch)
     with pytest.raises(ClientError, match="IMMEDIATE only support subscribers of type SNS"):
         costs.create_anomaly_subscription(AnomalySubscription={**watch, "Frequency": "IMMEDIATE", "Threshold": 1.0})
-    told = costs.create_anomaly_subscription(AnomalySubscription={**watch, "Threshold": 1.0})["SubscriptionArn"]
-    (found,) = costs.get_anomaly_subscriptions(MonitorArn=arn)["AnomalySubscriptions"]
-    assert found["SubscriptionArn"] == told and found["AccountId"] == ACCOUNT
+    subscription_arn = costs.create_anomaly_subscription(AnomalySubscription={**watch, "Threshold": 1.0})[
+        "SubscriptionArn"
+    ]
+    (anomaly_subscription,) = costs.get_anomaly_subscriptions(MonitorArn=arn)["AnomalySubscriptions"]
+    assert anomaly_subscription["SubscriptionArn"] == subscription_arn and anomaly_subscription["AccountId"] == ACCOUNT
 
 
 def test_billing_knows_a_tag_once_it_has_seen_it(aws: EmulatorProcess) -> None:
@@ -159,8 +161,8 @@ def test_billing_knows_a_tag_once_it_has_seen_it(aws: EmulatorProcess) -> None:
     aws.control(billed_tags=["landbridge:cluster"])
     assert costs.list_cost_allocation_tags(Status="Active")["CostAllocationTags"] == []
     assert costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=wanted)["Errors"] == []
-    (known,) = costs.list_cost_allocation_tags()["CostAllocationTags"]
-    assert (known["TagKey"], known["Status"]) == ("landbridge:cluster", "Active")
+    (cost_allocation_tag,) = costs.list_cost_allocation_tags()["CostAllocationTags"]
+    assert (cost_allocation_tag["TagKey"], cost_allocation_tag["Status"]) == ("landbridge:cluster", "Active")
 
 
 def test_an_action_is_made_once_and_goes_with_its_budget(aws: EmulatorProcess) -> None:
@@ -184,9 +186,9 @@ def test_an_activation_ends_and_is_told_once(aws: EmulatorProcess) -> None:
     made = [ssm.create_activation(IamRole="site", DefaultInstanceName=f"m{number}") for number in range(3)]
     assert len(made[0]["ActivationCode"]) == 20
     shown = ssm.get_paginator("describe_activations").paginate(PaginationConfig={"PageSize": 2})
-    found = [one for page in shown for one in page["ActivationList"]]
-    assert [one["ActivationId"] for one in found] == [one["ActivationId"] for one in made]
-    assert not any("ActivationCode" in one or one["Expired"] for one in found)
+    activations = [one for page in shown for one in page["ActivationList"]]
+    assert [one["ActivationId"] for one in activations] == [one["ActivationId"] for one in made]
+    assert not any("ActivationCode" in one or one["Expired"] for one in activations)
     aws.control(clock=25 * 3600)
     assert all(one["Expired"] for one in ssm.describe_activations()["ActivationList"])
     aws.control(clock=0)
@@ -198,7 +200,7 @@ def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: EmulatorProcess)
     made = [anywhere.create_trust_anchor(name="site", source=bundle())["trustAnchor"] for _ in range(2)]
     assert made[0]["trustAnchorId"] != made[1]["trustAnchorId"] and made[0]["enabled"] is False
     own = {"trustAnchorId": made[0]["trustAnchorId"]}
-    assert {one["threshold"] for one in made[0]["notificationSettings"]} == {45}
+    assert {notification_setting["threshold"] for notification_setting in made[0]["notificationSettings"]} == {45}
     assert anywhere.enable_trust_anchor(**own)["trustAnchor"]["enabled"] is True
     tags = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]
     anywhere.tag_resource(resourceArn=made[0]["trustAnchorArn"], tags=tags)

@@ -45,7 +45,7 @@ else:
 
 @dataclass(frozen=True)
 class Standins:
-    """Where the machine's description, its faults, its kernel log and Slurm's view of it are."""
+    """Paths of the machine's description, its faults, its kernel log and Slurm's record of it."""
 
     root: Path
 

@@ -1,4 +1,4 @@
-"""Who may take a node out of service and put it back: the program beside people and Slurm itself."""
+"""Draining and resuming by the health program: it leaves drains of operators and of Slurm unchanged."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What the checks say of sound and of broken machines, as the stand-ins of their tools show them."""
+"""Results of the health checks on healthy and broken machines, with stand-ins of their tools."""
 
 import ast
 import subprocess
@@ -25,12 +25,12 @@ ACTIONS = {str(number): xid.action for number, xid in xids().items() if xid.drai
 
 
 def found(machine: Standins, platform: str = "dgx-h100", **faults: Any) -> list[str]:
-    """What the checks of hardware say, in Slurm's words."""
+    """Return the results of the hardware checks, as Slurm's reasons."""
     wanted = expected(environment(), platforms()[platform])
     machine.inject(**faults)
     problems, _ = gpus.check({**wanted["gpus"], "driver_branch": "580"})
     problems += host.ports(wanted.get("ports", {})) if wanted.get("ports") else []
-    return [reason([one]) for one in problems]
+    return [reason([problem]) for problem in problems]
 
 
 @pytest.mark.parametrize("platform", sorted(platforms()))
@@ -113,7 +113,7 @@ def xid(number: int, rest: str = "pid=1, name=python") -> str:
 
 
 def words(problems: list[Problem]) -> list[str]:
-    return [f"{one.check} {one.detail} {one.action}" for one in problems]
+    return [f"{problem.check} {problem.detail} {problem.action}" for problem in problems]
 
 
 def test_hardware_errors_stay_until_acknowledged_even_when_the_log_forgets(machine: Standins, tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_a_result_survives_its_file_and_a_torn_file_is_none(tmp_path: Path) -> N
 
 def test_mounts_and_disks(tmp_path: Path) -> None:
     assert list(host.mounts(["/"])) == []
-    assert [one.detail for one in host.mounts([str(tmp_path)])] == [f"{tmp_path} is not mounted"]
+    assert [mount.detail for mount in host.mounts([str(tmp_path)])] == [f"{tmp_path} is not mounted"]
     assert list(host.disks({"/": 0})) == []
-    assert [one.check for one in host.disks({"/": 101, str(tmp_path / "no"): 1})] == ["disk", "disk"]
+    assert [disk.check for disk in host.disks({"/": 101, str(tmp_path / "no"): 1})] == ["disk", "disk"]
 
 
 def test_the_roles_errors_are_the_catalogues() -> None:

@@ -1,4 +1,4 @@
-"""What is planned for the health of on-prem nodes: slurm.conf's keys, expectations of each host, and errors of the driver."""
+"""Plan of health checks of on-prem nodes: slurm.conf's keys, expectations of each host, and errors of the driver."""
 
 import json
 

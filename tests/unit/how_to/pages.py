@@ -29,7 +29,7 @@ class Step:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """What a page tells to do, in its order."""
+    """Commands and files of a page, in its order."""
     for block in _BLOCK.finditer(page.read_text()):
         if block["file"]:
             yield Step(file=block["file"], append=bool(block["more"]), text=block["text"])

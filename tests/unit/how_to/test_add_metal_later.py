@@ -1,4 +1,4 @@
-"""docs/how-to/add-metal-later.md: the file that it shows is good, and is what `startup` becomes."""
+"""docs/how-to/add-metal-later.md: the file that it shows is valid, and follows from `startup`."""
 
 import json
 import re
@@ -15,9 +15,9 @@ PAGE = ROOT / "docs" / "how-to" / "add-metal-later.md"
 
 
 def after() -> str:
-    found = re.search(r"<!-- the file after -->\n *```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert found is not None
-    return textwrap.dedent(found[1])
+    match = re.search(r"<!-- the file after -->\n *```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert match is not None
+    return textwrap.dedent(match[1])
 
 
 def test_the_file_after_the_move_is_good() -> None:

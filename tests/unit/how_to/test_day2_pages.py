@@ -1,4 +1,4 @@
-"""How-to pages of racks and nodes, followed as they are written: what needs no machine runs; playbooks and options exist."""
+"""How-to pages of racks and nodes, followed literally: commands that need no machine run; playbooks and options exist."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ PAGES = ("first-rack.md", "add-a-node.md", "replace-a-gpu.md", "accept-a-node.md
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with an environment called acme, and what the ladder kept of a node that is slow."""
+    """A checkout with an environment called acme, and saved acceptance output of a slow node."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "stacks").mkdir()
     for name in ("ansible", "ansible.cfg"):

@@ -1,4 +1,4 @@
-"""docs/how-to/simulate-bursting.md: its command gives what the page shows, its picture is of that run, sacct's line is read."""
+"""docs/how-to/simulate-bursting.md: its command prints the page's output, its picture is of that run, sacct's line is read."""
 
 import re
 import subprocess
@@ -39,10 +39,10 @@ def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     sacct = tmp_path / "sacct"
     sacct.write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{row}'" for row in rows))
     sacct.chmod(0o755)
-    found = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert found is not None
+    match = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert match is not None
     path = {"PATH": f"{tmp_path}:/usr/local/bin:/usr/bin:/bin"}
-    subprocess.run(["bash", "-c", found[1]], cwd=tmp_path, check=True, timeout=300, env=path)
+    subprocess.run(["bash", "-c", match[1]], cwd=tmp_path, check=True, timeout=300, env=path)
     assert read(tmp_path / "queue.csv") == [TraceJob(START, 600.0, 8, account="vision", minutes=60.0)]
 
 

@@ -1,4 +1,4 @@
-"""What the builder of an image may do and may not, and what Image Builder may remove: asked of the documents themselves."""
+"""Permissions of the image builder and of Image Builder, evaluated from the policy documents."""
 
 import pytest
 

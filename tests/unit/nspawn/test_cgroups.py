@@ -47,7 +47,7 @@ def test_version_2_hands_controllers_down_and_keeps_processes_in_leaves(tmp_path
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the kernel does and a plain folder does not: a new group shows its controllers."""
+    """Show a new group's controllers, as the kernel does and a plain folder does not."""
     plain = Path.mkdir
 
     def mkdir(self: Path, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:

@@ -44,17 +44,17 @@ def test_dpkg_reads_every_package(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suite", sorted(SUITES))
 def test_no_package_is_there_twice_and_every_dependency_can_be_had(suite: str) -> None:
     packages = SUITES[suite]
-    names = [(one.name, one.version) for one in packages]
+    names = [(package.name, package.version) for package in packages]
     assert len(names) == len(set(names))
-    known = {one.name for one in packages}
-    for one in packages:
-        known |= {word.strip() for word in one.fields.get("Provides", "").split(",")}
+    known = {package.name for package in packages}
+    for package in packages:
+        known |= {word.strip() for word in package.fields.get("Provides", "").split(",")}
     # What a flat suite does not have itself comes from the system's own archive.
     beside = {"rdma-core", "ibverbs-utils", "dkms"}
-    for one in packages:
-        for group in filter(None, one.fields.get("Depends", "").split(", ")):
+    for package in packages:
+        for group in filter(None, package.fields.get("Depends", "").split(", ")):
             names_of_group = {re.split(r"[ (]", word.strip())[0] for word in group.split("|")}
-            assert names_of_group & (known | beside), f"{one.name} {one.version}: {group}"
+            assert names_of_group & (known | beside), f"{package.name} {package.version}: {group}"
 
 
 def test_naming_the_version_of_the_meta_package_pins_nothing_here_either() -> None:

@@ -1,4 +1,4 @@
-"""`make test`: what it counts, what it says was not run, and when it fails."""
+"""`make test`: counts, tests that were not run, and failures."""
 
 import os
 import signal

@@ -60,11 +60,14 @@ def objects(text: str, key: str) -> dict[str, dict[str, str]]:
 
 
 def write_topology(topologies: Sequence[dict[str, Any]]) -> str:
-    """topology.yaml from what YAML makes of one."""
+    """Return topology.yaml's text from its parsed YAML."""
     lines = ["---"]
-    for one in topologies:
-        lines += [f"- topology: {one['topology']}", f"  cluster_default: {str(one['cluster_default']).lower()}"]
-        for kind, members in (("switches", one.get("tree")), ("blocks", one.get("block"))):
+    for topology in topologies:
+        lines += [
+            f"- topology: {topology['topology']}",
+            f"  cluster_default: {str(topology['cluster_default']).lower()}",
+        ]
+        for kind, members in (("switches", topology.get("tree")), ("blocks", topology.get("block"))):
             if members is None:
                 continue
             lines.append("  tree:" if kind == "switches" else "  block:")
@@ -74,8 +77,8 @@ def write_topology(topologies: Sequence[dict[str, Any]]) -> str:
             for member in members[kind]:
                 (first, name), *rest = member.items()
                 lines += [f"      - {first}: {name}", *(f"        {key}: {value}" for key, value in rest)]
-        if "flat" in one:
-            lines.append(f"  flat: {str(one['flat']).lower()}")
+        if "flat" in topology:
+            lines.append(f"  flat: {str(topology['flat']).lower()}")
     return "\n".join(lines) + "\n"
 
 

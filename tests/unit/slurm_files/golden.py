@@ -1,4 +1,4 @@
-"""Slurm's files of a handful of environments, as they were when somebody last looked at them.
+"""Slurm's files of a handful of environments, as they were at their last review.
 
 After a wanted change: python -m tests.unit.slurm_files.golden, and review the difference.
 """
@@ -27,7 +27,7 @@ def environment(name: str, version: str) -> Environment:
 
 
 def folder(name: str, version: str) -> Path:
-    """Where the files are kept."""
+    """Return the folder of the files."""
     return GOLDEN / f"{name}-{version}"
 
 

@@ -1,4 +1,4 @@
-"""Slurm's files are what they were, whole by anybody's reading, and made from the environment alone."""
+"""Slurm's files are unchanged, complete, and made only from the environment."""
 
 import json
 import os
@@ -120,7 +120,7 @@ print(json.dumps(inventory(environment(*sys.argv[1:]))["slurm_controller"]["vars
 
 
 def test_deepops_307_deepops_1178_deepops_1027_no_host_is_asked_for_what_slurm_is_told(tmp_path: Path) -> None:
-    """Whoever runs it, wherever, in whatever order things are hashed: the same bytes, and no network to ask anybody."""
+    """Rendering gives the same bytes for every user, folder and hash order, without network."""
     other = {
         "PATH": os.environ["PATH"],
         "PYTHONHASHSEED": "7",

@@ -11,11 +11,11 @@ class _Billing(AwsResource):
         return self.cloud.client("budgets")
 
     def tags(self, arn: str) -> Bag | None:
-        """What a thing is tagged with."""
+        """Return the tags of a resource."""
         return tag_map(self.budgets.list_tags_for_resource(ResourceARN=arn)["ResourceTags"])
 
     def retag(self, arn: str, before: Bag | None, after: Bag | None) -> None:
-        """Tag a thing as asked."""
+        """Set the tags of a resource."""
         dropped = [key for key in before or {} if key not in (after or {})]
         if dropped:
             self.budgets.untag_resource(ResourceARN=arn, ResourceTagKeys=dropped)
@@ -29,7 +29,7 @@ class BudgetResource(_Billing):
     autoname = "name"
 
     def _asked(self, news: Bag) -> Bag:
-        filters = {one["name"]: one["values"] for one in news.get("costFilters") or []}
+        filters = {cost_filter["name"]: cost_filter["values"] for cost_filter in news.get("costFilters") or []}
         return {
             "BudgetName": news["name"],
             "BudgetType": news["budgetType"],
@@ -43,7 +43,9 @@ class BudgetResource(_Billing):
         self.budgets.create_budget(
             AccountId=account,
             Budget=self._asked(news),
-            NotificationsWithSubscribers=[_notification(one) for one in news.get("notifications") or []],
+            NotificationsWithSubscribers=[
+                _notification(notification) for notification in news.get("notifications") or []
+            ],
             ResourceTags=tag_list(news.get("tags")),
         )
         return self.exists(f"{account}:{news['name']}"), self._own(news["name"])
@@ -120,7 +122,8 @@ class BudgetActionResource(_Billing):
                 if own.get(key)
             },
             "Subscribers": [
-                {"SubscriptionType": one["subscriptionType"], "Address": one["address"]} for one in news["subscribers"]
+                {"SubscriptionType": subscriber["subscriptionType"], "Address": subscriber["address"]}
+                for subscriber in news["subscribers"]
             ],
         }
 
@@ -168,7 +171,7 @@ def _capital(name: str) -> str:
 
 
 def _small(item: Bag) -> Bag:
-    """What the API says of an action, in the SDK's words; a whole number is one, whatever JSON made of it."""
+    """Translate the API's description of an action to the SDK's names; whole numbers become integers."""
 
     def turned(value: Any) -> Any:
         if isinstance(value, dict):

@@ -69,7 +69,7 @@ class _Anomaly(AwsResource, ABC):
 
     @abstractmethod
     def seen(self, item: Bag) -> Bag:
-        """What the API says as outputs."""
+        """Translate the API's answer to outputs."""
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         made = getattr(self.costs, f"create_{self.noun}")(
@@ -105,7 +105,7 @@ class _Anomaly(AwsResource, ABC):
         return self._read(id_) or {}
 
     def changes(self, news: Bag) -> Bag:
-        """What an update tells."""
+        """Return the arguments of an update."""
         return self.request(news)
 
     def delete(self, id_: str, state: Bag) -> None:
@@ -134,12 +134,12 @@ class AnomalyMonitorResource(_Anomaly):
         return {"MonitorName": news["name"]}
 
     def seen(self, item: Bag) -> Bag:
-        own = item.get("MonitorSpecification")
+        monitor_specification = item.get("MonitorSpecification")
         return {
             "name": item["MonitorName"],
             "monitorType": item["MonitorType"],
             "monitorDimension": item.get("MonitorDimension"),
-            "monitorSpecification": None if own is None else json.dumps(own),
+            "monitorSpecification": None if monitor_specification is None else json.dumps(monitor_specification),
         }
 
 
@@ -150,7 +150,7 @@ class AnomalySubscriptionResource(_Anomaly):
     noun, word = "anomaly_subscription", "AnomalySubscription"
 
     def request(self, news: Bag) -> Bag:
-        people = [{"Type": one["type"], "Address": one["address"]} for one in news["subscribers"]]
+        people = [{"Type": subscriber["type"], "Address": subscriber["address"]} for subscriber in news["subscribers"]]
         asked: Bag = {
             "SubscriptionName": news["name"],
             "Frequency": news["frequency"],
@@ -168,7 +168,9 @@ class AnomalySubscriptionResource(_Anomaly):
             "accountId": item["AccountId"],
             "frequency": item["Frequency"],
             "monitorArnLists": item["MonitorArnList"],
-            "subscribers": [{"type": one["Type"], "address": one["Address"]} for one in item["Subscribers"]],
+            "subscribers": [
+                {"type": subscriber["Type"], "address": subscriber["Address"]} for subscriber in item["Subscribers"]
+            ],
             "thresholdExpression": None if threshold is None else _as_inputs(threshold),
         }
 

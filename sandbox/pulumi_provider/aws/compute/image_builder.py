@@ -35,7 +35,7 @@ class _Part(AwsResource):
         return arn, {"arn": arn, **self.added(arn)}
 
     def added(self, arn: str) -> Bag:
-        """What AWS adds besides the ARN."""
+        """Return AWS's values besides the ARN."""
         return {}
 
     def _seen(self, id_: str) -> Bag | None:
@@ -67,7 +67,7 @@ class _Part(AwsResource):
         return {"arn": id_, **self.added(id_)}
 
     def change(self, id_: str, news: Bag, changed: frozenset[str]) -> None:
-        """Everything but the name is told again: what is left out is taken away."""
+        """Send all values except the name again: AWS removes values that are left out."""
         self.call("update", **{self.arn_key: id_}, **{k: v for k, v in self.request(news).items() if k != "name"})
 
     def delete(self, id_: str, state: Bag) -> None:
@@ -108,8 +108,11 @@ class ImageRecipeResource(_Version):
     def request(self, news: Bag) -> Bag:
         asked = super().request(news)
         asked["blockDeviceMappings"] = [
-            {**one, "ebs": {key: _TRUTH.get(value, value) for key, value in one.get("ebs", {}).items()}}
-            for one in asked.get("blockDeviceMappings", [])
+            {
+                **block_device_mapping,
+                "ebs": {key: _TRUTH.get(value, value) for key, value in block_device_mapping.get("ebs", {}).items()},
+            }
+            for block_device_mapping in asked.get("blockDeviceMappings", [])
         ]
         return asked
 

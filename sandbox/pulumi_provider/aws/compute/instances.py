@@ -9,9 +9,9 @@ from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
 #: Seconds that a machine may take to run, to stop or to end.
 PATIENCE = 600.0
-#: Seconds that EC2 may take to find what it has just made.
+#: Seconds until EC2 lists a new resource.
 UNSEEN = 10.0
-#: What of a root volume AWS changes while the machine runs, in EC2's words.
+#: Settings of a root volume that AWS can change while the instance runs, by EC2's names.
 _GROWS = {"volumeSize": "Size", "volumeType": "VolumeType", "iops": "Iops", "throughput": "Throughput"}
 _METADATA = {
     "httpTokens": "HttpTokens",
@@ -67,7 +67,7 @@ class InstanceResource(Ec2Resource):
             given["MetadataOptions"] = {_METADATA[key]: value for key, value in news["metadataOptions"].items()}
         if "rootBlockDevice" in news:
             given["BlockDeviceMappings"] = [self._root(news["ami"], news["rootBlockDevice"])]
-        (made,) = self.ec2.run_instances(
+        (instance,) = self.ec2.run_instances(
             ImageId=news["ami"],
             InstanceType=news["instanceType"],
             MinCount=1,
@@ -75,7 +75,7 @@ class InstanceResource(Ec2Resource):
             **given,
             **self._tagged(news),
         )["Instances"]
-        id_ = self.exists(made["InstanceId"])
+        id_ = self.exists(instance["InstanceId"])
         item = self.until(id_, "running")
         return id_, {"arn": self.arn_of(id_), **self._outputs(item)}
 
@@ -148,8 +148,10 @@ class InstanceResource(Ec2Resource):
         seen = super().read(id_, state)
         if seen is None:
             return None
-        kept = state.get("metadataOptions") or {}
-        seen["metadataOptions"] = {key: seen["metadataOptions"].get(key, value) for key, value in kept.items()}
+        metadata_options = state.get("metadataOptions") or {}
+        seen["metadataOptions"] = {
+            key: seen["metadataOptions"].get(key, value) for key, value in metadata_options.items()
+        }
         if set(seen["vpcSecurityGroupIds"]) == set(state.get("vpcSecurityGroupIds") or ()):
             seen["vpcSecurityGroupIds"] = state["vpcSecurityGroupIds"]
         flag = self.ec2.describe_instance_attribute(InstanceId=id_, Attribute="disableApiTermination")
@@ -185,7 +187,11 @@ class InstanceResource(Ec2Resource):
 
     def _grow_root(self, id_: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         item = self._item(id_) or {}
-        root = next(one for one in item["BlockDeviceMappings"] if one["DeviceName"] == item["RootDeviceName"])
+        root = next(
+            block_device_mapping
+            for block_device_mapping in item["BlockDeviceMappings"]
+            if block_device_mapping["DeviceName"] == item["RootDeviceName"]
+        )
         change = {word: after[key] for key, word in _GROWS.items() if key in after and after[key] != before.get(key)}
         if change:
             self.ec2.modify_volume(VolumeId=root["Ebs"]["VolumeId"], **change)

@@ -36,14 +36,14 @@ class LambdaFunctionResource(AwsResource):
         return archive({name: asset["text"] for name, asset in assets.items()})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.functions.create_function(
+        response = self.functions.create_function(
             FunctionName=news["name"],
             Code={"ZipFile": self._code(news)},
             Architectures=news.get("architectures", ["x86_64"]),
             Tags=news.get("tags") or {},
             **self._settings(news),
         )
-        return news["name"], {"arn": made["FunctionArn"], "codeSha256": made["CodeSha256"]}
+        return news["name"], {"arn": response["FunctionArn"], "codeSha256": response["CodeSha256"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         function = found(lambda **a: {"it": [self.functions.get_function(**a)]}, "it", FunctionName=id_)
@@ -66,8 +66,8 @@ class LambdaFunctionResource(AwsResource):
         arn = state["arn"]
         outputs: Bag = {"arn": arn, "codeSha256": state.get("codeSha256")}
         if "code" in changed:
-            made = self.functions.update_function_code(FunctionName=id_, ZipFile=self._code(news))
-            outputs["codeSha256"] = made["CodeSha256"]
+            response = self.functions.update_function_code(FunctionName=id_, ZipFile=self._code(news))
+            outputs["codeSha256"] = response["CodeSha256"]
         if changed - {"code", "tags"}:
             self.functions.update_function_configuration(FunctionName=id_, **self._settings(news))
         if "tags" in changed:

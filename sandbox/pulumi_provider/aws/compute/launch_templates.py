@@ -28,13 +28,13 @@ class LaunchTemplateResource(Ec2Resource):
     remove = ("delete_launch_template", "LaunchTemplateId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_launch_template(
+        launch_template = self.ec2.create_launch_template(
             LaunchTemplateName=news["name"],
             VersionDescription=news.get("description", ""),
             LaunchTemplateData=template_data(news),
             **self.tagging(news),
         )["LaunchTemplate"]
-        id_ = made["LaunchTemplateId"]
+        id_ = launch_template["LaunchTemplateId"]
         return id_, {"arn": self.arn_of(id_), "latestVersion": 1, "defaultVersion": 1}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
@@ -44,7 +44,7 @@ class LaunchTemplateResource(Ec2Resource):
         latest = self.ec2.describe_launch_template_versions(LaunchTemplateId=id_, Versions=["$Latest"])
         data = latest["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         if data != template_data(state):
-            # Somebody has made another version. What it says is not translated back: that it differs is enough.
+            # Another program has made a version. Its data is not translated back: the difference is enough.
             seen |= {"imageId": data.get("ImageId", ""), "userData": data.get("UserData", "")}
         return seen
 
@@ -58,12 +58,12 @@ class LaunchTemplateResource(Ec2Resource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         version = state["latestVersion"]
         if changed - OUTSIDE:
-            made = self.ec2.create_launch_template_version(
+            response = self.ec2.create_launch_template_version(
                 LaunchTemplateId=id_,
                 VersionDescription=news.get("description", ""),
                 LaunchTemplateData=template_data(news),
             )
-            version = made["LaunchTemplateVersion"]["VersionNumber"]
+            version = response["LaunchTemplateVersion"]["VersionNumber"]
         default = state["defaultVersion"]
         if news.get("updateDefaultVersion") and default != version:
             self.ec2.modify_launch_template(LaunchTemplateId=id_, DefaultVersion=str(version))

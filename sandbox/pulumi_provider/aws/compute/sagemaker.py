@@ -19,18 +19,18 @@ class ModelPackageGroupResource(AwsResource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         name = news["modelPackageGroupName"]
         given = {"ModelPackageGroupDescription": news.get("modelPackageGroupDescription")}
-        made = self.models.create_model_package_group(
+        response = self.models.create_model_package_group(
             ModelPackageGroupName=name,
             Tags=tag_list(news.get("tags")),
             **{key: value for key, value in given.items() if value is not None},
         )
-        return name, {"arn": made["ModelPackageGroupArn"]}
+        return name, {"arn": response["ModelPackageGroupArn"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         try:
             item = self.models.describe_model_package_group(ModelPackageGroupName=id_)
         except ClientError as error:
-            # SageMaker has no error of its own for what is not there.
+            # SageMaker has no separate error for a missing resource.
             if error_code(error) == "ValidationException" and "does not exist" in str(error):
                 return None
             raise

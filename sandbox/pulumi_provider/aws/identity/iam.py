@@ -18,7 +18,7 @@ class _IamResource(AwsResource):
         return self.cloud.client("iam")
 
     def _answer(self, call: Any, key: str, **arguments: Any) -> Any | None:
-        """IAM's reads return one thing, not a list."""
+        """Read a resource: IAM's reads return an object, not a list."""
         return found(lambda **a: {key: [call(**a)[key]]}, key, **arguments)
 
 
@@ -30,7 +30,7 @@ class IamRoleResource(_IamResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"PermissionsBoundary": news["permissionsBoundary"]} if news.get("permissionsBoundary") else {}
-        made = self.iam.create_role(
+        role = self.iam.create_role(
             RoleName=news["name"],
             Path=news.get("path", "/"),
             AssumeRolePolicyDocument=news["assumeRolePolicy"],
@@ -38,7 +38,7 @@ class IamRoleResource(_IamResource):
             Tags=tag_list(news.get("tags")),
             **given,
         )["Role"]
-        return news["name"], {"arn": made["Arn"], "uniqueId": made["RoleId"], "path": made["Path"]}
+        return news["name"], {"arn": role["Arn"], "uniqueId": role["RoleId"], "path": role["Path"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         role = self._answer(self.iam.get_role, "Role", RoleName=id_)
@@ -123,13 +123,13 @@ class InstanceProfileResource(_IamResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         name = news["name"]
-        made = self.iam.create_instance_profile(
+        response = self.iam.create_instance_profile(
             InstanceProfileName=name, Path=news.get("path", "/"), Tags=tag_list(news.get("tags"))
         )
         self.exists(name)
         if "role" in news:
             self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=news["role"])
-        profile = made["InstanceProfile"]
+        profile = response["InstanceProfile"]
         return name, {"arn": profile["Arn"], "uniqueId": profile["InstanceProfileId"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:

@@ -17,14 +17,14 @@ class IamPolicyResource(AwsResource):
         return self.cloud.client("iam")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.iam.create_policy(
+        policy = self.iam.create_policy(
             PolicyName=news["name"],
             Path=news.get("path", "/"),
             PolicyDocument=news["policy"],
             Description=news.get("description", ""),
             Tags=tag_list(news.get("tags")),
         )["Policy"]
-        return made["Arn"], {"arn": made["Arn"]}
+        return policy["Arn"], {"arn": policy["Arn"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         policy = found(lambda **a: {"it": [self.iam.get_policy(**a)["Policy"]]}, "it", PolicyArn=id_)
@@ -53,7 +53,10 @@ class IamPolicyResource(AwsResource):
 
     def _forget(self, id_: str, most: int) -> None:
         """Drop the oldest versions until `most` are left; the one in use stays."""
-        known = self.iam.list_policy_versions(PolicyArn=id_)["Versions"]
-        old = sorted((one for one in known if not one["IsDefaultVersion"]), key=lambda one: int(one["VersionId"][1:]))
-        for one in old[: max(len(known) - most, 0)]:
+        versions = self.iam.list_policy_versions(PolicyArn=id_)["Versions"]
+        old = sorted(
+            (version for version in versions if not version["IsDefaultVersion"]),
+            key=lambda one: int(one["VersionId"][1:]),
+        )
+        for one in old[: max(len(versions) - most, 0)]:
             self.iam.delete_policy_version(PolicyArn=id_, VersionId=one["VersionId"])

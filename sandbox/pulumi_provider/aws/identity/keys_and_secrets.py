@@ -17,15 +17,15 @@ class KmsKeyResource(AwsResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"Policy": news["policy"]} if "policy" in news else {}
-        made = self.kms.create_key(
+        key_metadata = self.kms.create_key(
             Description=news.get("description", ""),
             Tags=[{"TagKey": key, "TagValue": value} for key, value in (news.get("tags") or {}).items()],
             **given,
         )["KeyMetadata"]
-        self.exists(made["KeyId"])
+        self.exists(key_metadata["KeyId"])
         if news.get("enableKeyRotation"):
-            self.kms.enable_key_rotation(KeyId=made["KeyId"])
-        return made["KeyId"], {"arn": made["Arn"], "keyId": made["KeyId"]}
+            self.kms.enable_key_rotation(KeyId=key_metadata["KeyId"])
+        return key_metadata["KeyId"], {"arn": key_metadata["Arn"], "keyId": key_metadata["KeyId"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         key = found(lambda **a: {"it": [self.kms.describe_key(**a)["KeyMetadata"]]}, "it", KeyId=id_)
@@ -102,10 +102,10 @@ class SecretResource(AwsResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"KmsKeyId": news["kmsKeyId"]} if "kmsKeyId" in news else {}
-        made = self.manager.create_secret(
+        response = self.manager.create_secret(
             Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **given
         )
-        return made["ARN"], {"arn": made["ARN"]}
+        return response["ARN"], {"arn": response["ARN"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         secret = found(lambda **a: {"it": [self.manager.describe_secret(**a)]}, "it", SecretId=id_)

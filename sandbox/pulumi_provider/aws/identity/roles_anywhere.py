@@ -6,12 +6,12 @@ from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationTyp
 
 
 class _Part(AwsResource):
-    #: The operations' noun, and the member of an answer that is the thing.
+    #: The operations' noun, and the member of an answer with the resource.
     noun: ClassVar[str]
     word: ClassVar[str]
     #: Inputs that an update tells.
     told: ClassVar[tuple[str, ...]]
-    #: What reading shows beside the name, the switch and the tags.
+    #: Values of a read besides name, switch and tags.
     shown: ClassVar[tuple[str, ...]]
 
     @property
@@ -65,7 +65,7 @@ class _Part(AwsResource):
     apart: ClassVar[frozenset[str]] = frozenset()
 
     def changed(self, id_: str, news: Bag, changed: frozenset[str]) -> None:
-        """Change what has an operation of its own."""
+        """Change values that have a separate operation."""
 
     def _tag(self, arn: str, before: Bag, after: Bag) -> None:
         dropped = [key for key in before if key not in after]

@@ -29,9 +29,9 @@ class SsmActivationResource(AwsResource):
             "registrationLimit": "RegistrationLimit",
         }
         asked = {names[key]: news[key] for key in names if news.get(key) is not None}
-        made = self.ssm.create_activation(IamRole=news["iamRole"], Tags=tag_list(news.get("tags")), **asked)
-        id_ = self.exists(made["ActivationId"])
-        return id_, {**(self.read(id_, news) or {}), "activationCode": made["ActivationCode"]}
+        response = self.ssm.create_activation(IamRole=news["iamRole"], Tags=tag_list(news.get("tags")), **asked)
+        id_ = self.exists(response["ActivationId"])
+        return id_, {**(self.read(id_, news) or {}), "activationCode": response["ActivationCode"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         filters = [{"FilterKey": "ActivationIds", "FilterValues": [id_]}]

@@ -35,10 +35,10 @@ class DirectConnectGatewayResource(_Line):
     autoname = "name"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.lines.create_direct_connect_gateway(
+        direct_connect_gateway = self.lines.create_direct_connect_gateway(
             directConnectGatewayName=news["name"], amazonSideAsn=int(news["amazonSideAsn"]), **self.tags(news)
         )["directConnectGateway"]
-        id_ = made["directConnectGatewayId"]
+        id_ = direct_connect_gateway["directConnectGatewayId"]
         account = self.cloud.account
         return id_, {"arn": f"arn:aws:directconnect::{account}:dx-gateway/{id_}", "ownerAccountId": account}
 
@@ -143,16 +143,16 @@ class TransitVirtualInterfaceResource(_Line):
             wanted["asn"] = int(news["bgpAsn"])
         given = {"amazonAddress": "amazonAddress", "customerAddress": "customerAddress", "bgpAuthKey": "authKey"}
         wanted |= {theirs: news[ours] for ours, theirs in given.items() if ours in news}
-        made = self.lines.create_transit_virtual_interface(
+        virtual_interface = self.lines.create_transit_virtual_interface(
             connectionId=news["connectionId"], newTransitVirtualInterface=wanted
         )["virtualInterface"]
-        id_ = made["virtualInterfaceId"]
+        id_ = virtual_interface["virtualInterfaceId"]
         return id_, {
             "arn": self.arn("dxvif", id_),
-            "bgpAuthKey": made["authKey"],
-            "amazonSideAsn": str(made["amazonSideAsn"]),
-            "awsDevice": made["awsDeviceV2"],
-            "jumboFrameCapable": made["jumboFrameCapable"],
+            "bgpAuthKey": virtual_interface["authKey"],
+            "amazonSideAsn": str(virtual_interface["amazonSideAsn"]),
+            "awsDevice": virtual_interface["awsDeviceV2"],
+            "jumboFrameCapable": virtual_interface["jumboFrameCapable"],
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:

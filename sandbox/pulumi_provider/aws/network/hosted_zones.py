@@ -28,20 +28,20 @@ class HostedZoneResource(AwsResource):
         return self.cloud.client("route53")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        vpcs = [self._vpc(one) for one in news.get("vpcs") or []]
+        vpcs = [self._vpc(vpc) for vpc in news.get("vpcs") or []]
         if not vpcs:
             raise ProviderError("the sandbox has private zones only: name a VPC")
-        made = self.names.create_hosted_zone(
+        response = self.names.create_hosted_zone(
             Name=news["name"],
             CallerReference=f"{uuid.uuid4()}-{time.time_ns()}",
             HostedZoneConfig={"Comment": news.get("comment", "Managed by Pulumi"), "PrivateZone": True},
             VPC=vpcs[0],
         )
-        id_ = str(made["HostedZone"]["Id"]).rpartition("/")[2]
+        id_ = str(response["HostedZone"]["Id"]).rpartition("/")[2]
         for more in vpcs[1:]:
             self.names.associate_vpc_with_hosted_zone(HostedZoneId=id_, VPC=more)
         self._tag(id_, {}, news.get("tags") or {})
-        servers = made.get("DelegationSet", {}).get("NameServers", [])
+        servers = response.get("DelegationSet", {}).get("NameServers", [])
         return id_, {"zoneId": id_, "arn": f"arn:aws:route53:::hostedzone/{id_}", "nameServers": servers}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
@@ -63,9 +63,9 @@ class HostedZoneResource(AwsResource):
         if "comment" in changed:
             self.names.update_hosted_zone_comment(Id=id_, Comment=news.get("comment", ""))
         if "vpcs" in changed:
-            before = {one["vpcId"]: self._vpc(one) for one in state.get("vpcs") or []}
-            after = {one["vpcId"]: self._vpc(one) for one in news.get("vpcs") or []}
-            # AWS refuses to take the last one away: what comes, comes first.
+            before = {vpc["vpcId"]: self._vpc(vpc) for vpc in state.get("vpcs") or []}
+            after = {vpc["vpcId"]: self._vpc(vpc) for vpc in news.get("vpcs") or []}
+            # AWS refuses to remove the last one: add new ones first.
             for key in sorted(set(after) - set(before)):
                 self.names.associate_vpc_with_hosted_zone(HostedZoneId=id_, VPC=after[key])
             for key in sorted(set(before) - set(after)):
@@ -95,9 +95,9 @@ class HostedZoneResource(AwsResource):
             "it",
             HostedZoneId=id_,
         )
-        own = [one for one in sets or [] if one["Type"] not in ("NS", "SOA")]
-        if own:
-            batch = {"Changes": [{"Action": "DELETE", "ResourceRecordSet": one} for one in own]}
+        record_sets = [one for one in sets or [] if one["Type"] not in ("NS", "SOA")]
+        if record_sets:
+            batch = {"Changes": [{"Action": "DELETE", "ResourceRecordSet": record_set} for record_set in record_sets]}
             self.names.change_resource_record_sets(HostedZoneId=id_, ChangeBatch=batch)
 
 

@@ -16,7 +16,7 @@ from sandbox.pulumi_provider.aws.base import (
 
 
 class _ResolverResource(AwsResource):
-    """What all of them share: one service, tags by ARN."""
+    """Base of Route 53 Resolver resources: one service, tags by ARN."""
 
     arn_type = ""
 
@@ -39,7 +39,7 @@ class _ResolverResource(AwsResource):
             self.resolver.tag_resource(ResourceArn=self.arn_of(id_), Tags=tag_list(after))
 
     def one(self, call: Any, key: str, **named: str) -> Any | None:
-        """One thing by its id, or None where there is none (any more)."""
+        """Return a resource by its id, or None."""
         return found(lambda **asked: {"it": [call(**asked)[key]]}, "it", **named)
 
 
@@ -52,17 +52,17 @@ class ResolverEndpointResource(_ResolverResource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("resolverEndpointType", "IPV4") != "IPV4" or news.get("protocols", ["Do53"]) != ["Do53"]:
             raise ProviderError("the sandbox has endpoints for plain DNS over IPv4 only")
-        made = self.resolver.create_resolver_endpoint(
+        resolver_endpoint = self.resolver.create_resolver_endpoint(
             CreatorRequestId=str(uuid.uuid4()),
             Name=news.get("name", ""),
             SecurityGroupIds=news["securityGroupIds"],
             Direction=news["direction"],
-            IpAddresses=[_address(one) for one in news["ipAddresses"]],
+            IpAddresses=[_address(ip_address) for ip_address in news["ipAddresses"]],
             Tags=tag_list(news.get("tags")),
         )["ResolverEndpoint"]
-        id_ = str(made["Id"])
+        id_ = str(resolver_endpoint["Id"])
         seen = self._addresses(id_, news["ipAddresses"])
-        return id_, {"arn": self.arn_of(id_), "hostVpcId": made["HostVPCId"], "ipAddresses": seen}
+        return id_, {"arn": self.arn_of(id_), "hostVpcId": resolver_endpoint["HostVPCId"], "ipAddresses": seen}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         item = self.one(self.resolver.get_resolver_endpoint, "ResolverEndpoint", ResolverEndpointId=id_)
@@ -75,9 +75,9 @@ class ResolverEndpointResource(_ResolverResource):
             "tags": self.tags_of(id_),
         }
         # Pulumi was given subnets and no addresses: those that AWS chose are no drift, other ones than before are.
-        known = state.get("ipAddresses") or []
-        there = self._addresses(id_, known)
-        return seen if there == known else {**seen, "ipAddresses": there}
+        ip_addresses = state.get("ipAddresses") or []
+        addresses = self._addresses(id_, ip_addresses)
+        return seen if addresses == ip_addresses else {**seen, "ipAddresses": addresses}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         rest = changed - {"tags", "name", "ipAddresses"}
@@ -99,7 +99,7 @@ class ResolverEndpointResource(_ResolverResource):
         return found_
 
     def _addresses(self, id_: str, asked: list[Bag]) -> list[Bag]:
-        """What is there, in the order in which it was asked for: AWS has a set."""
+        """Return the addresses in the order of the inputs: AWS has a set."""
         left = [{"subnetId": one["SubnetId"], "ip": one["Ip"], "ipId": one["IpId"]} for one in self._listed(id_)]
         ordered = []
         for one in asked:
@@ -109,7 +109,7 @@ class ResolverEndpointResource(_ResolverResource):
         return [*ordered, *left]
 
     def _move(self, id_: str, wanted: list[Bag]) -> None:
-        """First what comes, then what goes: an endpoint never has fewer than two addresses."""
+        """Add new addresses before removing old ones: an endpoint never has fewer than two addresses."""
         kept = [one["ipId"] for one in self._addresses(id_, wanted)[: len(wanted)]]
         there = self._listed(id_)
         have = [one["SubnetId"] for one in there]
@@ -132,7 +132,7 @@ class ResolverRuleResource(_ResolverResource):
     arn_type = "resolver-rule"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.resolver.create_resolver_rule(
+        resolver_rule = self.resolver.create_resolver_rule(
             CreatorRequestId=str(uuid.uuid4()),
             Name=news.get("name", ""),
             RuleType=news["ruleType"],
@@ -141,8 +141,12 @@ class ResolverRuleResource(_ResolverResource):
             ResolverEndpointId=news["resolverEndpointId"],
             Tags=tag_list(news.get("tags")),
         )["ResolverRule"]
-        id_ = str(made["Id"])
-        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "shareStatus": made["ShareStatus"]}
+        id_ = str(resolver_rule["Id"])
+        return id_, {
+            "arn": self.arn_of(id_),
+            "ownerId": self.cloud.account,
+            "shareStatus": resolver_rule["ShareStatus"],
+        }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         item = self.one(self.resolver.get_resolver_rule, "ResolverRule", ResolverRuleId=id_)
@@ -181,10 +185,10 @@ class ResolverRuleAssociationResource(_ResolverResource):
     replaces = frozenset({"name", "resolverRuleId", "vpcId"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.resolver.associate_resolver_rule(
+        resolver_rule_association = self.resolver.associate_resolver_rule(
             ResolverRuleId=news["resolverRuleId"], Name=news.get("name", ""), VPCId=news["vpcId"]
         )["ResolverRuleAssociation"]
-        return str(made["Id"]), {}
+        return str(resolver_rule_association["Id"]), {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.resolver.get_resolver_rule_association
@@ -202,14 +206,18 @@ class ResolverQueryLogConfigResource(_ResolverResource):
     arn_type = "resolver-query-log-config"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.resolver.create_resolver_query_log_config(
+        resolver_query_log_config = self.resolver.create_resolver_query_log_config(
             Name=news["name"],
             DestinationArn=news["destinationArn"],
             CreatorRequestId=str(uuid.uuid4()),
             Tags=tag_list(news.get("tags")),
         )["ResolverQueryLogConfig"]
-        id_ = str(made["Id"])
-        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, "shareStatus": made["ShareStatus"]}
+        id_ = str(resolver_query_log_config["Id"])
+        return id_, {
+            "arn": self.arn_of(id_),
+            "ownerId": self.cloud.account,
+            "shareStatus": resolver_query_log_config["ShareStatus"],
+        }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.resolver.get_resolver_query_log_config

@@ -11,13 +11,13 @@ class SubnetCidrReservationResource(AwsResource):
     replaces = frozenset({"subnetId", "cidrBlock", "reservationType", "description"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_subnet_cidr_reservation(
+        subnet_cidr_reservation = self.ec2.create_subnet_cidr_reservation(
             SubnetId=news["subnetId"],
             Cidr=news["cidrBlock"],
             ReservationType=news["reservationType"],
             Description=news.get("description", ""),
         )["SubnetCidrReservation"]
-        return made["SubnetCidrReservationId"], {"ownerId": self.cloud.account}
+        return subnet_cidr_reservation["SubnetCidrReservationId"], {"ownerId": self.cloud.account}
 
     def _kept(self, id_: str, subnet: str) -> Any | None:
         every = self.ec2.get_subnet_cidr_reservations(SubnetId=subnet)["SubnetIpv4CidrReservations"]

@@ -9,7 +9,7 @@ from sandbox.pulumi_provider.aws.base import Bag, CloudFormationType, ProviderEr
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 from sandbox.pulumi_provider.aws.facts import facts
 
-#: What AWS allows in a pre-shared key; it must not begin with a zero.
+#: Characters that AWS allows in a pre-shared key; it must not begin with a zero.
 KEY_LETTERS = string.ascii_letters + string.digits + "._"
 KEY_LENGTH = 32
 _LARGEST_ASN = 2_147_483_647
@@ -34,7 +34,7 @@ class TransitGatewayResource(Ec2Resource):
     owner = "ownerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_transit_gateway(
+        transit_gateway = self.ec2.create_transit_gateway(
             Description=news.get("description", ""),
             Options={
                 "AmazonSideAsn": news.get("amazonSideAsn", 64512),
@@ -46,7 +46,7 @@ class TransitGatewayResource(Ec2Resource):
             },
             **self.tagging(news),
         )["TransitGateway"]
-        return made["TransitGatewayId"], self.computed(made["TransitGatewayId"], made)
+        return transit_gateway["TransitGatewayId"], self.computed(transit_gateway["TransitGatewayId"], transit_gateway)
 
     def computed(self, id_: str, item: Any) -> Bag:
         options = item.get("Options", {})
@@ -121,10 +121,10 @@ class CustomerGatewayResource(Ec2Resource):
         asn, extended = int(news.get("bgpAsn") or 0), int(news.get("bgpAsnExtended") or 0)
         if bool(asn) == bool(extended) or asn > _LARGEST_ASN or 0 < extended <= _LARGEST_ASN:
             raise ProviderError(f"bgpAsn is up to {_LARGEST_ASN}, bgpAsnExtended above it, and one of the two is given")
-        made = self.ec2.create_customer_gateway(
+        customer_gateway = self.ec2.create_customer_gateway(
             Type=news["type"], IpAddress=news["ipAddress"], BgpAsn=asn or extended, **self.tagging(news)
         )["CustomerGateway"]
-        return made["CustomerGatewayId"], {"arn": self.arn_of(made["CustomerGatewayId"])}
+        return customer_gateway["CustomerGatewayId"], {"arn": self.arn_of(customer_gateway["CustomerGatewayId"])}
 
     def observed(self, item: Any) -> Bag:
         asn = "bgpAsn" if int(item["BgpAsn"]) <= _LARGEST_ASN else "bgpAsnExtended"
@@ -154,20 +154,20 @@ class VpnConnectionResource(Ec2Resource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         hub = self._hub(news)
         outside = self._private(news, hub) if news.get("outsideIpAddressType") == "PrivateIpv4" else None
-        made = self.ec2.create_vpn_connection(
+        vpn_connection = self.ec2.create_vpn_connection(
             Type=news["type"],
             CustomerGatewayId=news["customerGatewayId"],
             TransitGatewayId=news["transitGatewayId"],
             Options={"StaticRoutesOnly": news.get("staticRoutesOnly", False)},
             **self.tagging(news),
         )["VpnConnection"]
-        return made["VpnConnectionId"], self._outputs(made["VpnConnectionId"], news, hub, outside)
+        return vpn_connection["VpnConnectionId"], self._outputs(vpn_connection["VpnConnectionId"], news, hub, outside)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = super().read(id_, state)
         if seen is None or "tunnel1Address" in state:
             return seen
-        # Somebody has its id and nothing else: the tunnels are what they were when it was made.
+        # Import by id only: the tunnels have their values from the creation.
         hub = self._hub(state)
         outside = self._private(state, hub) if state.get("outsideIpAddressType") == "PrivateIpv4" else None
         return {**seen, **self._outputs(id_, state, hub, outside)}
@@ -192,7 +192,7 @@ class VpnConnectionResource(Ec2Resource):
         return outputs
 
     def _private(self, news: Bag, hub: Any) -> str:
-        """Where AWS's ends of a VPN inside a leased line are: in the transit gateway's own range."""
+        """Return AWS's addresses of a private VPN: in the transit gateway's own range."""
         ranges = hub.get("Options", {}).get("TransitGatewayCidrBlocks") or []
         transport = news.get("transportTransitGatewayAttachmentId")
         lines = self.ec2.describe_transit_gateway_attachments(TransitGatewayAttachmentIds=[transport or ""])
@@ -245,7 +245,7 @@ def _inside(seed: str) -> str:
 
 
 def _pre_shared_key(seed: str) -> str:
-    """Always the same of one tunnel, for AWS tells it to whoever may read the connection; nobody else knows its id."""
+    """Return the pre-shared key of a tunnel, always the same: AWS returns it to every caller that may describe the connection."""
     drawn = hashlib.sha512(seed.encode()).digest()
     letters = [KEY_LETTERS[one % len(KEY_LETTERS)] for one in drawn[:KEY_LENGTH]]
     return "".join((string.ascii_letters[drawn[-1] % len(string.ascii_letters)], *letters[1:]))

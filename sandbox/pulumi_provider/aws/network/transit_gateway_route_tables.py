@@ -17,11 +17,11 @@ class TransitGatewayRouteTableResource(Ec2Resource):
     remove = ("delete_transit_gateway_route_table", "TransitGatewayRouteTableId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_transit_gateway_route_table(
+        response = self.ec2.create_transit_gateway_route_table(
             TransitGatewayId=news["transitGatewayId"], **self.tagging(news)
         )
-        id_ = made["TransitGatewayRouteTable"]["TransitGatewayRouteTableId"]
-        return id_, self.computed(id_, made["TransitGatewayRouteTable"])
+        id_ = response["TransitGatewayRouteTable"]["TransitGatewayRouteTableId"]
+        return id_, self.computed(id_, response["TransitGatewayRouteTable"])
 
     def computed(self, id_: str, item: Any) -> Bag:
         own = {"defaultAssociationRouteTable": False, "defaultPropagationRouteTable": False}

@@ -95,11 +95,13 @@ class SubnetResource(Ec2Resource):
             )
             if key in news
         }
-        made = self.ec2.create_subnet(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"], **zone, **self.tagging(news))
-        id_ = self.exists(made["Subnet"]["SubnetId"])
+        response = self.ec2.create_subnet(
+            VpcId=news["vpcId"], CidrBlock=news["cidrBlock"], **zone, **self.tagging(news)
+        )
+        id_ = self.exists(response["Subnet"]["SubnetId"])
         if news.get("mapPublicIpOnLaunch"):
             self._public(id_, news)
-        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, **self.observed(made["Subnet"])}
+        return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account, **self.observed(response["Subnet"])}
 
     def _public(self, id_: str, news: Bag) -> None:
         self.ec2.modify_subnet_attribute(
@@ -132,15 +134,15 @@ class VpcEndpointResource(Ec2Resource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("vpcEndpointType", "Gateway") != "Gateway":
             raise ProviderError("the sandbox has gateway endpoints only")
-        made = self.ec2.create_vpc_endpoint(
+        vpc_endpoint = self.ec2.create_vpc_endpoint(
             VpcId=news["vpcId"],
             ServiceName=news["serviceName"],
             VpcEndpointType="Gateway",
             RouteTableIds=news.get("routeTableIds", []),
             **self.tagging(news),
         )["VpcEndpoint"]
-        id_ = made["VpcEndpointId"]
-        return id_, {**self.computed(id_, made), "state": "available"}
+        id_ = vpc_endpoint["VpcEndpointId"]
+        return id_, {**self.computed(id_, vpc_endpoint), "state": "available"}
 
     def observed(self, item: Any) -> Bag:
         return {
@@ -196,8 +198,8 @@ class EipResource(Ec2Resource):
     remove = ("release_address", "AllocationId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.allocate_address(Domain="vpc", **self.tagging(news))
-        return made["AllocationId"], self.computed(made["AllocationId"], made)
+        response = self.ec2.allocate_address(Domain="vpc", **self.tagging(news))
+        return response["AllocationId"], self.computed(response["AllocationId"], response)
 
     def computed(self, id_: str, item: Any) -> Bag:
         return {**super().computed(id_, item), "allocationId": id_, "publicIp": item["PublicIp"]}
@@ -212,7 +214,7 @@ class NatGatewayResource(Ec2Resource):
     remove = ("delete_nat_gateway", "NatGatewayId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_nat_gateway(
+        nat_gateway = self.ec2.create_nat_gateway(
             SubnetId=news["subnetId"], AllocationId=news["allocationId"], **self.tagging(news)
         )["NatGateway"]
-        return made["NatGatewayId"], {"arn": self.arn_of(made["NatGatewayId"])}
+        return nat_gateway["NatGatewayId"], {"arn": self.arn_of(nat_gateway["NatGatewayId"])}

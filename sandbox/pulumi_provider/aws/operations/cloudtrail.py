@@ -18,7 +18,7 @@ class TrailResource(AwsResource):
         return self.cloud.client("cloudtrail")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.trails.create_trail(
+        response = self.trails.create_trail(
             Name=news["name"],
             S3BucketName=news["s3BucketName"],
             IsMultiRegionTrail=news.get("isMultiRegionTrail", False),
@@ -28,7 +28,7 @@ class TrailResource(AwsResource):
         )
         if news.get("enableLogging", True):
             self.trails.start_logging(Name=news["name"])
-        return made["TrailARN"], {"arn": made["TrailARN"], "homeRegion": self.cloud.region}
+        return response["TrailARN"], {"arn": response["TrailARN"], "homeRegion": self.cloud.region}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         trail = found(lambda **a: {"it": [self.trails.get_trail(**a)["Trail"]]}, "it", Name=id_)

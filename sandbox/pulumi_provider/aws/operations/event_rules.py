@@ -18,10 +18,10 @@ class EventRuleResource(AwsResource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"ScheduleExpression": news["scheduleExpression"]} if "scheduleExpression" in news else {}
         given |= {"EventPattern": news["eventPattern"]} if "eventPattern" in news else {}
-        made = self.events.put_rule(
+        response = self.events.put_rule(
             Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **given
         )
-        return news["name"], {"arn": made["RuleArn"]}
+        return news["name"], {"arn": response["RuleArn"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         rule = found(lambda **a: {"it": [self.events.describe_rule(**a)]}, "it", Name=id_)
@@ -61,7 +61,7 @@ class EventTargetResource(AwsResource):
             targets = self.events.list_targets_by_rule(Rule=state["rule"])["Targets"]
         except self.events.exceptions.ResourceNotFoundException:
             return None
-        return next(({"arn": one["Arn"]} for one in targets if one["Id"] == state["targetId"]), None)
+        return next(({"arn": target["Arn"]} for target in targets if target["Id"] == state["targetId"]), None)
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         return self.create(news)[1]

@@ -45,10 +45,10 @@ class EfsFileSystemResource(_EfsResource):
             )
             if key in news
         }
-        made = self.efs.create_file_system(
+        response = self.efs.create_file_system(
             CreationToken=news["creationToken"], Tags=tag_list(news.get("tags")), **given
         )
-        return made["FileSystemId"], self._computed(made["FileSystemId"], made)
+        return response["FileSystemId"], self._computed(response["FileSystemId"], response)
 
     def _computed(self, id_: str, item: Any) -> Bag:
         names = {"dnsName": f"{id_}.efs.{self.cloud.region}.amazonaws.com", "ownerId": self.cloud.account}
@@ -96,8 +96,8 @@ class EfsMountTargetResource(_EfsResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         given = {"SecurityGroups": news["securityGroups"]} if "securityGroups" in news else {}
-        made = self.efs.create_mount_target(FileSystemId=news["fileSystemId"], SubnetId=news["subnetId"], **given)
-        return made["MountTargetId"], self._computed(made)
+        response = self.efs.create_mount_target(FileSystemId=news["fileSystemId"], SubnetId=news["subnetId"], **given)
+        return response["MountTargetId"], self._computed(response)
 
     def _computed(self, item: Any) -> Bag:
         return {

@@ -31,13 +31,13 @@ class _FsxResource(AwsResource):
 
 
 class _FileSystem(_FsxResource):
-    """What Lustre and OpenZFS share. Maps are from Pulumi's names to FSx's, of what can change and of what cannot."""
+    """Base of Lustre and OpenZFS. Maps are from Pulumi's names to FSx's, of inputs that can change and that cannot."""
 
     kind: ClassVar[str]
     configuration: ClassVar[str]
     #: Inputs that stand inside the configuration.
     inside: ClassVar[frozenset[str]]
-    #: Of these, what UpdateFileSystem takes.
+    #: Those of them that UpdateFileSystem accepts.
     changes: ClassVar[frozenset[str]]
 
     @classmethod
@@ -63,17 +63,17 @@ class _FileSystem(_FsxResource):
             if key in news
         }
         tags = {"Tags": tag_list(news["tags"])} if news.get("tags") else {}
-        made = self.fsx.create_file_system(
+        file_system = self.fsx.create_file_system(
             FileSystemType=self.kind,
             SubnetIds=subnets,
             **top,
             **tags,
             **{self.configuration: self._inside(news, self.inside)},
         )["FileSystem"]
-        return made["FileSystemId"], self.outputs(made)
+        return file_system["FileSystemId"], self.outputs(file_system)
 
     def outputs(self, item: Bag) -> Bag:
-        """What only AWS can say."""
+        """Return the values that only AWS has."""
         return {
             "arn": item["ResourceARN"],
             "dnsName": item["DNSName"],
@@ -96,7 +96,7 @@ class _FileSystem(_FsxResource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
             self.retag(state["arn"], state, news)
-        # What deleting does is Pulumi's own to remember.
+        # Only Pulumi's state has the options of the deletion.
         rest = changed - {"tags", "skipFinalBackup", "deleteOptions", "finalBackupTags"}
         inside = rest & self.changes
         if rest - inside - {"storageCapacity"}:
@@ -112,7 +112,7 @@ class _FileSystem(_FsxResource):
         gone(self.fsx.delete_file_system, FileSystemId=id_, **{self.configuration: self.deleting(state)})
 
     def deleting(self, state: Bag) -> Bag:
-        """How it is deleted."""
+        """Return the arguments of its deletion."""
         return {"SkipFinalBackup": bool(state.get("skipFinalBackup", False))}
 
 
@@ -188,11 +188,11 @@ class OpenZfsFileSystemResource(_FileSystem):
     )
 
     def outputs(self, item: Bag) -> Bag:
-        own = item["OpenZFSConfiguration"]
+        open_zfs_configuration = item["OpenZFSConfiguration"]
         return {
             **super().outputs(item),
-            "rootVolumeId": own["RootVolumeId"],
-            "endpointIpAddress": own["EndpointIpAddress"],
+            "rootVolumeId": open_zfs_configuration["RootVolumeId"],
+            "endpointIpAddress": open_zfs_configuration["EndpointIpAddress"],
         }
 
     def deleting(self, state: Bag) -> Bag:
@@ -216,14 +216,17 @@ class DataRepositoryAssociationResource(_FsxResource):
             if key in news
         }
         tags = {"Tags": tag_list(news["tags"])} if news.get("tags") else {}
-        made = self.fsx.create_data_repository_association(
+        association = self.fsx.create_data_repository_association(
             FileSystemId=news["fileSystemId"],
             FileSystemPath=news["fileSystemPath"],
             DataRepositoryPath=news["dataRepositoryPath"],
             **given,
             **tags,
         )["Association"]
-        return made["AssociationId"], {"arn": made["ResourceARN"], "associationId": made["AssociationId"]}
+        return association["AssociationId"], {
+            "arn": association["ResourceARN"],
+            "associationId": association["AssociationId"],
+        }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         item = found(self.fsx.describe_data_repository_associations, "Associations", AssociationIds=[id_])

@@ -14,7 +14,7 @@ from sandbox.pulumi_provider.aws.base import (
     tag_map,
 )
 
-#: RDS's word for what is said once.
+#: RDS's names of inputs that only a creation has.
 _CREATE_ONLY = {
     "identifier": "DBInstanceIdentifier",
     "engine": "Engine",
@@ -28,7 +28,7 @@ _CREATE_ONLY = {
 }
 
 
-#: RDS's word for what may change.
+#: RDS's names of inputs that can change.
 _CHANGING = {
     "instanceClass": "DBInstanceClass",
     "allocatedStorage": "AllocatedStorage",
@@ -67,7 +67,7 @@ class _RdsResource(AwsResource):
         return self.cloud.client("rds")
 
     def one(self, operation: str, key: str, **wanted: str) -> Any | None:
-        """The one thing of this name, or None. RDS has a word of its own for each kind that is not there."""
+        """Return the resource of this name, or None. RDS has a separate error code for each missing kind."""
         try:
             answer = getattr(self.rds, operation)(**wanted)[key]
         except ClientError as error:
@@ -133,9 +133,9 @@ class DbInstanceResource(_RdsResource):
             if news.get("enabledCloudwatchLogsExports")
             else {}
         )
-        made = self.rds.create_db_instance(**given, **logs, Tags=tag_list(news.get("tags")))["DBInstance"]
-        id_ = self.exists(str(made["DbiResourceId"]))
-        return id_, self._outputs(self._item(made["DBInstanceIdentifier"]) or made)
+        db_instance = self.rds.create_db_instance(**given, **logs, Tags=tag_list(news.get("tags")))["DBInstance"]
+        id_ = self.exists(str(db_instance["DbiResourceId"]))
+        return id_, self._outputs(self._item(db_instance["DBInstanceIdentifier"]) or db_instance)
 
     def _outputs(self, item: Any) -> Bag:
         address, port = item["Endpoint"]["Address"], item["Endpoint"]["Port"]
@@ -267,11 +267,11 @@ class DbParameterGroupResource(_RdsResource):
         """Set the parameters: RDS takes them in a second call."""
         wanted = [
             {
-                "ParameterName": one["name"],
-                "ParameterValue": one["value"],
-                "ApplyMethod": one.get("applyMethod", "immediate"),
+                "ParameterName": parameter["name"],
+                "ParameterValue": parameter["value"],
+                "ApplyMethod": parameter.get("applyMethod", "immediate"),
             }
-            for one in news.get("parameters") or []
+            for parameter in news.get("parameters") or []
         ]
         if wanted:
             self.rds.modify_db_parameter_group(DBParameterGroupName=id_, Parameters=wanted)
@@ -280,14 +280,17 @@ class DbParameterGroupResource(_RdsResource):
         item = self.one("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_)
         if item is None:
             return None
-        told = self.rds.describe_db_parameters(DBParameterGroupName=id_)["Parameters"]
-        values = {one["ParameterName"]: one["ParameterValue"] for one in told if "ParameterValue" in one}
-        kept = [{**one, "value": values.get(one["name"], one["value"])} for one in state.get("parameters") or []]
+        parameters = self.rds.describe_db_parameters(DBParameterGroupName=id_)["Parameters"]
+        values = {one["ParameterName"]: one["ParameterValue"] for one in parameters if "ParameterValue" in one}
+        kept = [
+            {**parameter, "value": values.get(parameter["name"], parameter["value"])}
+            for parameter in state.get("parameters") or []
+        ]
         return {"family": item["DBParameterGroupFamily"], "parameters": kept, "tags": self.tags(self.arn("pg", id_))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        before = {one["name"] for one in state.get("parameters") or []}
-        if before - {one["name"] for one in news.get("parameters") or []}:
+        before = {parameter["name"] for parameter in state.get("parameters") or []}
+        if before - {parameter["name"] for parameter in news.get("parameters") or []}:
             raise ProviderError(f"{self.token}: the sandbox cannot give a parameter its default back")
         if "parameters" in changed:
             self.finish(id_, news)

@@ -89,7 +89,7 @@ class BucketResource(_S3Resource):
 
 
 class _Setting(_S3Resource):
-    """Something set on a bucket: the same call sets it first and later."""
+    """Setting of a bucket: the same call creates and updates it."""
 
     replaces = frozenset({"bucket"})
 
