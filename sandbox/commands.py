@@ -1,4 +1,4 @@
-"""`landbridge sandbox …`: the machine that plays both sites."""
+"""`landbridge sandbox …`: commands of the lab, which runs both sites on one machine."""
 
 import json
 import os
@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="On-prem machines, an internet and an AWS on this one machine.", no_args_is_help=True)
+app = typer.Typer(
+    help="Lab on this machine: on-prem hosts, an internet between the sites, and an emulated AWS.", no_args_is_help=True
+)
 
 Stack = Annotated[str, typer.Option("-s", "--stack", help="The environment to build, by name.")]
 
@@ -27,7 +29,7 @@ def _fail(error: Exception) -> typer.Exit:
 
 @app.command()
 def up(stack: Stack = "sandbox") -> None:
-    """Boot the lab: networks, package cache, every on-prem machine of the environment, the emulated AWS. Repeatable.
+    """Start the lab: networks, package cache, all on-prem hosts of the environment, the emulated AWS. Repeatable.
 
     Example: landbridge sandbox up && eval "$(landbridge sandbox env)" && landbridge up -s sandbox
     """
@@ -74,7 +76,7 @@ def down(
     keep: Annotated[bool, typer.Option("--keep", help="Keep the nodes' disks for the next `up`.")] = False,
     images: Annotated[bool, typer.Option("--images", help="Remove the caches of images and packages as well.")] = False,
 ) -> None:
-    """End the lab and remove it: no process, mount, namespace or control group stays, also after a crash."""
+    """Stop and remove the lab: every process, mount, namespace and control group, also after a crash."""
     from sandbox.nspawn import cleanup
     from sandbox.nspawn.errors import LabError
     from sandbox.nspawn.layout import layout
@@ -89,15 +91,15 @@ def down(
 
 
 @app.command()
-def reset(wanted: Annotated[list[str], typer.Argument(metavar="NODE...")], stack: Stack = "sandbox") -> None:
-    """Throw nodes away and boot them as new."""
+def reset(names: Annotated[list[str], typer.Argument(metavar="NODE...")], stack: Stack = "sandbox") -> None:
+    """Delete nodes and boot new ones in their place."""
     from sandbox.nspawn import from_environment, lab
     from sandbox.nspawn.errors import LabError
     from sandbox.nspawn.layout import layout
     from sandbox.nspawn.machine import nodes
 
     try:
-        for name in wanted:
+        for name in names:
             nodes.destroy(layout(), name)
         lab.up(layout(), from_environment.site(stack), _say)
     except LabError as error:

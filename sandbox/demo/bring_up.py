@@ -97,7 +97,7 @@ class BringUp:
 
     def far_side(self) -> None:
         """AWS's VPN endpoint, played by a lab node with Landbridge's gateway role."""
-        with self.report.step("AWS's end of the tunnel"):
+        with self.report.step("configure AWS's end of the tunnel"):
             words = [program("ansible-playbook"), "-i", str(self.path), "-i", str(self._far_inventory())]
             command(
                 [*words, "sandbox/nspawn/aws_side.yml"], env=self.variables(), cwd=ROOT, log=self.logs / "far-side.log"

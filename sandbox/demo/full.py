@@ -45,16 +45,16 @@ def train_on_both_sites(deployment: BringUp, report: DemoReport) -> tuple[LabJob
         first = user.train("digits-1", ["--epochs", str(FIRST_EPOCHS), "--seconds-per-epoch-floor", str(FIRST_FLOOR)])
         wait_for("job 1 to run", lambda: user.state(first), lambda job: job.state == "RUNNING")
         step.result = f"job {first} runs on {', '.join(user.state(first).nodes)}"
-    with report.step("job 2: no room on-prem, so it bursts") as step:
+    with report.step("job 2: no free on-prem node, so it runs in AWS") as step:
         second = user.train("digits-2", ["--epochs", str(SECOND_EPOCHS)])
         ended = user.finish(second)
         step.result = f"job {second} ran on {', '.join(ended.nodes)}"
-    with report.step("job 1 ends") as step:
+    with report.step("wait for the end of job 1") as step:
         kept = user.finish(first)
         step.result = f"job {first} ran on {', '.join(kept.nodes)}"
-    with report.step("the burst controller's decisions") as step:
+    with report.step("read the burst controller's decisions") as step:
         step.result = decided(deployment, second) or "its log is empty"
-    with report.step("both runs in MLflow") as step:
+    with report.step("read both runs from MLflow") as step:
         for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
             report.ran(describe(deployment.environment, name, done, user.run_of(number), _submitted(user, number)))
         step.result = f"{len(user.runs())} runs, {stored(deployment)} objects in the bucket"
@@ -132,7 +132,7 @@ def decided(deployment: BringUp, number: int) -> str:
 
 def settle(deployment: BringUp, report: DemoReport) -> None:
     """Idle AWS nodes are given back."""
-    with report.step("idle AWS nodes are given back") as step:
+    with report.step("terminate idle AWS nodes") as step:
         step.note(
             f"{len(instances(deployment))} instances run; nodes go after {deployment.environment.aws.pools[0].suspend_after} s idle"
         )

@@ -116,17 +116,17 @@ class EmbeddedDemo:
             first = self._submit("digits-1", FIRST)
             self.slurm.wait_for(lambda: first.state == "RUNNING" or first.finished, "job 1 does not start")
             step.result = f"runs on {', '.join(first.nodes)}"
-        with self.report.step("job 2: no room on-prem, so it bursts") as step:
+        with self.report.step("job 2: no free on-prem node, so it runs in AWS") as step:
             second = self._finish(self._submit("digits-2", SECOND), "aws")
             step.result = f"ran on {', '.join(second.nodes)}, {_running_since(second) - second.submitted:.1f} s after its submission"
-        with self.report.step("job 1 ends") as step:
+        with self.report.step("wait for the end of job 1") as step:
             self._finish(first, "onprem")
             if first.ended < second.started:
                 raise DemoError(
                     "job 1 ended before job 2 began, so job 2 did not burst", "run it again on a quieter machine"
                 )
             step.result = f"ran on {', '.join(first.nodes)}"
-        with self.report.step("both runs in MLflow") as step:
+        with self.report.step("read both runs from MLflow") as step:
             runs = self.tracking.runs("digits")
             for job in (first, second):
                 self.report.ran(self._told(job))
@@ -136,7 +136,7 @@ class EmbeddedDemo:
 
     def settle(self) -> None:
         """Idle AWS nodes are given back; then the stack is removed, and nothing may be left."""
-        with self.report.step("idle AWS nodes are given back") as step:
+        with self.report.step("terminate idle AWS nodes") as step:
             self.slurm.wait_idle()
             # The daemon terminates them after Slurm's SuspendProgram has asked for it; Slurm only counts its SuspendTimeout.
             try:
@@ -147,7 +147,7 @@ class EmbeddedDemo:
                     f"the daemon's decisions: {self.slurm.directory}/decisions.jsonl",
                 ) from None
             step.result = "no instance left"
-        with self.report.step("pulumi destroy" if self.pulumi.engine else "take the graph down") as step:
+        with self.report.step("pulumi destroy" if self.pulumi.engine else "delete the graph's resources") as step:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
     def tell(self) -> None:
