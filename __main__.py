@@ -1,8 +1,8 @@
-"""Entry point of the multi-language package: Pulumi runs it when another program uses the components."""
+"""Entry point of the component package: Pulumi runs it when another program uses a component of this repository."""
 
 from pulumi.provider.experimental import component_provider_host
 
-from components import package
+from components import multilang
 
 if __name__ == "__main__":
-    component_provider_host([getattr(package, name) for name in package.__all__], "landbridge", version="0.1.0")
+    component_provider_host(list(multilang.classes().values()), "landbridge", version="0.1.0")

@@ -6,11 +6,12 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs
 
 
-class AccountingDatabase(pulumi.ComponentResource):
+class AccountingDatabase(Component):
     """RDS for MariaDB, its subnets, its parameters and its security group.
 
     Costs its class by the hour and its storage by the month (`landbridge cost`), twice with a standby. Protects: no public
@@ -33,7 +34,7 @@ class AccountingDatabase(pulumi.ComponentResource):
         key_arn: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:AccountingDatabase", name, {"class": args.instance_class}, opts)
+        super().__init__(name, {"class": args.instance_class}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(

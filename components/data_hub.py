@@ -5,13 +5,14 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
-from components.hub_bucket import HubBucket
+from components.parts.account import Account
+from components.parts.component import Component
+from components.parts.hub_bucket import HubBucket
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, replication_policy, replication_trust
 
 
-class DataHub(pulumi.ComponentResource):
+class DataHub(Component):
     """A bucket and a key for each data class that AWS may hold; where a class asks, a copy of it in a second region.
 
     Costs 1 USD a month for each key, and what is stored; a copy costs as much again, and its way to the other region about
@@ -27,9 +28,7 @@ class DataHub(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: DataHubArgs, *, account: Account, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__(
-            "landbridge:index:DataHub", name, {"classes": [plan.data_class for plan in args.buckets]}, opts
-        )
+        super().__init__(name, {"classes": [plan.data_class for plan in args.buckets]}, opts)
         self._name, self._args, self._account = name, args, account
         self.buckets, self.keys, self.replicas = {}, {}, {}
         for plan in args.buckets:

@@ -3,11 +3,12 @@
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.network.direct_connect import DirectConnectArgs
 
 
-class DirectConnect(pulumi.ComponentResource):
+class DirectConnect(Component):
     """A transit virtual interface on a Direct Connect connection that is there, and its gateway in front of a transit gateway.
 
     Costs about 0.05 USD an hour for the gateway's attachment and 0.02 a GB towards on-prem; the connection's port is billed
@@ -26,7 +27,7 @@ class DirectConnect(pulumi.ComponentResource):
         transit_gateway_id: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:DirectConnect", name, {"connection": args.connection}, opts)
+        super().__init__(name, {"connection": args.connection}, opts)
         self._args = args
         own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, f"{args.cluster}-line")
         self._gateway = aws.directconnect.Gateway(

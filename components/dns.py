@@ -6,11 +6,12 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.network.dns import PORT, DnsArgs, ForwardPlan, QueryLogPlan, SitePlan
 
 
-class Dns(pulumi.ComponentResource):
+class Dns(Component):
     """A private zone, and where there is a site Route 53 Resolver endpoints in both directions.
 
     Costs 0.50 USD a month for the zone, about 0.125 USD an hour for each address of an endpoint (two of each direction) and
@@ -32,7 +33,7 @@ class Dns(pulumi.ComponentResource):
         subnet_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Dns", name, {"zone": args.zone}, opts)
+        super().__init__(name, {"zone": args.zone}, opts)
         self._name, self._args, self._vpc_id = name, args, vpc_id
         self._subnets = [subnet_ids[zone] for zone in args.zones]
         self._own = pulumi.ResourceOptions(parent=self)

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.network.dns import DnsRecordsArgs
 
 
-class DnsRecords(pulumi.ComponentResource):
+class DnsRecords(Component):
     """A name in the cluster's zone for each host with a fixed address, and for each alias given: `scratch` for a file system.
 
     Costs and protects nothing, and opens nothing: a zone that is private to a VPC answers there, and to the site behind it.
@@ -23,7 +24,7 @@ class DnsRecords(pulumi.ComponentResource):
         aliases: Mapping[str, pulumi.Input[str]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:DnsRecords", name, {"zone": args.zone}, opts)
+        super().__init__(name, {"zone": args.zone}, opts)
         found = [("A", key, address) for key, address in args.hosts.items()]
         for kind, key, target in [*found, *(("CNAME", key, target) for key, target in (aliases or {}).items())]:
             aws.route53.Record(

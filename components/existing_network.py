@@ -5,12 +5,13 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.reserved import reserved
-from components.vpc_endpoints import vpc_endpoints
+from components.parts.component import Component
+from components.parts.reserved import reserved
+from components.parts.vpc_endpoints import vpc_endpoints
 from landbridge.plan.network.network import NetworkArgs
 
 
-class ExistingNetwork(pulumi.ComponentResource):
+class ExistingNetwork(Component):
     """The VPC and the subnets that an environment names, as Network shows its own.
 
     Costs nothing by itself. Protects what is there: nothing of it is changed or owned, so nothing of it can be destroyed.
@@ -25,7 +26,7 @@ class ExistingNetwork(pulumi.ComponentResource):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         if args.existing is None:
             raise ValueError("an existing network has the id of a VPC")
-        super().__init__("landbridge:index:ExistingNetwork", name, {"vpcId": args.existing.vpc_id}, opts)
+        super().__init__(name, {"vpcId": args.existing.vpc_id}, opts)
         self._args = args
         self.vpc_id = pulumi.Output.from_input(args.existing.vpc_id)
         own = pulumi.ResourceOptions(parent=self)

@@ -6,14 +6,15 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
-from components.file_systems import FileSystemContext, Made, efs, lustre, openzfs
+from components.parts.account import Account
+from components.parts.component import Component
+from components.parts.file_systems import FileSystemContext, Made, efs, lustre, openzfs
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
 
 
-class FileSystem(pulumi.ComponentResource):
+class FileSystem(Component):
     """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its key.
 
     Costs what its size and throughput cost while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
@@ -38,7 +39,7 @@ class FileSystem(pulumi.ComponentResource):
         buckets: Mapping[str, pulumi.Input[str]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:FileSystem", name, {"kind": args.settings.kind}, opts)
+        super().__init__(name, {"kind": args.settings.kind}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.

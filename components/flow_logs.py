@@ -3,11 +3,12 @@
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.network.flow_logs import FlowLogsArgs, role_policy, role_trust
 
 
-class FlowLogs(pulumi.ComponentResource):
+class FlowLogs(Component):
     """Every connection in a VPC, accepted or refused, in a log group of CloudWatch Logs.
 
     Costs about 0.50 USD a GB that is written, and little for keeping it. Protects: with `protect` the record outlives the
@@ -24,7 +25,7 @@ class FlowLogs(pulumi.ComponentResource):
         vpc_id: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:FlowLogs", name, {"group": args.group}, opts)
+        super().__init__(name, {"group": args.group}, opts)
         own = pulumi.ResourceOptions(parent=self)
         group = aws.cloudwatch.LogGroup(
             f"{name}-flow",

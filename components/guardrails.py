@@ -5,14 +5,15 @@ import json
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
+from components.parts.component import Component
 from components.reaper import Reaper
 from components.trail import Trail
 from landbridge.plan.aws import guardrails as plan
 from landbridge.plan.aws.guardrails import BudgetPlan, GuardrailsArgs
 
 
-class Guardrails(pulumi.ComponentResource):
+class Guardrails(Component):
     """A budget that writes and, where it is hard, denies launches; a function that ends nodes past their lease; cost tags,
     an anomaly monitor and an audit trail where they are asked for.
 
@@ -33,7 +34,7 @@ class Guardrails(pulumi.ComponentResource):
         launch_role_arn: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Guardrails", name, {"cluster": args.cluster}, opts)
+        super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args, self._account = name, args, account
         self._own = pulumi.ResourceOptions(parent=self)
         for tag in args.cost_tags:

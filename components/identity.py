@@ -6,14 +6,15 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws import identity as plan
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
 
 
-class Identity(pulumi.ComponentResource):
+class Identity(Component):
     """Roles without users or static keys: one for the nodes; five for on-prem services, where there are any, each for one thing.
 
     Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has only what its
@@ -40,7 +41,7 @@ class Identity(pulumi.ComponentResource):
         key_arns: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Identity", name, {"cluster": args.cluster}, opts)
+        super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         secret = aws.secretsmanager.Secret(

@@ -8,7 +8,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.direct_connect import DirectConnect
-from components.site_vpn import tunnels_of, vpn_connection
+from components.parts.component import Component
+from components.parts.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
 from landbridge.plan.network.link import LINE, OWN, LinkArgs
 
@@ -22,7 +23,7 @@ class HomeSide:
     route_table_ids: Mapping[str, pulumi.Input[str]]
 
 
-class Link(pulumi.ComponentResource):
+class Link(Component):
     """A transit gateway that the VPC is attached to, and every site's way to it: a VPN of two tunnels with BGP, a leased line.
 
     Costs about 0.05 USD an hour for each attachment (the VPC's, each VPN's, the line's) and as much for each VPN, 0.02 a GB
@@ -47,7 +48,7 @@ class Link(pulumi.ComponentResource):
         route_table_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Link", name, {"asn": args.aws_asn}, opts)
+        super().__init__(name, {"asn": args.aws_asn}, opts)
         self._name, self._args = name, args
         self._own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.cluster)
         self._hub = aws.ec2transitgateway.TransitGateway(

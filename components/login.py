@@ -6,13 +6,14 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components import machine
-from components.account import Account
+from components.parts import machine
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.login import LoginArgs, login_documents
 
 
-class Login(pulumi.ComponentResource):
+class Login(Component):
     """Equal instances at fixed addresses, with one security group and one role.
 
     Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: nothing is kept on them, homes are
@@ -32,7 +33,7 @@ class Login(pulumi.ComponentResource):
         subnet_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Login", name, {"cluster": args.cluster}, opts)
+        super().__init__(name, {"cluster": args.cluster}, opts)
         name, own = f"{name}-login", pulumi.ResourceOptions(parent=self)
         group = machine.group(
             name,

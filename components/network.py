@@ -5,13 +5,14 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.reserved import reserved
-from components.vpc_endpoints import vpc_endpoints
+from components.parts.component import Component
+from components.parts.reserved import reserved
+from components.parts.vpc_endpoints import vpc_endpoints
 from landbridge.plan.args import named
 from landbridge.plan.network.network import NetworkArgs, SubnetPlan
 
 
-class Network(pulumi.ComponentResource):
+class Network(Component):
     """A VPC with one private subnet for each zone that a pool may use.
 
     Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB) and an interface
@@ -28,7 +29,7 @@ class Network(pulumi.ComponentResource):
     zone_names: dict[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:index:Network", name, {"cidr": args.cidr}, opts)
+        super().__init__(name, {"cidr": args.cidr}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         self._ranges: list[pulumi.Resource] = []

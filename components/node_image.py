@@ -5,9 +5,10 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
-from components.image_archive import ImageArchive
-from components.image_builder import ImageBuilder
+from components.parts.account import Account
+from components.parts.component import Component
+from components.parts.image_archive import ImageArchive
+from components.parts.image_builder import ImageBuilder
 from landbridge.node_image import Bundle, ingredients, steps
 from landbridge.plan.args import named
 from landbridge.plan.aws.iam_policies import ArnContext
@@ -16,7 +17,7 @@ from landbridge.plan.node_image.args import NodeImageArgs
 from landbridge.plan.node_image.iam_roles import prune_policy, prune_trust
 
 
-class NodeImage(pulumi.ComponentResource):
+class NodeImage(Component):
     """A pipeline of EC2 Image Builder that runs the cluster's own roles, so that metal and cloud nodes are the same.
 
     Costs nothing until it is started; then the instances of a build (two, for an hour at most each) and the snapshots of the images
@@ -38,7 +39,7 @@ class NodeImage(pulumi.ComponentResource):
         subnet_id: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:NodeImage", name, {"image": args.image, "source": archive.sha256}, opts)
+        super().__init__(name, {"image": args.image, "source": archive.sha256}, opts)
         self._name, self._args, self._archive, self._account = name, args, archive, account
         self._own, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
         # A version has to be there before the pipeline can name it, and stays as long as the pipeline names it.

@@ -7,11 +7,12 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws.pool import PoolArgs, SecurityGroupRule
 
 
-class Pool(pulumi.ComponentResource):
+class Pool(Component):
     """A launch template, with the placement groups and the security group that it needs. It starts no instance.
 
     Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
@@ -34,7 +35,7 @@ class Pool(pulumi.ComponentResource):
         mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Pool", name, {"instanceType": args.instance_type}, opts)
+        super().__init__(name, {"instanceType": args.instance_type}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(

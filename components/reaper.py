@@ -5,14 +5,15 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.guard.package import HANDLER, files
 from landbridge.plan.args import named
 from landbridge.plan.aws.guardrails import ReaperPlan, reaper_policy, reaper_trust
 from landbridge.plan.aws.iam_policies import ArnContext
 
 
-class Reaper(pulumi.ComponentResource):
+class Reaper(Component):
     """Every few minutes: nodes of the cluster whose tag `landbridge:lease-expires` is over are terminated.
 
     Costs cents a month. Protects: from paying for nodes that nobody ends, because site, link or controller are gone. Opens: to the
@@ -32,7 +33,7 @@ class Reaper(pulumi.ComponentResource):
         permissions_boundary: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Reaper", name, {"schedule": args.schedule}, opts)
+        super().__init__(name, {"schedule": args.schedule}, opts)
         child, own = f"{name}-reaper", pulumi.ResourceOptions(parent=self)
         logs = aws.cloudwatch.LogGroup(
             child, name=f"/aws/lambda/{args.name}", retention_in_days=args.log_days, tags=tags, opts=own

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.in_region import in_region
 from components.link import HomeSide
+from components.parts.component import Component
+from components.parts.in_region import in_region
 from landbridge.plan.args import named
 from landbridge.plan.network.region_link import RegionLinkArgs
 
 
-class RegionLink(pulumi.ComponentResource):
+class RegionLink(Component):
     """A transit gateway in another region, peered with the link's: nodes there reach the sites, and the cluster's other nodes.
 
     Costs about 0.15 USD an hour (the VPC's attachment, and one for each end of the peering) and about 0.02 a GB between the
@@ -31,7 +32,7 @@ class RegionLink(pulumi.ComponentResource):
         route_table_ids: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:RegionLink", name, {"region": args.region, "asn": args.asn}, opts)
+        super().__init__(name, {"region": args.region, "asn": args.asn}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
         self._there = in_region(args.region, self._own)

@@ -6,14 +6,15 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws import sagemaker as plan
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 
 
-class SageMaker(pulumi.ComponentResource):
+class SageMaker(Component):
     """A role for training jobs inside the VPC, a policy for whoever starts them, and groups of model versions.
 
     Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets alone, encrypted
@@ -39,7 +40,7 @@ class SageMaker(pulumi.ComponentResource):
         key_arns: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:SageMaker", name, {"cluster": args.cluster}, opts)
+        super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args, self._subnet_ids = name, args, subnet_ids
         self._own = pulumi.ResourceOptions(parent=self)
         self.security_group = self._group(vpc_id)

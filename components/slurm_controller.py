@@ -6,16 +6,17 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components import machine
-from components.account import Account
 from components.accounting_database import AccountingDatabase
+from components.parts import machine
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.slurm_controller import ControllerResources, SlurmControllerArgs, controller_documents
 
 
-class SlurmController(pulumi.ComponentResource):
+class SlurmController(Component):
     """An instance at a fixed address, the volume that its state is on, the database under slurmdbd, and their key.
 
     Costs the instance and the database by the hour, the volume by the month (`landbridge cost`), 1 USD a month for the key and
@@ -44,7 +45,7 @@ class SlurmController(pulumi.ComponentResource):
         bucket_key_arns: Sequence[pulumi.Input[str]] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:SlurmController", name, {"instanceType": args.machine.instance_type}, opts)
+        super().__init__(name, {"instanceType": args.machine.instance_type}, opts)
         self._name, self._args = f"{name}-controller", args
         self._own = pulumi.ResourceOptions(parent=self)
         # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
+from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws.guardrails import TrailPlan, trail_policy
 
 
-class Trail(pulumi.ComponentResource):
+class Trail(Component):
     """CloudTrail for all regions, in a bucket that keeps every file for its time.
 
     Costs what the files take in S3; the first copy of management events is free. Protects: files cannot be deleted or
@@ -29,7 +30,7 @@ class Trail(pulumi.ComponentResource):
         protect: bool,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("landbridge:index:Trail", name, {"days": args.days}, opts)
+        super().__init__(name, {"days": args.days}, opts)
         own = pulumi.ResourceOptions(parent=self, protect=protect)
         child, trail_name = f"{name}-audit", f"{cluster}-audit"
         bucket = aws.s3.Bucket(

@@ -19,7 +19,7 @@ resources; it decides nothing. `landbridge.plan.standalone` makes a plan out of 
 whole environment, so that each can be used in a Pulumi program of your own: the examples below are run by the tests.
 
 For programs in other languages, `pulumi package add` of this repository makes SDKs for {hosted}: the same components, planned from
-plain values ([components/package](../../components/package)).
+plain values ([components/multilang](../../components/multilang)).
 
 Every resource has the tags of its cluster, goes through the provider that it is given, and keeps the
 [policies](../../landbridge/policy): `pulumi preview --policy-pack components/policy` holds any program to them."""
@@ -27,16 +27,12 @@ Every resource has the tags of its cluster, goes through the provider that it is
 
 def page(type_of: Callable[[FieldInfo], str], default_of: Callable[[FieldInfo], str]) -> str:
     """The whole page; how types and defaults are written is the caller's."""
-    import pulumi
-
     import components
-    from components import package
+    from components import multilang
 
-    parts = [_HEAD.format(hosted=", ".join(f"`{name}`" for name in package.__all__))]
-    for name in components.__all__:
-        found = getattr(components, name)
-        if issubclass(found, pulumi.ComponentResource):
-            parts.append("\n".join(_component(name, found, type_of, default_of)))
+    parts = [_HEAD.format(hosted=", ".join(f"`{name}`" for name in multilang.classes()))]
+    for name, component in components.classes().items():
+        parts.append("\n".join(_component(name, component, type_of, default_of)))
     parts.append(_policies())
     return "\n\n".join(parts) + "\n"
 

@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import AccountingDatabase
+from components.accounting_database import AccountingDatabase
 from landbridge.plan.aws.accounting_database import accounting_database_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, DataHub
+from components.data_hub import DataHub
+from components.parts.account import Account
 from landbridge.plan.aws.data_hub import data_hub_args
 from landbridge.plan.standalone import standalone_environment
 

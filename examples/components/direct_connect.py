@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import DirectConnect
+from components.direct_connect import DirectConnect
 from landbridge.plan.network.direct_connect import direct_connect_args
 from landbridge.plan.standalone import standalone_environment
 

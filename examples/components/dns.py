@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Dns
+from components.dns import Dns
 from landbridge.plan.network.dns import dns_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import DnsRecords
+from components.dns_records import DnsRecords
 from landbridge.plan.network.dns import DnsRecordsArgs
 
 plan = DnsRecordsArgs(cluster="lab", zone="aws.example.org")

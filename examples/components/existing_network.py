@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import ExistingNetwork
+from components.existing_network import ExistingNetwork
 from landbridge.plan.network.network import network_args
 from landbridge.plan.standalone import standalone_environment
 

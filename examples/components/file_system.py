@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, FileSystem
+from components.file_system import FileSystem
+from components.parts.account import Account
 from landbridge.plan.aws.file_system import file_system_args
 from landbridge.plan.standalone import standalone_environment
 

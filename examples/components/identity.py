@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, Identity
+from components.identity import Identity
+from components.parts.account import Account
 from landbridge.plan.aws.identity import identity_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Link
+from components.link import Link
 from landbridge.plan.network.link import link_args
 from landbridge.plan.standalone import standalone_environment
 

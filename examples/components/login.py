@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, Login
+from components.login import Login
+from components.parts.account import Account
 from landbridge.plan.aws.login import login_args
 from landbridge.plan.standalone import standalone_environment
 

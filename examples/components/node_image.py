@@ -3,7 +3,8 @@ from pathlib import Path
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, NodeImage
+from components.node_image import NodeImage
+from components.parts.account import Account
 from landbridge.node_image import bundle
 from landbridge.plan.node_image.args import node_image_args
 from landbridge.plan.standalone import standalone_environment

@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Pool
+from components.pool import Pool
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,8 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import RegionLink
 from components.link import HomeSide
+from components.region_link import RegionLink
 from landbridge.plan.network.region_link import region_link_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, SageMaker
+from components.parts.account import Account
+from components.sagemaker import SageMaker
 from landbridge.plan.aws.sagemaker import sagemaker_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,8 @@
 import pulumi
 import pulumi_aws as aws
 
-from components import Account, SlurmController
+from components.parts.account import Account
+from components.slurm_controller import SlurmController
 from landbridge.plan.aws.slurm_controller import slurm_controller_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import DnsRecords, FileSystem, Guardrails, Pool
-from components.in_region import in_region
+from components.dns_records import DnsRecords
+from components.file_system import FileSystem
+from components.guardrails import Guardrails
+from components.parts.in_region import in_region
+from components.pool import Pool
 from landbridge.environment import Environment
 from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args

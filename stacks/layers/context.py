@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components import Account
+from components.parts.account import Account
 from landbridge.environment import Environment
 from landbridge.plan.aws.provider import provider_args
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import DataHub, Dns, ExistingNetwork, FlowLogs, Identity, Link, Network
+from components.data_hub import DataHub
+from components.dns import Dns
+from components.existing_network import ExistingNetwork
+from components.flow_logs import FlowLogs
+from components.identity import Identity
+from components.link import Link
+from components.network import Network
 from landbridge.environment import Environment
 from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
 from landbridge.plan.aws.identity import IdentityArgs, identity_args

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from components import NodeImage, SageMaker
+from components.node_image import NodeImage
+from components.sagemaker import SageMaker
 from landbridge.environment import Environment
 from landbridge.node_image import Bundle, bundle
 from landbridge.plan.aws.sagemaker import SageMakerArgs, sagemaker_args

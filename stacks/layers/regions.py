@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components import FlowLogs, Network, RegionLink
-from components.in_region import in_region
+from components.flow_logs import FlowLogs
 from components.link import HomeSide
+from components.network import Network
+from components.parts.in_region import in_region
+from components.region_link import RegionLink
 from landbridge.environment import Environment
 from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
 from landbridge.plan.network.network import NetworkArgs, network_args

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import Login, SlurmController
+from components.login import Login
+from components.slurm_controller import SlurmController
 from landbridge.plan.aws.login import LoginArgs
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs
 from layers.context import Context, Exports

@@ -14,7 +14,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc
 
 import components
-from components import package
+from components import multilang
 from landbridge import yaml_text
 from landbridge.policy import Level, violations
 from sandbox.pulumi_provider.checks import sdk_args
@@ -132,7 +132,7 @@ def schema() -> Iterator[dict[str, Any]]:
 @pytest.mark.timeout(120)
 def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, Any]) -> None:
     assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
-    assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in package.__all__}
+    assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}
     for name, inputs in INPUTS.items():
         found = schema["resources"][f"landbridge:index:{name}"]
         assert found["isComponent"] and found["description"]
@@ -149,7 +149,7 @@ def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, A
     assert set(outputs) == {"vpcId", "subnetIds", "routeTableIds"}
 
 
-@pytest.mark.parametrize("name", package.__all__)
+@pytest.mark.parametrize("name", multilang.classes())
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -> None:
     graph = _recorded(name, INPUTS[name], preview)
@@ -185,9 +185,9 @@ def test_wrong_values_are_told_before_anything_is_registered(name: str, wrong: d
 
 
 def test_every_component_is_hosted_or_part_of_one_that_is() -> None:
-    every = {name for name in components.__all__ if issubclass(getattr(components, name), pulumi.ComponentResource)}
-    assert every == set(package.__all__) | set(PARTS) and set(PARTS.values()) <= set(package.__all__)
-    assert set(INPUTS) == set(package.__all__)
+    every = set(components.classes())
+    assert every == set(multilang.classes()) | set(PARTS) and set(PARTS.values()) <= set(multilang.classes())
+    assert set(INPUTS) == set(multilang.classes())
 
 
 def test_the_plugins_file_names_this_program() -> None:
@@ -198,7 +198,7 @@ def test_the_plugins_file_names_this_program() -> None:
 def _recorded(name: str, inputs: dict[str, Any], preview: bool) -> Graph:
     def program() -> None:
         options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])
-        getattr(package, name)("lab", {**OWNED, **inputs}, options)
+        multilang.classes()[name]("lab", {**OWNED, **inputs}, options)
 
     return record(program, stack="alone", config={}, backing=Answering(), preview=preview)
 

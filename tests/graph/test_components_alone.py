@@ -1,10 +1,8 @@
 """Each component in a Pulumi program of somebody's own: the examples of docs/reference/components.md, recorded."""
 
-import inspect
 import runpy
 from pathlib import Path
 
-import pulumi
 import pytest
 
 import components
@@ -39,11 +37,7 @@ def test_an_example_is_what_it_says(example: Path, preview: bool) -> None:
 
 
 def test_every_component_has_an_example_of_ten_lines() -> None:
-    named = {
-        name
-        for name in components.__all__
-        if inspect.isclass(found := getattr(components, name)) and issubclass(found, pulumi.ComponentResource)
-    }
+    named = set(components.classes())
     texts = {example: example.read_text() for example in EXAMPLES}
     shown = {name for name in named for text in texts.values() if f"{name}(" in text}
     assert shown == named - PARTS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components import package
+from components import multilang
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
@@ -36,7 +36,7 @@ def _pulumi(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 def test_the_engine_reads_the_schema(engine: Engine, tmp_path: Path) -> None:
     said = _pulumi(tmp_path, "package", "get-schema", str(ROOT))
     assert said.returncode == 0, said.stderr
-    assert set(json.loads(said.stdout)["resources"]) == {f"landbridge:index:{name}" for name in package.__all__}
+    assert set(json.loads(said.stdout)["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}
 
 
 def test_another_program_uses_a_component(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:

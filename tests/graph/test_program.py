@@ -105,7 +105,7 @@ def test_everything_goes_through_the_explicit_provider_and_has_a_parent(tmp_path
     for node in graph_of(tmp_path).nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
             assert "pulumi:providers:aws::aws" in node.provider, node.key
-            assert "landbridge:index:" in node.parent, node.key
+            assert "landbridge:components:" in node.parent, node.key
 
 
 def test_everything_that_can_have_tags_has_ours(tmp_path: Path) -> None:

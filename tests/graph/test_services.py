@@ -48,7 +48,7 @@ def one(graph: Graph, token: str, name: str) -> GraphNode:
 
 def of_services(graph: Graph) -> dict[str, GraphNode]:
     """Every resource that the services brought."""
-    parts = ("SlurmController", "landbridge:index:Login", "subnetCidrReservation")
+    parts = ("SlurmController", "landbridge:components:Login", "subnetCidrReservation")
     return {key: node for key, node in graph.nodes.items() if any(part in key for part in parts)}
 
 
@@ -157,7 +157,7 @@ def test_packages_come_from_where_the_file_says(tmp_path: Path) -> None:
     )
     world = {(proto, port) for peer, proto, port in rules(proxied, OUT, "variant-controller") if peer == "0.0.0.0/0"}
     assert world == {("tcp", 443), ("tcp", 3142)}
-    assert proxied.of_type("landbridge:index:Login") == []
+    assert proxied.of_type("landbridge:components:Login") == []
     assert ("10.60.0.0/16", "tcp", 60001) in rules(proxied, IN, "variant-controller"), (
         "people submit from the controller"
     )

@@ -264,7 +264,8 @@ def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[Fil
 def _ports(share: Share) -> tuple[Ports, ...]:
     """Return the open ports. OpenZFS is mounted as NFS 4, which needs no portmapper, no mountd and no UDP.
 
-    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP); components/file_systems/openzfs.py mounts 4.2.
+    Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP).
+    components/parts/file_systems/openzfs.py mounts 4.2.
     """
     every = ports(share)
     if isinstance(share, FsxOpenZfs):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
 from landbridge.plan.args import named
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.node_image.args import NodeImageArgs

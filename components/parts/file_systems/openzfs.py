@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.file_systems.common import FileSystemContext, Made
+from components.parts.file_systems.common import FileSystemContext, Made
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
 

@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, LockPlan, bucket_policy, key_policy
 

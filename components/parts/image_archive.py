@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.account import Account
+from components.parts.account import Account
 from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named

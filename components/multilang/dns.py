@@ -1,0 +1,36 @@
+"""`landbridge:index:Dns`."""
+
+from typing import Any
+
+import pulumi
+
+from components import dns
+from components.multilang.inputs import OwnedInputs, environment_of, required_plan, with_integers
+from components.parts.adapter import Adapter
+from landbridge.plan.network.dns import DnsArgs, dns_args
+
+
+class DnsInputs(OwnedInputs):
+    """DNS between the sites."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    subnet_ids: dict[str, pulumi.Input[str]]
+    """Private subnets by zone id."""
+    dns: dict[str, Any]
+    """As dns in an environment file: zone, domains, resolvers, query_logs."""
+
+
+class Dns(Adapter):
+    """A private hosted zone for the cluster's names, and Route 53 Resolver endpoints in both directions; about 0.50 USD an hour."""
+
+    zone_id: pulumi.Output[str]
+    """The private hosted zone."""
+
+    def __init__(self, name: str, args: DnsInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts, plan=_plan, component=dns.Dns)
+
+
+def _plan(args: DnsInputs) -> DnsArgs:
+    environment = environment_of(args, zones=list(args["subnet_ids"]), dns=with_integers(args["dns"]))
+    return required_plan(dns_args(environment), "DNS")

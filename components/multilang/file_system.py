@@ -1,0 +1,61 @@
+"""`landbridge:index:FileSystem`."""
+
+from typing import Any, NotRequired
+
+import pulumi
+
+from components import file_system
+from components.multilang.inputs import OwnedInputs, environment_of, with_integers
+from components.parts.adapter import Adapter
+from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
+
+
+class FileSystemInputs(OwnedInputs):
+    """An FSx or EFS file system that many nodes mount."""
+
+    share: dict[str, Any]
+    """As in storage.cloud_shares of an environment file: kind, and the settings of the kind."""
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    subnet_ids: dict[str, pulumi.Input[str]]
+    """Private subnets by zone id."""
+    clients: dict[str, pulumi.Input[str]]
+    """Security groups that mount the file system, by a name that stays."""
+    route_table_ids: NotRequired[list[pulumi.Input[str]]]
+    """Route tables, for OpenZFS in two zones."""
+    bucket_names: NotRequired[dict[str, pulumi.Input[str]]]
+    """The data hub's buckets by data class, for folders that show them."""
+    protect: NotRequired[bool]
+    """Pulumi refuses to remove the file system. Default: true."""
+
+
+class FileSystem(Adapter):
+    """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its KMS key; protected unless the inputs say otherwise."""
+
+    file_system_id: pulumi.Output[str]
+    """The file system's id."""
+    source: pulumi.Output[str]
+    """The address that clients mount."""
+    security_group_id: pulumi.Output[str]
+    """The file system's security group."""
+
+    def __init__(self, name: str, args: FileSystemInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(
+            name,
+            args,
+            opts,
+            plan=_plan,
+            component=file_system.FileSystem,
+            arguments=lambda _: {"buckets": args.get("bucket_names")},
+            outputs=lambda component: {"file_system_id": component.made.id, "source": component.made.source},
+        )
+
+
+def _plan(args: FileSystemInputs) -> FileSystemArgs:
+    environment = environment_of(
+        args,
+        zones=list(args["subnet_ids"]),
+        storage={"cloud_shares": {"share": with_integers(args["share"])}},
+        aws={"protect": args.get("protect", True)},
+    )
+    return file_system_args(environment)[0]

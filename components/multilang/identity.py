@@ -1,0 +1,49 @@
+"""`landbridge:index:Identity`."""
+
+from typing import Any, NotRequired
+
+import pulumi
+
+from components import identity
+from components.multilang.inputs import OwnedInputs, environment_of, with_integers
+from components.parts.adapter import Adapter
+from landbridge.plan.aws.identity import IdentityArgs, identity_args
+
+
+class IdentityInputs(OwnedInputs):
+    """IAM roles of nodes and services."""
+
+    bucket_arns: dict[str, pulumi.Input[str]]
+    """The data hub's buckets by data class."""
+    key_arns: dict[str, pulumi.Input[str]]
+    """The buckets' keys by data class."""
+    iam: NotRequired[dict[str, Any]]
+    """As aws.iam in an environment file: anywhere, ssm_activation, node_statements, permissions_boundary, path."""
+
+
+class Identity(Adapter):
+    """IAM roles without users or static keys: one for nodes, five for on-prem services, and a secret without a value for Slurm's key."""
+
+    node_role_arn: pulumi.Output[str]
+    """The nodes' role."""
+    node_profile_arn: pulumi.Output[str]
+    """The nodes' instance profile, for launch templates."""
+    role_arns: pulumi.Output[dict[str, str]]
+    """Roles of on-prem services, by their purpose."""
+    secret_arn: pulumi.Output[str]
+    """The secret of Slurm's key."""
+
+    def __init__(self, name: str, args: IdentityInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(
+            name,
+            args,
+            opts,
+            plan=_plan,
+            component=identity.Identity,
+            outputs=lambda component: {"node_profile_arn": component.node_profile.arn},
+        )
+
+
+def _plan(args: IdentityInputs) -> IdentityArgs:
+    iam = with_integers(args.get("iam", {}))
+    return identity_args(environment_of(args, classes=list(args["bucket_arns"]), aws={"iam": iam}))

@@ -1,0 +1,56 @@
+"""`landbridge:index:SageMaker`."""
+
+from typing import Any, NotRequired
+
+import pulumi
+
+from components import sagemaker
+from components.multilang.inputs import OwnedInputs, environment_of, required_plan, with_integers
+from components.parts.adapter import Adapter
+from landbridge.plan.aws.sagemaker import SageMakerArgs, sagemaker_args
+
+
+class SageMakerInputs(OwnedInputs):
+    """SageMaker training jobs and model package groups, without a SageMaker domain."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    subnet_ids: dict[str, pulumi.Input[str]]
+    """Private subnets by zone id."""
+    bucket_arns: dict[str, pulumi.Input[str]]
+    """The data hub's buckets by data class."""
+    key_arns: dict[str, pulumi.Input[str]]
+    """The buckets' keys by data class."""
+    sagemaker: NotRequired[dict[str, Any]]
+    """As mlops.sagemaker in an environment file."""
+
+
+class SageMaker(Adapter):
+    """A role for training jobs inside the VPC, a policy for users who start them, and model package groups."""
+
+    role_arn: pulumi.Output[str]
+    """The jobs' role."""
+    policy_arn: pulumi.Output[str]
+    """The policy for users who start jobs."""
+    security_group_id: pulumi.Output[str]
+    """The jobs' security group."""
+
+    def __init__(self, name: str, args: SageMakerInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(
+            name,
+            args,
+            opts,
+            plan=_plan,
+            component=sagemaker.SageMaker,
+            outputs=lambda component: {
+                "role_arn": component.role.arn,
+                "policy_arn": component.policy.arn,
+                "security_group_id": component.security_group.id,
+            },
+        )
+
+
+def _plan(args: SageMakerInputs) -> SageMakerArgs:
+    settings = with_integers(args.get("sagemaker", {}))
+    environment = environment_of(args, classes=list(args["bucket_arns"]), mlops={"sagemaker": settings})
+    return required_plan(sagemaker_args(environment), "SageMaker")

@@ -1,0 +1,55 @@
+"""`landbridge:index:SlurmController`."""
+
+from typing import Any
+
+import pulumi
+
+from components import slurm_controller
+from components.multilang.inputs import OwnedInputs, environment_of, required_plan, with_integers
+from components.parts.adapter import Adapter
+from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
+
+
+class SlurmControllerInputs(OwnedInputs):
+    """Slurm's controller in AWS."""
+
+    services: dict[str, Any]
+    """As aws.services in an environment file: zone, image, controller, login, database."""
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    subnet_ids: dict[str, pulumi.Input[str]]
+    """Private subnets by zone id, with the services' zone; at least two, for the database."""
+    zone_name: pulumi.Input[str]
+    """The name of the services' zone, such as us-east-1a."""
+    node_role_arn: pulumi.Input[str]
+    """The nodes' role, which the controller may pass."""
+    slurm_key_arn: pulumi.Input[str]
+    """The secret of Slurm's key."""
+
+
+class SlurmController(Adapter):
+    """Slurm's controller at a fixed address, a state volume that outlives the instance, and RDS for MariaDB for accounting."""
+
+    role_arn: pulumi.Output[str]
+    """The controller's role."""
+    security_group_id: pulumi.Output[str]
+    """The controller's security group."""
+
+    def __init__(self, name: str, args: SlurmControllerInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(
+            name,
+            args,
+            opts,
+            plan=_plan,
+            component=slurm_controller.SlurmController,
+            outputs=lambda component: {"role_arn": component.role.arn},
+        )
+
+
+def _plan(args: SlurmControllerInputs) -> SlurmControllerArgs:
+    services = with_integers(args["services"])
+    environment = environment_of(args, zones=list(args["subnet_ids"]), aws={"services": services})
+    plan = required_plan(slurm_controller_args(environment), "services")
+    # RDS needs subnets in two zones: all subnets of the inputs are used.
+    database = plan.database.model_copy(update={"zones": tuple(args["subnet_ids"])})
+    return plan.model_copy(update={"database": database})

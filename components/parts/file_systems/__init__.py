@@ -1,0 +1,8 @@
+"""How each kind of shared file system is made, a file a kind: the middle of FileSystem."""
+
+from components.parts.file_systems.common import FileSystemContext, Made
+from components.parts.file_systems.efs import efs
+from components.parts.file_systems.lustre import lustre
+from components.parts.file_systems.openzfs import openzfs
+
+__all__ = ["FileSystemContext", "Made", "efs", "lustre", "openzfs"]
