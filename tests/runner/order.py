@@ -1,10 +1,12 @@
-"""Test files that take longest: two processes share a tier's files, and end together when the long ones start first.
+"""Durations of the longest test files: two processes share a tier's files and end together when the long ones start first.
 
-Seconds, as measured on two cores, with other load; only their order counts. Files that are not here follow.
+The seconds were measured on two cores under other load; only their order counts. Files that are not listed follow.
 """
 
 from pathlib import Path
 
+TESTS = Path(__file__).parents[1]
+#: Seconds by path below tests/.
 SECONDS = {
     "graph/test_engine_stacks.py": 311,
     "graph/test_engine_killed.py": 227,
@@ -18,25 +20,25 @@ SECONDS = {
     "graph/test_lock.py": 83,
     "graph/test_engine_package.py": 55,
     "graph/test_engine_new.py": 44,
-    "roles/test_control.py": 445,
-    "roles/test_site.py": 430,
-    "roles/test_node_health_drills.py": 410,
-    "roles/test_day2.py": 261,
-    "roles/test_driver.py": 210,
-    "roles/test_gpu_tools.py": 200,
-    "roles/test_storage.py": 190,
-    "roles/test_slurm_files.py": 177,
-    "roles/test_containers.py": 165,
-    "roles/test_jobs.py": 154,
-    "roles/test_bursting_limits.py": 106,
-    "roles/test_hardening.py": 98,
-    "roles/test_slurm_changes.py": 86,
-    "roles/test_users.py": 69,
-    "roles/test_site_dns.py": 53,
-    "roles/test_burst.py": 45,
+    "roles/slurm/test_control.py": 445,
+    "roles/playbooks/test_site.py": 430,
+    "roles/gpu/test_node_health_drills.py": 410,
+    "roles/playbooks/test_day2.py": 261,
+    "roles/gpu/test_driver.py": 210,
+    "roles/gpu/test_gpu_tools.py": 200,
+    "roles/storage/test_storage.py": 190,
+    "roles/slurm/test_slurm_files.py": 177,
+    "roles/jobs/test_containers.py": 165,
+    "roles/jobs/test_jobs.py": 154,
+    "roles/slurm/test_bursting_limits.py": 106,
+    "roles/hosts/test_hardening.py": 98,
+    "roles/slurm/test_slurm_changes.py": 86,
+    "roles/hosts/test_users.py": 69,
+    "roles/hosts/test_site_dns.py": 53,
+    "roles/slurm/test_burst.py": 45,
 }
 
 
 def longest_first(path: Path) -> int:
-    """A key to sort by."""
-    return -SECONDS.get(f"{path.parent.name}/{path.name}", 0)
+    """Return the key by which files are sorted, the longest first."""
+    return -SECONDS.get(path.relative_to(TESTS).as_posix(), 0) if path.is_relative_to(TESTS) else 0

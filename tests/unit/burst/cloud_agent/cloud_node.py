@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.roles.test_node_storage import loaded
+from tests.roles.storage.test_node_storage import loaded
 from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.aws_emulator.test_emulator_launch import run
 

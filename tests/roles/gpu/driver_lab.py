@@ -1,0 +1,136 @@
+"""Two GPU nodes without a driver, where it is installed, upgraded and refused by the real apt; one has a Slurm of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from landbridge.catalog import platforms
+from landbridge.environment import Environment
+from landbridge.plan.ansible.inventory import inventory
+from sandbox.demo.cluster import wait_for
+from sandbox.hardware.packages.repository import Repository
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.site import Machine, operator_address, plan
+from tests.roles.ansible_run import Played, connection, play
+from tests.unit.core.samples import REMOVED, environment
+
+ONPREM = IPv4Network("10.41.0.0/16")
+OPERATOR = operator_address(ONPREM)
+NODES = {"dgx01": "10.41.1.11", "dgx02": "10.41.1.12"}
+GPUS = platforms()["dgx-h100"].gpus.count
+SITE = plan(
+    ONPREM,
+    IPv4Network("10.81.0.0/16"),
+    None,
+    tuple(Machine(name, own, gpus=GPUS, platform="dgx-h100") for name, own in NODES.items()),
+)
+# As in site.yml; what would come afterwards leaves its mark.
+DRIVER = """
+- hosts: dgx01:dgx02
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role: {name: nvidia_driver}
+    - ansible.builtin.include_role: {name: nvidia_fabric}
+      when: nvidia_fabric_manager
+- hosts: dgx01:dgx02
+  gather_facts: false
+  tasks:
+    - ansible.builtin.copy: {dest: /var/tmp/joined, content: "", mode: "0644"}
+"""
+# The smallest Slurm that runs jobs and can be drained: what it is configured with is not what is tried here.
+SLURM = """set -e
+export DEBIAN_FRONTEND=noninteractive
+printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
+apt-get -qq -o APT::Install-Recommends=false install munge slurmctld slurmd slurm-client >/dev/null 2>&1
+rm /usr/sbin/policy-rc.d
+mkdir -p /etc/slurm /var/lib/slurm/slurmctld /var/spool/slurmd && chown -R slurm: /var/lib/slurm
+cat > /etc/slurm/slurm.conf <<END
+ClusterName=lab
+SlurmctldHost=dgx01
+SlurmUser=slurm
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+ReturnToService=1
+SlurmdParameters=config_overrides
+NodeName=dgx01 CPUs=8
+PartitionName=all Nodes=ALL Default=YES
+END
+echo CgroupPlugin=disabled > /etc/slurm/cgroup.conf
+systemctl enable -q munge slurmctld slurmd
+systemctl start munge slurmctld slurmd
+"""
+
+
+def described(driver: Mapping[str, Any]) -> Environment:
+    """The site as a file would describe it, with this of its driver."""
+    addresses = {name: f"10.41.0.{last}" for name, last in (("db01", 12), ("login01", 13), ("nfs01", 14), ("gw01", 1))}
+    return environment(
+        {
+            ("onprem", "cidr"): str(ONPREM),
+            ("onprem", "nodes", 0, "address"): NODES["dgx01"],
+            ("onprem", "addresses"): {**addresses, "ctl01": "10.41.0.11", "mlops01": "10.41.0.15"},
+            ("onprem", "driver"): dict(driver),
+            ("aws", "cidr"): "10.81.0.0/16",
+            ("aws", "pools"): [],
+            ("link",): REMOVED,
+            ("scheduler", "accounts"): REMOVED,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The nodes, asked as their operators ask them."""
+
+    lab: Layout
+    folder: Path
+    packages: Repository
+
+    def run(self, node: str, command: str) -> str:
+        done = nodes.exec(self.lab, node, [command])
+        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
+        return str(done.stdout).strip()
+
+    def version(self, node: str, package: str) -> str:
+        """The installed release, without Debian's revision."""
+        return self.run(node, f"dpkg-query -W -f '${{Version}}' {package}").partition("-")[0]
+
+    def loaded(self, node: str) -> set[str]:
+        """What the driver at work says it is."""
+        said = self.run(node, "nvidia-smi --query-gpu=driver_version --format=csv,noheader,nounits")
+        return set(said.splitlines())
+
+    def state(self, node: str) -> str:
+        return self.run("dgx01", f"sinfo -h -N -n {node} -o %T").splitlines()[0]
+
+    def wait_state(self, node: str, wanted: str) -> None:
+        """Wait until Slurm shows the node in this state."""
+        wait_for(
+            f"{node} to be {wanted}",
+            lambda: self.state(node),
+            lambda state: state == wanted,
+            details=lambda: self.run("dgx01", f"scontrol show node {node}; squeue --all"),
+        )
+
+    def converge(
+        self,
+        driver: Mapping[str, Any],
+        *words: str,
+        own: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Played:
+        """Run the roles; `own` are variables of single hosts. What failed is in the answer."""
+        return play(self.lab, self.folder, DRIVER, self._inventory(driver, own or {}), *words)
+
+    def _inventory(self, driver: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        mirror = self.packages.address(OPERATOR, "debian13")
+        data = inventory(described({"mirror": mirror, **driver}))
+        data["all"]["vars"] |= connection(self.lab)
+        for host, variables in own.items():
+            data["_meta"]["hostvars"][host] |= variables
+        return data

@@ -1,0 +1,153 @@
+"""Fault drills: what breaks on one node takes exactly that node out of service, with the reason, and mending brings it back."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.hardware import faults
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
+from tests.roles.gpu.node_health_lab import INTERVAL, NODES, ROUND, SITE, Drill, has_reasons
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+
+KINDS = [("24.11", "munge"), pytest.param(("26.05", "slurm"), marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=["munge", "slurm"])
+def drill(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
+    lab = layout("landbridge-health")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, SITE)
+        for name in NODES:
+            # The homes' stand-in: what counts is whether something is mounted there, and answers.
+            nodes.exec(lab, name, ["echo 'tmpfs /home tmpfs defaults' >> /etc/fstab && mount /home"])
+        found = Drill(lab, tmp_path_factory.mktemp("health"), *request.param)
+        found.converge()
+        yield found
+    finally:
+        cleanup.down(lab)
+
+
+@pytest.fixture(autouse=True)
+def sound(drill: Drill) -> None:
+    """Every drill begins with sound machines in service."""
+    drill.wait({})
+
+
+def test_a_second_run_changes_nothing(drill: Drill) -> None:
+    assert drill.converge().changed == {"ctl01": 0, "dgx01": 0, "dgx02": 0}
+
+
+STATES: list[tuple[str, dict[str, Any], str]] = [
+    ("a GPU off the bus", {"lost": [3]}, "landbridge:gpu:one of 8 is off the bus at 0000:3f:00.0; do: reboot"),
+    ("a GPU that is gone after a restart", {"absent": [7]}, "landbridge:gpu:7 of 8 are there; do: reboot"),
+    ("a lane fewer than it should", {"width": {"2": 8}}, "landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"),
+    ("one slower slot", {"generation": {"2": 4}}, "landbridge:pcie:GPU 2 at 0000:33:00.0 runs generation 4 of 5"),
+    ("a row that waits for a reset", {"pending": [1]}, "landbridge:rows:GPU at 0000:27:00.0 has a row"),
+    ("a row that cannot be remapped", {"unremapped": [1]}, "landbridge:rows:GPU at 0000:27:00.0 could not"),
+    ("uncorrected errors", {"uncorrected": {"0": 3}}, "landbridge:ecc:GPU 0 at 0000:1b:00.0 has 3 uncorrected"),
+    ("heat", {"thermal": [4]}, "landbridge:thermal:GPU 4 at 0000:4b:00.0"),
+    ("NVLinks down", {"links": {"5": 2}}, "landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"),
+    ("a port down", {"ports": ["mlx5_2"]}, "landbridge:port:11 of 12 at 400 Gb/s; mlx5_2/1 is Down/Polling"),
+    ("a slow port", {"slow": {"mlx5_2": 200}}, "landbridge:port:11 of 12 at 400 Gb/s"),
+    ("another driver", {"driver": "575.57.08"}, "landbridge:driver:version 575.57.08 is not of branch 580"),
+    ("no driver", {"unloaded": True}, "landbridge:driver:NVIDIA-SMI has failed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fault", "reason"), [row[1:] for row in STATES], ids=[row[0] for row in STATES])
+def test_a_fault_drains_its_node_alone_and_mending_brings_it_back(
+    drill: Drill, fault: dict[str, Any], reason: str
+) -> None:
+    faults.inject(drill.lab, "dgx02", **fault)
+    drill.wait({"dgx02": reason})
+    faults.inject(drill.lab, "dgx02")
+    drill.wait({})
+
+
+def test_a_stopped_service_and_a_lost_mount_drain_too(drill: Drill) -> None:
+    drill.run("dgx01", "systemctl stop nvidia-fabricmanager")
+    drill.wait({"dgx01": "landbridge:service:nvidia-fabricmanager is inactive; do: inspect"})
+    drill.run("dgx01", "systemctl start nvidia-fabricmanager && umount -l /home")
+    drill.wait({"dgx01": "landbridge:mount:/home is not mounted"})
+    drill.run("dgx01", "mount /home")
+    drill.wait({})
+
+
+@pytest.mark.parametrize(("number", "action"), [(79, "reboot"), (48, "reset"), (95, "reset"), (119, "reset")])
+def test_an_error_of_the_hardware_drains_until_somebody_has_dealt_with_it(
+    drill: Drill, number: int, action: str
+) -> None:
+    faults.xid(drill.lab, "dgx01", number, gpu=1)
+    drill.wait({"dgx01": f"landbridge:xid:{number} at 0000:27:00; do: {action}"})
+    # It is in no query any more; only a person can say that it is over.
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
+    drill.wait({})
+    assert nothing_happens(drill)
+
+
+def test_an_error_of_the_application_drains_none(drill: Drill) -> None:
+    for number in (13, 31, 43, 45, 63, 94):
+        faults.xid(drill.lab, "dgx01", number)
+    faults.log(
+        drill.lab, "dgx02", "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x0 (None)"
+    )
+    assert nothing_happens(drill)
+
+
+def test_the_drivers_own_verdict_counts(drill: Drill) -> None:
+    said = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+    faults.log(drill.lab, "dgx02", said)
+    drill.wait({"dgx02": "landbridge:xid:154 at 0000:1b:00; do: reboot"})
+    drill.run("ctl01", "scontrol update nodename=dgx02 state=resume")
+    drill.wait({})
+
+
+def test_a_persons_drain_stays_and_its_reason_with_it(drill: Drill) -> None:
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=drain reason='new memory, ask Kim'")
+    faults.inject(drill.lab, "dgx01", lost=[0])
+    assert nothing_happens(drill, {"dgx01": "new memory, ask Kim"})
+    faults.inject(drill.lab, "dgx01")
+    assert nothing_happens(drill, {"dgx01": "new memory, ask Kim"})
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
+
+
+def test_what_still_shows_drains_again_whoever_resumes(drill: Drill) -> None:
+    faults.inject(drill.lab, "dgx01", lost=[0])
+    drill.wait({"dgx01": "landbridge:gpu:"})
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
+    drill.wait({"dgx01": "landbridge:gpu:"})
+    faults.inject(drill.lab, "dgx01")
+
+
+def test_a_restart_deals_with_what_the_log_told(drill: Drill) -> None:
+    faults.xid(drill.lab, "dgx02", 79)
+    drill.wait({"dgx02": "landbridge:xid:79"})
+    nodes.exec(drill.lab, "dgx02", ["systemctl reboot"])
+    time.sleep(2)
+    nodes.wait_ssh(drill.lab, ["dgx02"])
+    drill.wait({})
+
+
+def test_a_node_that_starts_ill_never_joins(drill: Drill) -> None:
+    # The service too: a round that is under way would write what it found before the fault.
+    units = "slurmd landbridge-node-health.timer landbridge-node-health.service"
+    drill.run("dgx02", f"systemctl stop {units} && rm -rf /run/landbridge-node-health")
+    faults.inject(drill.lab, "dgx02", driver="575.57.08")
+    drill.run("dgx02", "systemctl start slurmd")
+    drill.wait({"dgx02": "landbridge:driver:version 575.57.08 is not of branch 580"})
+    faults.inject(drill.lab, "dgx02")
+    drill.run("dgx02", "systemctl start landbridge-node-health.timer")
+
+
+def nothing_happens(drill: Drill, wanted: dict[str, str] | None = None) -> bool:
+    """Two rounds and Slurm's own interval go by, and what was drained still is."""
+    time.sleep(INTERVAL + 2 * ROUND)
+    return has_reasons(drill.drained(), wanted or {})

@@ -1,0 +1,179 @@
+"""A small cluster for what is done to a running one: a controller and two machines, of which the second joins later."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from landbridge.catalog import platforms
+from sandbox.demo.cluster import LabCluster
+from sandbox.fast_ansible import fast_ansible_variables
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.network import ssh
+from sandbox.nspawn.site import Machine, plan
+
+ROOT = Path(__file__).parents[3]
+PLATFORM, STACK = "dgx-h100", "day2"
+ONPREM, CLOUD = IPv4Network("10.49.0.0/16"), IPv4Network("10.89.0.0/16")
+ADDRESSES = {"ctl01": "10.49.0.11", "dgx01": "10.49.1.11", "dgx02": "10.49.1.12"}
+NODES = ("dgx01", "dgx02")
+SITE = plan(
+    ONPREM,
+    CLOUD,
+    None,
+    (
+        Machine("ctl01", ADDRESSES["ctl01"]),
+        *(Machine(name, ADDRESSES[name], platforms()[PLATFORM].gpus.count, PLATFORM) for name in NODES),
+    ),
+)
+#: What the lab has none of: accounting, shared homes, training environments. The rest is the site's own plays.
+TAGS = "base,slurm,health"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which Slurm, how its hosts trust one another, and the file with the key that says so."""
+
+    version: str
+    auth: str
+    key: str
+
+
+MUNGE = Kind("24.11", "munge", "/etc/munge/munge.key")
+SLURM = Kind("26.05", "slurm", "/etc/slurm/slurm.jwks")
+
+
+def described(lab: Layout, kind: Kind) -> dict[str, Any]:
+    """The site as its file describes it, with one node."""
+    others = {
+        "db01": "10.49.0.12",
+        "login01": "10.49.0.13",
+        "nfs01": "10.49.0.14",
+        "gw01": "10.49.0.1",
+        "mlops01": "10.49.0.15",
+    }
+    own: dict[str, Any] = {
+        "AccountingStorageType": None,
+        "AccountingStorageTRES": None,
+        "SlurmdParameters": "config_overrides",
+        "HealthCheckInterval": 10,
+    }
+    proxy = f"nsenter --net=/run/netns/{lab.netns} socat - TCP:%h:%p"
+    return {
+        "owner": "day2@example.org",
+        "data_classes": {"internal": {"sites": ["onprem"]}},
+        "users": [{"name": "alice", "uid": 20001}],
+        "onprem": {
+            "cidr": str(ONPREM),
+            "addresses": {"ctl01": ADDRESSES["ctl01"], **others},
+            "access": {
+                "user": "root",
+                "private_key": str(lab.private_key),
+                "proxy_command": proxy,
+                "known_hosts": "/dev/null",
+            },
+        },
+        # Its own test has that (test_hardening.py); nodes of one /24 are let in together.
+        "hosts": {"hardening": False},
+        "aws": {"cidr": str(CLOUD)},
+        "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "data_hub": {"kind": "s3"}},
+        "scheduler": {
+            "slurm": {"version": kind.version, "packages_mirror": None},
+            "auth": kind.auth,
+            "cgroup": "v1",
+            "overrides": {"slurm_conf": own},
+        },
+        "budget": {"monthly_usd": 1000},
+    }
+
+
+def project(folder: Path, lab: Layout, kind: Kind) -> Path:
+    """A checkout with that file; its nodes are written as people write them."""
+    for name in ("ansible", "ansible.cfg", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "stacks").mkdir()
+    lines = ["config:", "  aws:region: us-east-1", "  landbridge:environment:"]
+    for key, value in described(lab, kind).items():
+        if key == "onprem":
+            row = f"{{hosts: dgx01, platform: {PLATFORM}, address: {ADDRESSES['dgx01']}, rack: r1}}"
+            lines += ["    onprem:", "      nodes:", f"        - {row}  # the first"]
+            lines += [f"      {name}: {json.dumps(item)}" for name, item in value.items()]
+        else:
+            lines.append(f"    {key}: {json.dumps(value)}")
+    path = folder / "stacks" / f"Pulumi.{STACK}.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@dataclass(frozen=True)
+class Site(LabCluster):
+    """The running cluster, and the folder from which it is operated."""
+
+    folder: Path = Path()
+    path: Path = Path()
+    kind: Kind = MUNGE
+
+    def landbridge(self, *words: str, code: int = 0) -> str:
+        """Run the program from the folder."""
+        return self._operator(Path(sys.executable).with_name("landbridge"), *words, "-s", STACK, code=code)
+
+    def playbook(self, name: str, *words: str, code: int = 0) -> str:
+        """Run a playbook by hand, as the pages say."""
+        program = Path(sys.executable).with_name("ansible-playbook")
+        return self._operator(program, "-i", self.path, f"ansible/{name}", *words, code=code)
+
+    def _operator(self, *words: object, code: int) -> str:
+        search = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        own = {"XDG_STATE_HOME": str(self.folder / "state"), "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp")}
+        done = subprocess.run(
+            [str(word) for word in words],
+            cwd=self.folder,
+            env={**os.environ, **search, **own, **fast_ansible_variables(), "ANSIBLE_NOCOLOR": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == code, said[-5000:]
+        return said
+
+    def states(self) -> dict[str, set[str]]:
+        """Slurm's words for every node's state."""
+        found = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+        return {node["name"]: set(node["state"]) for node in found}
+
+    def traces(self, node: str) -> Mapping[str, str]:
+        """What a run could have changed on a node: its files' contents, its packages, and munge's or systemd's own start.
+
+        slurmd starts itself anew at every reconfiguration of Slurm's, wherever that was caused; its jobs go on.
+        """
+        said = self.run(
+            node,
+            "sh",
+            "-c",
+            "find /etc /opt/landbridge /usr/lib/systemd -xdev -type f -newermt 2000-01-01 ! -name '*.pyc' "
+            "-exec sha256sum {} + | sort -k2; dpkg-query -W | sha256sum; "
+            f"systemctl show -p ExecMainStartTimestampMonotonic --value {'munge' if self.kind is MUNGE else 'ssh'}",
+        )
+        lines = said.splitlines()
+        return {
+            line.partition("  ")[2] or f"line {number}": line.split()[0] for number, line in enumerate(lines) if line
+        }
+
+
+def home(lab: Layout, node: str) -> None:
+    """The homes' stand-in: what counts is whether something is mounted there, and answers."""
+    done = nodes.exec(lab, node, ["echo 'tmpfs /home tmpfs defaults' >> /etc/fstab && mount /home"])
+    assert done.returncode == 0, done.stderr
+
+
+__all__ = ["ADDRESSES", "MUNGE", "NODES", "SITE", "SLURM", "STACK", "TAGS", "Kind", "Site", "home", "project", "ssh"]

@@ -1,0 +1,170 @@
+"""`landbridge configure` as a function and as a command, on this machine alone."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from landbridge.cli.display.configure import ConfigureDisplay
+from landbridge.cli.main import build
+from landbridge.environment import Environment, load_environment
+from landbridge.findings import FindingsError
+from landbridge.realise import wheel
+from landbridge.realise.configure import ConfigureResult, Event, TaskOutcome, configure
+
+ROOT = Path(__file__).parents[3]
+PLAY = """
+- name: Here
+  hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - name: Look
+      ansible.builtin.command: "true"
+      changed_when: false
+    - name: Write
+      ansible.builtin.copy: {content: x, dest: "{{ playbook_dir }}/out"}
+"""
+ADDED = """
+- name: Two more
+  hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - name: Know it
+      ansible.builtin.add_host: {name: "{{ item }}", ansible_python_interpreter: "{{ ansible_playbook_python }}"}
+      loop: [quick, slow]
+"""
+FAILING = (
+    PLAY
+    + """
+    - name: Break
+      ansible.builtin.fail: {msg: this is why}
+"""
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the sandbox's environment and a playbook that needs no other machine."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for folder in ("ansible/roles", "stacks"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copytree(ROOT / "ansible/plugins", tmp_path / "ansible/plugins")
+    shutil.copy(ROOT / "ansible.cfg", tmp_path)
+    shutil.copy(ROOT / "stacks/Pulumi.sandbox.yaml", tmp_path / "stacks")
+    (tmp_path / "ansible/site.yml").write_text("---" + PLAY)
+    return tmp_path
+
+
+def run(project: Path, *, check: bool = False) -> tuple[ConfigureResult, list[Event]]:
+    events: list[Event] = []
+    path = project / "stacks/Pulumi.sandbox.yaml"
+    return configure(environment(path), path, events.append, check=check), events
+
+
+def environment(path: Path) -> Environment:
+    found = load_environment(path).environment
+    assert found is not None
+    return found
+
+
+def test_a_second_run_changes_nothing_and_a_check_only_says_so(project: Path) -> None:
+    checked, _ = run(project, check=True)
+    assert checked.successful and not (project / "ansible/out").exists()
+    first, events = run(project)
+    assert first.successful, first.log.read_text()
+    assert first.hosts["localhost"].changed == 1
+    states = [(event.task.name, event.state) for event in events if isinstance(event, TaskOutcome)]
+    assert states == [("Look", "ok"), ("Write", "changed")]
+    second, _ = run(project)
+    assert second.hosts["localhost"].changed == 0
+
+
+ALONE = """
+- name: Alone
+  hosts: quick,slow
+  connection: local
+  gather_facts: false
+  strategy: free
+  tasks:
+    - name: Wait
+      ansible.builtin.command: "sleep {{ 1.5 if inventory_hostname == 'slow' else 0 }}"
+      changed_when: inventory_hostname == 'slow'
+    - name: Break
+      ansible.builtin.fail: {msg: "of {{ inventory_hostname }}"}
+"""
+
+
+def test_what_hosts_do_at_their_own_pace_is_told_of_the_right_task(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "ansible/site.yml").write_text("---" + ADDED + ALONE)
+    events: list[Event] = []
+    path = project / "stacks/Pulumi.sandbox.yaml"
+    with ConfigureDisplay("sandbox") as show:
+        result = configure(environment(path), path, lambda event: (events.append(event), show(event)))
+    seen = [(event.task.name, event.host, event.state) for event in events if isinstance(event, TaskOutcome)]
+    # The quick one is at its second task before the slow one has ended its first.
+    alone = [row for row in seen if row[1] != "localhost"]
+    assert alone[:2] == [("Wait", "quick", "ok"), ("Break", "quick", "failed")]
+    assert alone[2:] == [("Wait", "slow", "changed"), ("Break", "slow", "failed")]
+    assert {(one.host, one.message) for one in result.failures} == {("quick", "of quick"), ("slow", "of slow")}
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split() for line in said if "Wait" in line] == [["changed", "Wait", "[slow]"]]
+    assert said.index("      of quick") < next(n for n, line in enumerate(said) if "Wait" in line)
+
+
+def test_a_failure_is_told_with_its_reason(project: Path) -> None:
+    (project / "ansible/site.yml").write_text("---" + FAILING)
+    result, _ = run(project)
+    assert not result.successful
+    assert [(one.host, one.task.name, one.message) for one in result.failures] == [
+        ("localhost", "Break", "this is why")
+    ]
+
+
+def test_the_command_ends_with_1_when_a_host_failed(project: Path) -> None:
+    (project / "ansible/site.yml").write_text("---" + FAILING)
+    words = ["configure", "--file", str(project / "stacks/Pulumi.sandbox.yaml"), "--format", "json"]
+    done = CliRunner().invoke(build(), words)
+    assert done.exit_code == 1
+    report = json.loads(done.stdout)
+    assert report["hosts"]["localhost"]["failed"] == 1
+    assert report["failures"][0]["message"] == "this is why"
+
+
+def test_without_a_playbook_there_is_a_finding(project: Path) -> None:
+    (project / "ansible/site.yml").unlink()
+    path = project / "stacks/Pulumi.sandbox.yaml"
+    with pytest.raises(FindingsError, match=r"no ansible/site\.yml"):
+        configure(environment(path), path, lambda event: None)
+
+
+def test_the_wheel_is_the_same_for_the_same_content(tmp_path: Path) -> None:
+    first, second = wheel.build(tmp_path / "a"), wheel.build(tmp_path / "b")
+    assert first.name == second.name and first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        names = archive.namelist()
+        record = next(name for name in names if name.endswith("/RECORD"))
+        listed = [line.split(",")[0] for line in archive.read(record).decode().splitlines()]
+        scripts = archive.read(next(name for name in names if name.endswith("entry_points.txt"))).decode()
+    assert sorted(listed) == sorted(names)
+    assert "landbridge/burst/hooks/programs.py" in names and "landbridge/catalog/instances/p5.yaml" in names
+    assert "landbridge-resume = landbridge.burst.hooks.programs:resume" in scripts
+
+
+def test_several_hosts_may_ask_for_the_wheel_at_once(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from landbridge.realise import wheel; print(wheel.build(Path(sys.argv[1])))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = {one.communicate(timeout=300)[0].strip() for one in started}
+    assert [one.returncode for one in started] == [0] * 4
+    assert len(said) == 1 and [str(path) for path in tmp_path.iterdir()] == sorted(said)

@@ -1,0 +1,123 @@
+"""The inventory as Ansible sees it, through the plugin."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SANDBOX = ROOT / "stacks/Pulumi.sandbox.yaml"
+OUTPUTS = {
+    "cluster": "sandbox",
+    "region": "us-east-1",
+    "network": {"vpc_id": "vpc-1", "cidr": "10.60.0.0/16", "subnets": {}},
+    "link": {
+        "aws_asn": 64512,
+        "customer_gateway_address": "198.51.100.10",
+        "tunnels": [
+            {
+                "outside_address": f"198.51.100.{20 + number}",
+                "inside_cidr": f"169.254.1{number}.0/30",
+                "aws_inside_address": f"169.254.1{number}.1",
+                "customer_inside_address": f"169.254.1{number}.2",
+            }
+            for number in (0, 1)
+        ],
+    },
+    "data_hub": {"buckets": {"internal": {"name": "sandbox-internal", "key_arn": "arn:aws:kms:us-east-1:1:key/2"}}},
+    "identity": {"node_instance_profile": "p", "node_role_arn": "n", "launch_role_arn": "l", "hub_role_arn": "h"},
+    "secrets": {"slurm_key": "sandbox/slurm-key"},
+    "pools": {},
+}
+
+
+def ansible_inventory(state: Path, *words: str, source: Path = SANDBOX) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("ansible-inventory")
+    environment = {**os.environ, "XDG_STATE_HOME": str(state), "ANSIBLE_NOCOLOR": "1"}
+    environment |= {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_LOCAL_TEMP": str(state / "tmp")}
+    return subprocess.run(
+        [str(program), "-i", str(source), *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def host(state: Path, name: str) -> dict[str, Any]:
+    done = ansible_inventory(state, "--host", name)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def give_outputs(state: Path, outputs: Mapping[str, Any]) -> None:
+    folder = state / "landbridge/sandbox"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "outputs.json").write_text(json.dumps(outputs))
+
+
+def test_groups_are_the_switches(tmp_path: Path) -> None:
+    done = ansible_inventory(tmp_path, "--list")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    members = {group: content.get("hosts", []) for group, content in data.items() if group != "_meta"}
+    assert members["slurm_controller"] == members["burst"] == ["ctl01"]
+    assert members["slurm_node"] == ["dgx01", "dgx02"]
+    assert sorted(members["nfs_client"]) == ["dgx01", "dgx02", "login01"]
+    assert members["site_gateway"] == ["gw01"]
+    assert len(members["onprem"]) == 8
+
+
+def test_what_only_aws_can_say_is_there_with_outputs_only(tmp_path: Path) -> None:
+    before = host(tmp_path, "gw01")
+    assert "site_gateway_tunnels" not in before
+    assert before["site_gateway_datapath"] == "userspace"
+    give_outputs(tmp_path, OUTPUTS)
+    tunnels = host(tmp_path, "gw01")["site_gateway_tunnels"]
+    assert [tunnel["remote_address"] for tunnel in tunnels] == ["198.51.100.20", "198.51.100.21"]
+    assert [tunnel["inside_local"] for tunnel in tunnels] == ["169.254.10.2", "169.254.11.2"]
+    assert host(tmp_path, "mlops01")["mlflow_artifacts_destination"].startswith("s3://sandbox-internal/")
+
+
+def test_no_secret_is_in_the_inventory(tmp_path: Path) -> None:
+    give_outputs(tmp_path, {**OUTPUTS, "link_pre_shared_keys": ["a-key-that-nobody-sees", "b"]})
+    done = ansible_inventory(tmp_path, "--list")
+    assert done.returncode == 0, done.stderr
+    assert "a-key-that-nobody-sees" not in done.stdout
+    assert not list((tmp_path / "landbridge/sandbox/secrets").iterdir()), "listing hosts generates nothing"
+
+
+def test_slurm_files_do_not_depend_on_who_is_reachable(tmp_path: Path) -> None:
+    files = host(tmp_path, "ctl01")["slurm_controller_files"]
+    assert {"slurm.conf", "gres.conf", "cgroup.conf"} <= set(files)
+    assert "NodeName=dgx[01-02]" in files["slurm.conf"]
+
+
+def test_a_bad_file_is_refused_with_its_place(tmp_path: Path) -> None:
+    bad = tmp_path / "Pulumi.bad.yaml"
+    bad.write_text(SANDBOX.read_text().replace("max_nodes: 4", "max_nodes: -1"))
+    done = ansible_inventory(tmp_path, "--list", source=bad)
+    assert done.returncode != 0
+    line = next(number for number, text in enumerate(bad.read_text().splitlines(), 1) if "max_nodes" in text)
+    assert f"Pulumi.bad.yaml:{line}:" in done.stderr
+
+
+@pytest.mark.parametrize("playbook", ["ansible/site.yml", "ansible/playbooks/node_image.yml"])
+def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str) -> None:
+    program = Path(sys.executable).with_name("ansible-playbook")
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
+    done = subprocess.run(
+        [str(program), "-i", str(SANDBOX), playbook, "--syntax-check"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,170 @@
+"""A small cluster with two controllers: ctl01 and ctl02, and one machine that stores, counts and computes."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from landbridge.environment import Environment, load_environment
+from landbridge.plan.ansible.inventory import inventory
+from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import image_builder
+from sandbox.nspawn.site import LabSite, Machine, plan
+from tests.roles.ansible_run import recap
+
+ONPREM, CLOUD = IPv4Network("10.45.0.0/16"), IPv4Network("10.85.0.0/16")
+ADDRESSES = {"ctl01": "10.45.0.11", "ctl02": "10.45.0.12", "dgx01": "10.45.1.11"}
+LINK = {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010}
+#: Seconds: how long the standby waits here before it takes over.
+TAKEOVER = 5
+
+
+def site() -> LabSite:
+    """The lab's machines."""
+    storing = Machine("dgx01", ADDRESSES["dgx01"], gpus=8, storage=True)
+    return plan(ONPREM, CLOUD, None, (*(Machine(name, ADDRESSES[name]) for name in ("ctl01", "ctl02")), storing))
+
+
+def described(
+    folder: Path,
+    release: str,
+    controllers: Sequence[str],
+    pools: Sequence[Mapping[str, Any]] = (),
+    *,
+    auth: str = "munge",
+    **settings: Any,
+) -> Environment:
+    """The site as a file describes it, with `pools` in AWS; `settings` are the site's own of slurm.conf."""
+    services: dict[str, Any] = {
+        "controller": list(controllers),
+        "login": ["dgx01"],
+        "gateway": "ctl01",
+        "mlops": "ctl01",
+    }
+    services |= {"database": "dgx01", "storage": "dgx01"}
+    machines = {"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}
+    own = {"SlurmdParameters": "config_overrides", "HealthCheckProgram": None, "SlurmctldTimeout": TAKEOVER}
+    written: dict[str, Any] = {
+        "owner": "control@example.org",
+        "cost_center": "0000",
+        "data_classes": {"internal": {"sites": ["onprem", "aws"]}},
+        "users": [{"name": "alice", "uid": 20001}],
+        "onprem": {
+            "cidr": str(ONPREM),
+            "nodes": [machines],
+            "services": services,
+            "addresses": {name: ADDRESSES[name] for name in controllers},
+        },
+        "aws": {"cidr": str(CLOUD), "pools": list(pools)},
+        **({"link": LINK} if pools else {}),
+        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}, "data_hub": {"kind": "s3"}},
+        "scheduler": {
+            "slurm": {"version": release, "packages_mirror": None},
+            "auth": auth,
+            "cgroup": "v1",
+            "accounts": {"vision": {"users": ["alice"], "data_class": "internal"}},
+            "overrides": {"slurm_conf": {**own, **settings}},
+            "rest": {},
+        },
+        "budget": {"monthly_usd": 1000},
+    }
+    path = folder / "Pulumi.control.yaml"
+    path.write_text(json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": written}}))
+    found = load_environment(path)
+    assert found.environment is not None, found.findings
+    return found.environment
+
+
+def configure(
+    lab: Layout,
+    chosen: Environment,
+    book: Path,
+    *,
+    only: str = "all",
+    first: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, int]:
+    """The site's own plays for these hosts, with the variables that the plan decides; returns how much each host changed.
+
+    The controllers get the roles `first` before slurmctld, and the variables `more`. `only` is `all`, `control` (what a
+    second controller concerns) or `files` (what a change of slurm.conf does).
+    """
+    planned = inventory(chosen)
+    variables: dict[str, Any] = dict(planned["all"]["vars"])
+    for group in ("slurm_controller", "slurm_database", "nfs_server", "slurm_node", "slurm_rest"):
+        variables |= planned[group]["vars"]
+    secrets = {"slurm_common_key": "k" * 64, "slurm_database_password": "p" * 32, "slurm_common_jwt_key": "j" * 64}
+    variables |= {"base_create_homes": True, **secrets, **(more or {})}
+    controllers = ":".join(planned["slurm_controller"]["hosts"])
+    mounts = {"nfs_client_mounts": planned["slurm_controller"]["vars"].get("landbridge_controller_mounts", [])}
+    plays: list[dict[str, Any]] = [
+        {"hosts": f"{controllers}:dgx01", "roles": ["base"]},
+        {"hosts": "dgx01", "roles": ["nfs_server", "slurm_database"]},
+        {"hosts": controllers, "roles": ["nfs_client", *first, "slurm_controller"], "vars": mounts},
+        {"hosts": "dgx01", "roles": ["slurm_node", "slurm_rest"]},
+    ]
+    if only == "control":
+        plays[1]["roles"].remove("slurm_database"), plays[3]["roles"].remove("slurm_rest")
+    elif only == "files":
+        plays = [{"hosts": controllers, "roles": ["slurm_controller"]}]
+    book.write_text(json.dumps([{"gather_facts": False, **one} for one in plays]))
+    image_builder.run_playbook(lab, book, ADDRESSES, variables, lambda line: print(f"  {line}", file=sys.stderr))
+    told = (lab.state / "ansible" / f"{book.stem}.log").read_text()
+    return {name: count["changed"] for name, count in recap(told).items()}
+
+
+@dataclass(frozen=True)
+class Jobs(LabCluster):
+    """The cluster as alice and her operators see it, from the machine that both controllers answer."""
+
+    def submit(self, seconds: float, *options: str) -> int:
+        """A batch job of one core."""
+        words = [
+            "sbatch",
+            "--parsable",
+            "--time=9",
+            "--mem=100",
+            "--cpus-per-task=1",
+            "--chdir=/tmp",
+            "--output=/tmp/%j.out",
+        ]
+        return int(self.run("dgx01", *words, *options, "--wrap", f"sleep {seconds}; echo done", user="alice").strip())
+
+    def state(self, number: int) -> str:
+        """Slurm's word for a job's state."""
+        said = self.json("dgx01", "scontrol", "show", "job", str(number), "--json")
+        return str(said["jobs"][0]["job_state"][0])
+
+    def running(self, number: int) -> int:
+        """The same number, once the job runs."""
+        self.reach(f"job {number} to run", {number: "RUNNING"})
+        return number
+
+    def completed(self, *numbers: int) -> None:
+        """Wait until the jobs are COMPLETED."""
+        self.reach(f"jobs {numbers} to complete", dict.fromkeys(numbers, "COMPLETED"))
+
+    def reach(self, subject: str, states: Mapping[int, str]) -> None:
+        """Wait until each job has its state; a failed wait shows the queue, the nodes and the end of slurmctld's log."""
+        wait_for(
+            subject,
+            lambda: {number: self.state(number) for number in states},
+            lambda observed: observed == states,
+            every=0.3,
+            details=self.describe,
+        )
+
+    def describe(self) -> str:
+        """Return the queue, the nodes, and the ends of both controllers' logs."""
+        shown = self.run("dgx01", "sh", "-c", "timeout 60 scontrol show job; timeout 60 sinfo --Node --long; true")
+        return "\n".join([shown, *(f"{name}:\n{self._log(name)}" for name in ("ctl01", "ctl02"))])
+
+    def _log(self, name: str) -> str:
+        try:
+            return self.run(name, "tail", "-n", "20", "/var/log/slurm/slurmctld.log")
+        except ClusterError as error:
+            return str(error)

@@ -1,0 +1,93 @@
+"""The steps by which Slurm's accounts and users become what an environment says."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PATH = Path(__file__).parents[3] / "ansible/roles/slurm_controller/library/slurm_associations.py"
+
+
+@pytest.fixture(scope="module")
+def module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("slurm_associations", PATH)
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_nothing_to_do_is_no_step(module: ModuleType) -> None:
+    present = module.parse("root||1|\nroot|root|1|\nvision||1|gres/gpu=16\nvision|alice|1|\n")
+    wanted = {"vision": {"users": ["alice"], "grp_tres": {"gres/gpu": 16}}}
+    assert module.plan("site", wanted, present) == []
+
+
+def test_a_new_account_comes_with_its_users_and_after_its_parent(module: ModuleType) -> None:
+    wanted = {"a-team": {"users": ["bob", "alice"], "parent": "vision"}, "vision": {"users": []}}
+    steps = module.plan("site", wanted, {})
+    assert [step[:3] for step in steps] == [
+        ["add", "account", "vision"],
+        ["add", "account", "a-team"],
+        ["add", "user", "alice,bob"],
+    ]
+    assert "parent=vision" in steps[1]
+
+
+def test_a_user_who_is_no_longer_listed_leaves_the_account_alone(module: ModuleType) -> None:
+    present = module.parse("vision||1|\nvision|alice|1|\nvision|eve|1|\nother|eve|1|\n")
+    assert module.plan("site", {"vision": {"users": ["alice"]}}, present) == [
+        ["delete", "user", "where", "name=eve", "account=vision", "cluster=site"]
+    ]
+
+
+def test_limits_follow_and_a_dropped_limit_is_taken_away(module: ModuleType) -> None:
+    present = module.parse("vision||1|gres/gpu=16\n")
+    more = module.plan("site", {"vision": {"fairshare": 5, "grp_tres": {"gres/gpu": 32}}}, present)
+    assert more == [
+        ["modify", "account", "where", "name=vision", "cluster=site", "set", "GrpTRES=gres/gpu=32", "fairshare=5"]
+    ]
+    less = module.plan("site", {"vision": {}}, present)
+    assert less[0][-2:] == ["fairshare=1", "GrpTRES=gres/gpu=-1"]
+
+
+def test_accounts_that_are_parents_of_each_other_end(module: ModuleType) -> None:
+    steps = module.plan("site", {"a": {"parent": "b"}, "b": {"parent": "a"}}, {})
+    assert len(steps) == 2
+
+
+def test_qualities_of_service_follow_and_a_dropped_default_is_taken_away(module: ModuleType) -> None:
+    present = module.parse("vision||1||normal,urgent|urgent\n")
+    wanted = {"qos": ["urgent", "normal"], "default_qos": "urgent"}
+    assert module.plan("site", {"vision": wanted}, present) == []
+    less = module.plan("site", {"vision": {"qos": ["normal"], "default_qos": ""}}, present)
+    assert less == [
+        [
+            "modify",
+            "account",
+            "where",
+            "name=vision",
+            "cluster=site",
+            "set",
+            "QOS=normal",
+            "fairshare=1",
+            "DefaultQOS=-1",
+        ]
+    ]
+
+
+def test_an_account_whose_qualities_are_not_described_keeps_them(module: ModuleType) -> None:
+    present = module.parse("vision||1||normal,urgent|urgent\n")
+    assert module.plan("site", {"vision": {}}, present) == []
+
+
+def test_before_slurmctld_has_run_only_names_are_added(module: ModuleType) -> None:
+    wanted = {"vision": {"users": ["alice"], "fairshare": 5, "grp_tres": {"gres/gpu": 8}, "qos": ["urgent"]}}
+    steps = module.plan("site", wanted, {}, only_add=True)
+    assert steps == [
+        ["add", "account", "vision", "cluster=site", "parent=root", "description=vision", "organization=site"],
+        ["add", "user", "alice", "account=vision", "cluster=site"],
+    ]
+    present = module.parse("vision||1||normal|\nvision|alice|1||normal|\nvision|eve|1||normal|\n")
+    assert module.plan("site", wanted, present, only_add=True) == []

@@ -1,0 +1,234 @@
+"""Drills of Slurm's control plane: whatever of it dies, no job does."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.environment import Environment
+from sandbox.demo.cluster import wait_for
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
+from tests.roles.slurm import controller_pair_lab as pair
+from tests.roles.slurm.controller_pair_lab import Jobs
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+#: Of Slurm, and how its hosts trust one another.
+KINDS = [("26.05", "munge"), pytest.param(("24.11", "slurm"), marks=pytest.mark.long)]
+Describe = Callable[..., Environment]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=["munge", "slurm"])
+def described(request: pytest.FixtureRequest, folder: Path) -> Describe:
+    """The site with these controllers, and settings of slurm.conf."""
+    release, auth = request.param
+    return lambda *controllers, **settings: pair.described(folder, release, controllers, auth=auth, **settings)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("control")
+
+
+@pytest.fixture(scope="module")
+def jobs(described: Describe, folder: Path) -> Iterator[Jobs]:
+    """One controller, to begin with."""
+    lab = layout("landbridge-test-control")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, pair.site())
+        pair.configure(lab, described("ctl01"), folder / "control.yml")
+        found = Jobs(lab)
+        wait_for(
+            "the node in service",
+            lambda: found.run("dgx01", "sinfo", "-h", "-o", "%T"),
+            lambda states: "idle" in states,
+            details=found.describe,
+        )
+        yield found
+    finally:
+        cleanup.down(lab)
+
+
+@pytest.fixture(scope="module")
+def two(jobs: Jobs, described: Describe, folder: Path) -> Jobs:
+    """A pair, made of the one while a job runs and another waits; both are there afterwards."""
+    running, waiting = jobs.running(jobs.submit(600)), jobs.submit(1, "--hold")
+    changed = pair.configure(jobs.lab, described("ctl01", "ctl02"), folder / "control.yml", only="control")
+    assert changed["ctl01"] < 12, "a controller that was there is not made anew"
+    assert (jobs.state(running), jobs.state(waiting)) == ("RUNNING", "PENDING")
+    jobs.run("dgx01", "scancel", str(running), str(waiting))
+    return jobs
+
+
+def written(jobs: Jobs) -> None:
+    """Wait until the queue as it is now is on disk: Slurm writes it every 5 s, and a crash loses what is newer."""
+    file = f"{setting(jobs, 'StateSaveLocation')}/job_state"
+    now = float(jobs.run("ctl01", "date", "+%s.%N"))
+    jobs.submit(0, "--hold", "--job-name=mark")
+
+    def modified() -> float:
+        # As slurm: the NFS server maps root to nobody.
+        return float(jobs.run("ctl01", "runuser", "-u", "slurm", "--", "stat", "-c", "%.Y", file))
+
+    wait_for(f"{file} newer than {now}", modified, lambda at: at > now)
+
+
+def test_a_controller_that_dies_is_back_at_once_with_every_job(jobs: Jobs) -> None:
+    running, waiting = jobs.running(jobs.submit(8)), jobs.submit(1, "--begin=now+10")
+    written(jobs)
+    pid = jobs.run("ctl01", "pidof", "slurmctld")
+    jobs.run("ctl01", "kill", "-KILL", *pid.split())
+    wait_for("the controller", lambda: answers(jobs), details=jobs.describe)
+    assert jobs.run("ctl01", "pidof", "slurmctld") != pid
+    jobs.completed(running, waiting)
+    assert jobs.run("dgx01", "cat", f"/tmp/{running}.out") == "done\n"
+
+
+def test_one_controller_becomes_two_with_every_job(two: Jobs) -> None:
+    assert "control" in two.run("dgx01", "ls", "/export/slurm")
+    left = two.run("ctl01", "ls", "/var/lib/slurm/slurmctld").split()
+    assert "clustername" not in left and "clustername.moved" in left
+
+
+def test_slurmctld_does_not_start_without_its_queue(two: Jobs) -> None:
+    shown = two.run(
+        "ctl02", "systemctl", "show", "slurmctld", "-p", "RequiresMountsFor", "-p", "Asserts", "-p", "Restart"
+    )
+    # systemd gives the paths in no order of ours.
+    (mounts,) = re.findall(r"^RequiresMountsFor=(.*)$", shown, re.MULTILINE)
+    assert "/var/lib/slurm/shared" in mounts.split() and "Restart=on-failure" in shown
+    two.run("ctl02", "systemctl", "stop", "slurmctld", "var-lib-slurm-shared.mount")
+    folder = "/run/systemd/system/var-lib-slurm-shared.mount.d"
+    skipped = f"mkdir -p {folder}; printf '[Unit]\\nConditionPathExists=/nowhere\\n' > {folder}/skip.conf; systemctl daemon-reload"
+    two.run("ctl02", "sh", "-c", skipped)
+    try:
+        assert nodes.exec(two.lab, "ctl02", ["systemctl start slurmctld"]).returncode != 0
+    finally:
+        two.run("ctl02", "sh", "-c", f"rm -r {folder}; systemctl daemon-reload")
+    two.run("ctl02", "systemctl", "start", "slurmctld")
+    assert two.run("ctl02", "findmnt", "-no", "TARGET", "/var/lib/slurm/shared").strip() == "/var/lib/slurm/shared"
+
+
+def test_a_changed_file_reaches_both_and_nothing_is_restarted(two: Jobs, described: Describe, folder: Path) -> None:
+    before = two.run("ctl02", "pidof", "slurmctld")
+    running = two.running(two.submit(600))
+    changed = pair.configure(
+        two.lab,
+        described("ctl01", "ctl02", KillWait=71),
+        folder / "control.yml",
+        only="files",
+    )
+    assert changed == {"ctl01": 2, "ctl02": 2}, "the file, and what makes it read"
+    assert setting(two, "KillWait") == "71 sec"
+    assert two.run("ctl02", "pidof", "slurmctld") == before
+    assert two.state(running) == "RUNNING"
+    two.run("dgx01", "scancel", str(running))
+
+
+def test_the_standby_takes_over_with_every_job_and_gives_back(two: Jobs) -> None:
+    first, second = two.running(two.submit(10)), two.running(two.submit(600, "--gres=gpu:h100:2"))
+    held, later = two.submit(1, "--hold"), two.submit(1, "--begin=now+15")
+    written(two)
+    began = time.monotonic()
+    nodes.power_cut(two.lab, "ctl01")
+    wait_for("the standby", lambda: answers(two), details=two.describe)
+    took = time.monotonic() - began
+    print(f"takeover after {took:.1f} s")
+    assert "in background mode" not in two.run("ctl02", "tail", "-1", "/var/log/slurm/slurmctld.log")
+    assert setting(two, "KillWait") == "71 sec", "with the files as they were changed last"
+    assert (two.state(second), two.state(held)) == ("RUNNING", "PENDING")
+    # The cluster works on: a job that began under the first ends, and a new one runs.
+    new = two.submit(1)
+    two.completed(first, new)
+    nodes.boot(two.lab, "ctl01")
+    wait_for("the first is back", lambda: acts(two, "ctl01"), details=two.describe)
+    # Slurm looks once a minute for jobs whose time has come, and its nodes have to come back to the first before that.
+    two.completed(later)
+    assert (two.state(second), two.state(held)) == ("RUNNING", "PENDING")
+    two.run("dgx01", "scancel", str(second), str(held))
+
+
+def test_the_database_dies_jobs_go_on_and_accounting_catches_up(two: Jobs) -> None:
+    # Where it is on, slurmdbd ends at the first write that meets another.
+    assert two.run("dgx01", "mariadb", "-Ne", "select @@innodb_snapshot_isolation").strip() == "0"
+    before = two.running(two.submit(6))
+    two.run("dgx01", "systemctl", "kill", "--signal=KILL", "slurmdbd", "mariadb")
+    two.run("dgx01", "systemctl", "stop", "slurmdbd", "mariadb")
+    two.run("ctl01", "systemctl", "restart", "slurmctld")
+    wait_for("the controller without accounting", lambda: answers(two), details=two.describe)
+    new = two.submit(1, "--gres=gpu:h100:2")
+    two.completed(before, new)
+    two.run("dgx01", "systemctl", "start", "mariadb", "slurmdbd")
+
+    def records() -> list[str]:
+        done = nodes.exec(two.lab, "dgx01", [f"sacct -nXPj {before},{new} -o jobid,state,account,alloctres"])
+        return sorted(done.stdout.split()) if done.returncode == 0 else [done.stderr]
+
+    lines = wait_for(
+        "accounting", records, lambda lines: [line.split("|")[1:2] for line in lines] == [["COMPLETED"]] * 2
+    )
+    assert [line.split("|")[2] for line in lines] == ["vision"] * 2
+    assert any("gres/gpu:h100=2" in line for line in lines if line.startswith(f"{new}|"))
+
+
+ASK = """
+import json, sys, urllib.request
+asked = urllib.request.Request("http://127.0.0.1:6820/" + sys.argv[1], headers=json.loads(sys.argv[2]))
+try:
+    with urllib.request.urlopen(asked, timeout=20) as found:
+        print(found.status, found.read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+
+
+def ask(jobs: Jobs, path: str, **headers: str) -> tuple[int, Any]:
+    """What slurmrestd answers on its own host."""
+    code, _, body = jobs.run("dgx01", "python3", "-c", ASK, path, json.dumps(headers)).partition(" ")
+    return int(code), json.loads(body) if body else None
+
+
+def test_slurm_answers_over_http_who_has_a_token_and_on_its_own_host_alone(two: Jobs) -> None:
+    number = two.submit(1, "--hold")
+    token = two.run("ctl01", "scontrol", "token", "username=alice", "lifespan=60").strip().partition("=")[2]
+    bearer = {"X-SLURM-USER-TOKEN": token}
+    code, found = ask(two, "slurm/v0.0.42/jobs", **bearer)
+    assert code == 200 and number in [job["job_id"] for job in found["jobs"]]
+    code, found = ask(two, "slurmdb/v0.0.42/associations", **bearer)
+    assert code == 200 and "vision" in [one["account"] for one in found["associations"]], "slurmdbd believes it too"
+    assert ask(two, "slurm/v0.0.42/jobs")[0] == 401
+    assert ask(two, "slurm/v0.0.42/jobs", **{"X-SLURM-USER-TOKEN": token[:-4] + "AAAA"})[0] == 511
+    away = "import socket; socket.create_connection(('10.45.1.11', 6820), 5)"
+    refused = nodes.exec(two.lab, "ctl02", [f'python3 -c "{away}"'])
+    assert "ConnectionRefusedError" in refused.stderr
+    assert two.run("dgx01", "ps", "-o", "user=", "-C", "slurmrestd").split() == ["slurmrestd"]
+    shown = two.run("dgx01", "systemctl", "show", "slurmrestd", "-p", "MemoryMax", "-p", "User")
+    assert f"MemoryMax={1536 * 2**20}" in shown and "User=slurmrestd" in shown
+    two.run("dgx01", "scancel", str(number))
+
+
+def answers(jobs: Jobs) -> bool:
+    """Whether a controller acts: one that stands by refuses this question."""
+    return nodes.exec(jobs.lab, "dgx01", ["timeout 30 squeue -h"], timeout=120).returncode == 0
+
+
+def acts(jobs: Jobs, name: str) -> bool:
+    """Whether this one does: it has said so in its log, and not that it stands by since."""
+    told = nodes.exec(
+        jobs.lab, name, ["grep -E 'Running as primary|background mode' /var/log/slurm/slurmctld.log | tail -1"]
+    )
+    return "Running as primary" in told.stdout
+
+
+def setting(jobs: Jobs, key: str) -> str:
+    """A setting as the acting controller has it."""
+    lines = jobs.run("dgx01", "scontrol", "show", "config").splitlines()
+    return next(line.partition("=")[2].strip() for line in lines if line.split("=")[0].strip() == key)

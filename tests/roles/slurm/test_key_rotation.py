@@ -1,0 +1,93 @@
+"""What the rotation of Slurm's keys decides: which keys there are after a step, and whether it may be taken. No host is asked."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge import yaml_text
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
+from tests.unit.core.samples import environment
+
+ROOT = Path(__file__).parents[3]
+PLAYS = yaml_text.load((ROOT / "ansible/playbooks/rotate_slurm_key.yml").read_text())
+SECRETS = ROOT / "ansible/group_vars/all/secrets.yml"
+
+
+def play(folder: Path, tasks: list[Any], **variables: Any) -> tuple[int, str]:
+    """Run tasks of the playbook on this machine with the operator's secrets in `folder`."""
+    given = {"landbridge_secrets": str(folder), "landbridge_slurm_keys": True, **variables}
+    book = folder / "book.yml"
+    whole = {"hosts": "localhost", "gather_facts": False, "vars": given, "vars_files": [str(SECRETS)], "tasks": tasks}
+    book.write_text(json.dumps([whole]))
+    program = Path(sys.executable).with_name("ansible-playbook")
+    done = subprocess.run(
+        [program, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={sys.executable}", book],
+        cwd=folder,
+        env={
+            **os.environ,
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def task(of: int, name: str) -> Any:
+    (found,) = [one for one in PLAYS[of]["tasks"] if one["name"] == name]
+    return found
+
+
+def test_a_key_is_added_then_used_and_the_other_dropped_whatever_is_repeated(tmp_path: Path) -> None:
+    decide = task(1, "Copy the keys to the operator's secrets directory")
+    file, seen = tmp_path / "slurm-keys.json", []
+    for step in ("add", "add", "use", "drop"):
+        code, told = play(tmp_path, [decide], slurm_key_step=step)
+        assert code == 0, told
+        assert file.stat().st_mode & 0o777 == 0o600
+        keys = json.loads(file.read_text())
+        assert all(len(key["key"]) == 128 for key in keys) and not any(key["key"] in told for key in keys)
+        seen.append([(key["id"], key["default"]) for key in keys])
+    new = seen[0][1][0]
+    assert new.isdigit() and new != "first"
+    assert seen[0] == seen[1] == [("first", True), (new, False)]
+    assert seen[2] == [("first", False), (new, True)]
+    assert seen[3] == [(new, True)]
+
+
+def test_no_key_is_used_that_a_running_cloud_node_does_not_have(tmp_path: Path) -> None:
+    booted = {"p5-1": (["IDLE", "CLOUD"], 100), "p5-2": (["IDLE", "CLOUD", "POWERED_DOWN"], 0)}
+    booted |= {"p5-3": (["MIXED", "CLOUD"], 900), "dgx01": (["IDLE"], 1)}
+    nodes = [{"name": name, "state": state, "boot_time": {"number": at}} for name, (state, at) in booted.items()]
+    told_of = {"stdout": json.dumps({"nodes": nodes})}
+    ask = task(0, "Assert that every running cloud node has the newest key")
+    keys = [{"id": "first", "default": True}, {"id": "second", "since": 500}]
+    common = {"slurm_key_nodes": told_of, "slurm_common_keys": keys}
+    # What a play's own variables say is under what a file of variables says; here they have the last word.
+    ask = {**ask, "vars": {**ask["vars"], **common}}
+    code, told = play(tmp_path, [ask], slurm_key_step="use")
+    assert code != 0 and "do not have it: p5-1." in told, told
+    assert play(tmp_path, [ask], slurm_key_step="drop")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "auth", "file"),
+    [("26.05", "slurm", "slurm.jwks"), ("24.05", "slurm", "slurm.jwks"), ("23.11", "slurm", "slurm.key")],
+)
+def test_hosts_of_both_sites_look_for_the_same_file(version: str, auth: str, file: str) -> None:
+    slurm = {"version": version, "packages_release": "own"}
+    found = environment({("scheduler", "slurm"): slurm, ("scheduler", "auth"): auth})
+    assert key_file(found) == f"/etc/slurm/{file}" and has_multiple_keys(found) == (file == "slurm.jwks")
+    data = inventory(found)
+    assert data["all"]["vars"]["cloud_identity_key_file"] == data["burst"]["vars"]["burst_key_file"] == key_file(found)
+    assert data["all"]["vars"]["landbridge_slurm_keys"] == has_multiple_keys(found)

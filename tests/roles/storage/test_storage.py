@@ -1,0 +1,196 @@
+"""Storage on real hosts, named after what users of other kits complain about (onprem.md, section 5)."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.hardware.packages.repository import publish
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from tests.roles.storage.storage_lab import (
+    ADDRESSES,
+    CLIENT,
+    EXPORT,
+    HOME,
+    MOUNTED,
+    OPERATOR,
+    OPERATORS,
+    SERVED,
+    SERVER,
+    SITE,
+    Storage,
+)
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+LOCAL = "/var/lib/landbridge/homes"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
+    lab = layout("landbridge-test-storage")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, SITE, lambda line: print(f"  {line}", file=sys.stderr))
+        found = Storage(lab, tmp_path_factory.mktemp("storage"))
+        found.settle()
+        server = [{"hosts": SERVER, "roles": ["nfs_server"]}]
+        found.play(server, "--check", "--diff", **SERVED).good()
+        found.play(server, **SERVED).good()
+        yield found
+    finally:
+        cleanup.down(lab)
+
+
+def test_deepops_1273_homes_are_not_mounted_over_the_home_of_whoever_is_logged_in(hosts: Storage) -> None:
+    refused = hosts.mount()
+    assert refused.code != 0
+    assert f"would be out of reach: {OPERATOR} (with which you are logged in)" in refused.said
+    assert hosts.log_in() == f"/home/{OPERATOR}\nmay\n"
+    assert (
+        hosts.run(CLIENT, "ls /etc/systemd/system/home.mount 2>/dev/null; grep -c ' /home ' /proc/mounts; true") == "0"
+    )
+    # Told where such homes are to be, the role copies them there first, keys and all.
+    hosts.mount("--check", "--diff", nfs_client_local_homes=LOCAL).good()
+    assert hosts.log_in() == f"/home/{OPERATOR}\nmay\n"
+    assert hosts.mount(nfs_client_local_homes=LOCAL).good().changed[CLIENT] > 0
+    assert f"{SERVER}:{EXPORT} /home " in hosts.run(CLIENT, "cat /proc/mounts")
+    assert hosts.run(CLIENT, "ls /home") == "alice"
+    assert hosts.log_in() == f"{LOCAL}/{OPERATOR}\nmay\n"
+    again = hosts.mount("--diff", nfs_client_local_homes=LOCAL)
+    assert again.good().changed[CLIENT] == 0, again.said
+
+
+def test_deepops_1273_a_busy_home_is_neither_unmounted_nor_replaced(hosts: Storage) -> None:
+    hosts.run(CLIENT, "setsid runuser -u alice -- sh -c 'cd; exec sleep 4800 > mark' >/dev/null 2>&1 &")
+    pid = hosts.run(CLIENT, "sleep 0.5; pgrep -u alice -x sleep")
+    options = "vers=4.2,hard,nosuid,nodev,noatime"
+    done = hosts.mount(nfs_client_local_homes=LOCAL, nfs_client_options=options)
+    assert done.good().changed[CLIENT] > 0
+    assert "/home goes on with the options that it has until it is mounted next" in done.said
+    assert options in hosts.run(CLIENT, "systemctl show home.mount -P Options; cat /etc/systemd/system/home.mount")
+    elsewhere = [{"server": SERVER, "export": "/export/other", "mount": HOME}]
+    refused = hosts.mount(nfs_client_local_homes=LOCAL, nfs_client_mounts=elsewhere)
+    assert refused.code != 0 and f"{SERVER}:{EXPORT} is mounted on /home, and {SERVER}:/export/other" in refused.said
+    assert EXPORT in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
+    assert hosts.run(CLIENT, f"readlink /proc/{pid}/cwd; runuser -u alice -- ls /home/alice") == "/home/alice\nmark"
+    hosts.run(CLIENT, f"kill {pid}")
+
+
+def test_deepops_939_the_server_speaks_the_version_that_clients_ask_for(hosts: Storage) -> None:
+    assert "vers=4.2" in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
+    hosts.run(CLIENT, "apt-get -qq --no-install-recommends install libnfs-utils >/dev/null")
+    listed = hosts.run(CLIENT, f"nfs-ls 'nfs://{ADDRESSES[SERVER]}{EXPORT}?version=4'")
+    assert "alice" in listed
+
+
+def test_a_clients_root_is_nobody_on_the_server(hosts: Storage) -> None:
+    assert hosts.run(CLIENT, "touch /home/alice/mine 2>&1 || true").endswith("Permission denied")
+    assert hosts.run(CLIENT, "runuser -u alice -- touch /home/alice/mine && stat -c %U /home/alice/mine") == "alice"
+
+
+def test_the_server_has_the_homes_where_its_clients_have_them(hosts: Storage) -> None:
+    """People log in to it too: its own folder is bound there, without a network file system over itself."""
+    own = {**MOUNTED, "nfs_client_mounts": [{"export": EXPORT, "mount": HOME}]}
+    plays = [{"hosts": SERVER, "roles": ["nfs_client"]}]
+    hosts.play(plays, "--check", "--diff", **own).good()
+    assert hosts.play(plays, **own).good().changed[SERVER] > 0
+    assert hosts.run(SERVER, "runuser -u alice -- sh -c 'cd && pwd && ls mine'") == "/home/alice\nmine"
+    assert hosts.run(SERVER, f"stat -c %d:%i /home {EXPORT} | uniq | wc -l") == "1"
+    again = hosts.play(plays, "--diff", **own)
+    assert again.good().changed[SERVER] == 0, again.said
+    elsewhere = {**own, "nfs_client_mounts": [{"export": "/srv", "mount": HOME}]}
+    refused = hosts.play(plays, **elsewhere)
+    assert refused.code != 0 and "and /srv is wanted there" in refused.said
+
+
+FAST = {"source": "10.48.9.1@o2ib:10.48.9.2@o2ib:/fast", "mount": "/fast"}
+#: Where kernels have no modules a program stands in for the one that finds them; the rest is apt's, systemd's and mount's own.
+MODINFO = "printf '#!/bin/sh\\necho 2.16.1\\n' > /usr/local/sbin/modinfo; chmod 755 /usr/local/sbin/modinfo"
+
+
+def test_appliance_723_lustre_stands_alone_and_comes_from_where_it_is_said_to(hosts: Storage) -> None:
+    """One role on a host that has nothing else of ours; and nothing else of ours wants it."""
+    packages = publish(hosts.lab)
+    hosts.run(CLIENT, MODINFO)
+    lustre: dict[str, Any] = {
+        "lustre_client_mounts": [FAST],
+        "lustre_client_networks": "o2ib(ib0)",
+        "lustre_client_repository": {
+            "uris": packages.address(OPERATORS, "lustre"),
+            "signed_by": packages.key,
+        },
+    }
+    plays = [{"hosts": CLIENT, "roles": ["lustre_client"]}]
+    assert hosts.play(plays, **lustre).good().changed[CLIENT] > 0
+    assert f"{FAST['source']} /fast" in hosts.run(CLIENT, "cat /proc/mounts")
+    assert "noatime,flock,nosuid,nodev" in hosts.run(CLIENT, "cat /etc/systemd/system/fast.mount")
+    assert 'networks="o2ib(ib0)"' in hosts.run(CLIENT, "cat /etc/modprobe.d/lustre-client.conf")
+    assert "2.16.1-1" in hosts.run(CLIENT, "dpkg-query -W lustre-client-modules-dkms")
+    assert hosts.play(plays, "--diff", **lustre).good().changed[CLIENT] == 0
+    # What is mounted is not replaced, and what is in a folder is not hidden.
+    hosts.run(CLIENT, "mkdir /full; touch /full/mine")
+    others = [{**FAST, "source": "10.48.9.1@o2ib:/other"}, {**FAST, "mount": "/full"}]
+    refused = hosts.play(plays, **{**lustre, "lustre_client_mounts": others})
+    assert refused.code != 0 and f"/fast is where {FAST['source']} is mounted" in refused.said
+    assert "/full holds 1 entries that would be hidden" in refused.said
+    assert FAST["source"] in hosts.run(CLIENT, "cat /etc/systemd/system/fast.mount; ls /full/mine")
+
+
+@pytest.fixture(scope="module")
+def node(hosts: Storage) -> Storage:
+    """The client as a node: with what mounts at boot, and what looks whether it is well."""
+    health = {"node_health_expected": {"mounts": ["/home", "/fast"]}, "node_health_started": False}
+    made = hosts.play([{"hosts": CLIENT, "roles": ["cloud_storage", "slurm_job_environment", "node_health"]}], **health)
+    assert made.good().changed[CLIENT] > 0
+    return hosts
+
+
+@pytest.mark.usefixtures("node")
+def test_a_cloud_node_mounts_what_its_pool_has_before_slurmd_starts(hosts: Storage) -> None:
+    """The program in its unit, as at a boot; a real server, and the stand-in of Lustre's client from the test before."""
+    pool = {
+        "mounts": [
+            {
+                "source": f"{SERVER}:{EXPORT}",
+                "type": "nfs",
+                "options": "vers=4.2,hard,nosuid,nodev",
+                "mount": "/data/sets",
+            },
+            {"source": "fs-1.fsx@tcp:/abc", "type": "lustre", "options": "noatime,flock,_netdev", "mount": "/scratch"},
+        ],
+        "scratch": None,
+    }
+    hosts.run(CLIENT, f"echo '{json.dumps(pool)}' > /etc/landbridge/pool.json; systemctl start landbridge-storage")
+    mounts = hosts.run(CLIENT, "cat /proc/mounts")
+    assert f"{SERVER}:{EXPORT} /data/sets " in mounts and "fs-1.fsx@tcp:/abc /scratch " in mounts
+    order = hosts.run(CLIENT, "systemctl show landbridge-storage -P Before")
+    assert "slurmd.service" in order
+    # What cannot be mounted keeps the unit, and with it slurmd, from starting; the line says what it was.
+    pool["mounts"] = [{"source": "nowhere", "type": "lustre", "options": "noatime", "mount": "/other"}]
+    hosts.run(CLIENT, f"echo '{json.dumps(pool)}' > /etc/landbridge/pool.json")
+    hosts.run(
+        CLIENT, "sed -i 's/^PATIENCE, PAUSE = .*/PATIENCE, PAUSE = 0, 0/' /opt/landbridge/bin/landbridge-node-storage"
+    )
+    assert (
+        hosts.run(CLIENT, "systemctl restart landbridge-storage 2>/dev/null; systemctl is-failed landbridge-storage")
+        == "failed"
+    )
+    assert "nowhere cannot be mounted on /other" in hosts.run(CLIENT, "journalctl -u landbridge-storage -o cat")
+
+
+@pytest.mark.usefixtures("node")
+def test_deepops_703_a_healthy_client_is_not_found_ill_for_what_it_does_not_need(hosts: Storage) -> None:
+    """NFS 4 needs neither rpcbind nor rpc.statd. What is asked of a node is what it mounts, and that it answers."""
+    hosts.run(CLIENT, "systemctl stop rpcbind.socket rpcbind rpc-statd 2>/dev/null; true")
+    check = "/opt/landbridge/bin/landbridge-node-health check; /opt/landbridge/bin/landbridge-node-health show"
+    assert json.loads(hosts.run(CLIENT, f"{{ {check}; }} 2>/dev/null"))["problems"] == []
+    # Whoever looks at it without any right sees what was found, and measures nothing in their own session.
+    seen = hosts.run(CLIENT, "runuser -u alice -- /opt/landbridge/bin/landbridge-node-health show")
+    assert json.loads(seen)["problems"] == []
+    hosts.run(CLIENT, "umount /fast")
+    (problem,) = json.loads(hosts.run(CLIENT, f"{{ {check}; }} 2>/dev/null"))["problems"]
+    assert (problem["check"], problem["detail"]) == ("mount", "/fast is not mounted")
