@@ -43,50 +43,53 @@ def compare(
     zones: Collection[str] = (),
 ) -> tuple[Difference, ...]:
     """Every fact on which the catalogue and EC2 disagree, by type."""
-    found: list[Difference] = []
+    differing: list[Difference] = []
     families = {name.partition(".")[0] for name in ours}
-    for description in sorted(descriptions, key=lambda one: str(one["InstanceType"])):
+    for description in sorted(descriptions, key=lambda description: str(description["InstanceType"])):
         name = str(description["InstanceType"])
         if name in ours:
-            found += differences(name, facts_of(ours[name]), described_facts(description))
+            differing += differences(name, facts_of(ours[name]), described_facts(description))
         elif name.partition(".")[0] in families:
-            found.append(Difference(name, "type", None, "described"))
-    return (*found, *compare_offerings(ours, offerings, zones))
+            differing.append(Difference(name, "type", None, "described"))
+    return (*differing, *compare_offerings(ours, offerings, zones))
 
 
 def compare_offerings(
     ours: Mapping[str, InstanceType], offerings: Iterable[Mapping[str, Any]], zones: Collection[str]
 ) -> tuple[Difference, ...]:
     """Zones of types on which the two disagree, among the zones asked about; each side says what it alone has."""
-    asked, offered = frozenset(zones), dict[str, set[str]]()
-    for one in offerings:
-        offered.setdefault(str(one["InstanceType"]), set()).add(str(one["Location"]))
-    found = []
+    compared_zones, offered = frozenset(zones), dict[str, set[str]]()
+    for offering in offerings:
+        offered.setdefault(str(offering["InstanceType"]), set()).add(str(offering["Location"]))
+    differing = []
     for name, kind in ours.items():
-        mine, theirs = asked & frozenset(kind.zones), asked & frozenset(offered.get(name, ()))
-        if mine != theirs:
-            only = (tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine)))
-            found.append(Difference(name, "zones", only[0] or None, only[1] or None))
-    return tuple(found)
+        catalogued, described = (
+            compared_zones & frozenset(kind.zones),
+            compared_zones & frozenset(offered.get(name, ())),
+        )
+        if catalogued != described:
+            only = (tuple(sorted(catalogued - described)), tuple(sorted(described - catalogued)))
+            differing.append(Difference(name, "zones", only[0] or None, only[1] or None))
+    return tuple(differing)
 
 
-def differences(subject: str, ours: Mapping[str, Fact], theirs: Mapping[str, Fact]) -> list[Difference]:
+def differences(subject: str, ours: Mapping[str, Fact], described: Mapping[str, Fact]) -> list[Difference]:
     """The facts that both have and that differ, in the first one's order. What one of them lacks is no difference."""
     return [
-        Difference(subject, fact, value, theirs[fact])
+        Difference(subject, fact, value, described[fact])
         for fact, value in ours.items()
-        if value is not None and theirs.get(fact) is not None and theirs[fact] != value
+        if value is not None and described.get(fact) is not None and described[fact] != value
     ]
 
 
 def facts_of(kind: InstanceType) -> dict[str, Fact]:
     """Return the catalogue's facts of a type, in the form of EC2's description."""
-    found, ebs = kind.accelerators, kind.ebs
+    accelerators, ebs = kind.accelerators, kind.ebs
     return {
-        "accelerators.kind": found.kind if found else "none",
-        "accelerators.count": found.count if found else 0,
-        "accelerators.type": found.type if found else None,
-        "accelerators.memory_mib": found.memory_mib if found else None,
+        "accelerators.kind": accelerators.kind if accelerators else "none",
+        "accelerators.count": accelerators.count if accelerators else 0,
+        "accelerators.type": accelerators.type if accelerators else None,
+        "accelerators.memory_mib": accelerators.memory_mib if accelerators else None,
         "cpus.architecture": kind.cpus.architecture,
         "cpus.logical": kind.cpus.logical,
         "cpus.cores": kind.cpus.cores,
@@ -118,7 +121,9 @@ def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
     architectures = description.get("ProcessorInfo", {}).get("SupportedArchitectures", ())
     return {
         **_accelerators(description),
-        "cpus.architecture": next((str(one) for one in architectures if one != "i386"), None),
+        "cpus.architecture": next(
+            (str(architecture) for architecture in architectures if architecture != "i386"), None
+        ),
         "cpus.logical": cpus.get("DefaultVCpus"),
         "cpus.cores": cpus.get("DefaultCores"),
         "cpus.threads": cpus.get("DefaultThreadsPerCore"),
@@ -140,14 +145,14 @@ def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
 def _accelerators(description: Mapping[str, Any]) -> dict[str, Fact]:
     gpus = description.get("GpuInfo", {}).get("Gpus") or ()
     neuron = description.get("NeuronInfo", {}).get("NeuronDevices") or ()
-    found = next(iter((*gpus, *neuron)), None)
-    if found is None:
+    accelerator = next(iter((*gpus, *neuron)), None)
+    if accelerator is None:
         return {"accelerators.kind": "none", "accelerators.count": 0}
     return {
         "accelerators.kind": "gpu" if gpus else "neuron",
-        "accelerators.count": found.get("Count"),
-        "accelerators.type": re.sub(r"[^a-z0-9]", "", str(found.get("Name", "")).lower()) or None,
-        "accelerators.memory_mib": found.get("MemoryInfo", {}).get("SizeInMiB"),
+        "accelerators.count": accelerator.get("Count"),
+        "accelerators.type": re.sub(r"[^a-z0-9]", "", str(accelerator.get("Name", "")).lower()) or None,
+        "accelerators.memory_mib": accelerator.get("MemoryInfo", {}).get("SizeInMiB"),
     }
 
 
@@ -190,17 +195,17 @@ def _runs(values: list[Any]) -> str | None:
     return "; ".join(f"{place}: {text}" for place, text in zip(places, shown, strict=True)) or None
 
 
-def compare_catalogues(ours: Mapping[str, InstanceType], theirs: Mapping[str, InstanceType]) -> tuple[Difference, ...]:
+def compare_catalogues(ours: Mapping[str, InstanceType], others: Mapping[str, InstanceType]) -> tuple[Difference, ...]:
     """Every fact on which two catalogues disagree, and the types that only one of them has."""
-    found: list[Difference] = []
-    for name in sorted({*ours, *theirs}):
-        mine, other = ours.get(name), theirs.get(name)
-        if mine is None or other is None:
-            found.append(Difference(name, "type", "known" if mine else None, "known" if other else None))
+    differing: list[Difference] = []
+    for name in sorted({*ours, *others}):
+        entry, other = ours.get(name), others.get(name)
+        if entry is None or other is None:
+            differing.append(Difference(name, "type", "known" if entry else None, "known" if other else None))
             continue
-        left, right = _catalogue_facts(mine), _catalogue_facts(other)
-        found += [Difference(name, fact, left[fact], right[fact]) for fact in left if left[fact] != right[fact]]
-    return tuple(found)
+        facts, right = _catalogue_facts(entry), _catalogue_facts(other)
+        differing += [Difference(name, fact, facts[fact], right[fact]) for fact in facts if facts[fact] != right[fact]]
+    return tuple(differing)
 
 
 def _catalogue_facts(kind: InstanceType) -> dict[str, Fact]:

@@ -35,9 +35,9 @@ def read_saved(path: Path) -> Saved:
     if not isinstance(data, dict) or not {"InstanceTypes", "InstanceTypeOfferings"} & set(data):
         raise CatalogueError(f"{path}: no InstanceTypes and no InstanceTypeOfferings in it")
     types, offerings = data.get("InstanceTypes", []), data.get("InstanceTypeOfferings", [])
-    if not all(isinstance(one, dict) and "InstanceType" in one for one in (*types, *offerings)):
+    if not all(isinstance(row, dict) and "InstanceType" in row for row in (*types, *offerings)):
         raise CatalogueError(f"{path}: an item without InstanceType")
-    places = {str(one.get("Location")) for one in offerings}
+    places = {str(offering.get("Location")) for offering in offerings}
     zones = {zone for region in regions().values() if places & set(region.zones) for zone in region.zones}
     if offerings and not zones:
         raise CatalogueError(f"{path}: offerings are compared by zone id (--location-type availability-zone-id)")

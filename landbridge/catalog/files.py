@@ -54,7 +54,9 @@ def validate(name: str, model: type[_T], data: Any) -> _T:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        lines = [f"{'.'.join(str(part) for part in one['loc']) or 'file'}: {one['msg']}" for one in error.errors()]
+        lines = [
+            f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}" for fault in error.errors()
+        ]
         raise CatalogueError(f"{name}.yaml: " + "; ".join(lines)) from None
 
 

@@ -35,7 +35,7 @@ class NetworkFacts(Facts):
 
     def is_private(self, network: IPv4Network) -> bool:
         """Return true for RFC 1918 and carrier-grade NAT ranges."""
-        return any(network.subnet_of(own) for own in (*self.private, self.carrier))
+        return any(network.subnet_of(private_range) for private_range in (*self.private, self.carrier))
 
 
 @cache

@@ -31,10 +31,10 @@ class Regime(Facts):
 
     def allows_region(self, region: str) -> bool:
         """Return true when the data may be in that region, its obligations met. False for an unknown region."""
-        found = regions().get(region)
-        if found is None or self.aws is None:
+        facts = regions().get(region)
+        if facts is None or self.aws is None:
             return False
-        return found.partition in self.aws.partitions and found.geography in self.aws.geographies
+        return facts.partition in self.aws.partitions and facts.geography in self.aws.geographies
 
 
 class _Regimes(Facts):
@@ -47,8 +47,8 @@ class _Regimes(Facts):
     def _obligations_are_explained(self) -> "_Regimes":
         used = {
             word
-            for one in self.regimes.values()
-            for word in (*one.obligations, *(one.aws.only_with if one.aws else ()))
+            for regime in self.regimes.values()
+            for word in (*regime.obligations, *(regime.aws.only_with if regime.aws else ()))
         }
         if used - set(self.obligations):
             raise ValueError(f"not explained: {', '.join(sorted(used - set(self.obligations)))}")

@@ -151,8 +151,8 @@ class Environment(Model):
     def host_addresses(self) -> dict[HostName, str]:
         """Addresses of every named on-prem host, GPU nodes included, in the file's order."""
         named = self.onprem.addresses if self.onprem is not None else {}
-        found = {host: str(address) for host, address in named.items()}
+        addresses = {host: str(address) for host, address in named.items()}
         for group in self.node_groups:
             for offset, host in enumerate(expand(group.hosts)):
-                found[host] = str(group.address + offset)
-        return found
+                addresses[host] = str(group.address + offset)
+        return addresses

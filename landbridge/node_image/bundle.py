@@ -59,34 +59,34 @@ def bundle(project: Path, variables: Mapping[str, Any], settings: Mapping[str, s
 
     The archive depends on contents, names and executable bits alone: not on order, clock, owner or umask.
     """
-    found = dict(_files(project))
-    found["vars.json"] = (json.dumps(variables, sort_keys=True, indent=1).encode() + b"\n", False)
+    files = dict(_files(project))
+    files["vars.json"] = (json.dumps(variables, sort_keys=True, indent=1).encode() + b"\n", False)
     lines = [f"{key}={shlex.quote(value)}\n" for key, value in sorted(settings.items())]
-    found["settings.sh"] = ("".join(lines).encode(), False)
-    found["run.sh"] = (_PROGRAM.read_bytes(), True)
+    files["settings.sh"] = ("".join(lines).encode(), False)
+    files["run.sh"] = (_PROGRAM.read_bytes(), True)
     raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as made:
-        for name in sorted(found):
-            content, executable = found[name]
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name in sorted(files):
+            content, executable = files[name]
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(content), 0o755 if executable else 0o644
-            made.addfile(entry, io.BytesIO(content))
+            archive.addfile(entry, io.BytesIO(content))
     return Bundle(raw.getvalue())
 
 
 def roles_used(playbook: Path, folder: Path) -> list[Path]:
     """The roles that a playbook includes, and those that they include in turn, by name."""
-    known = {path.name: path for path in folder.iterdir() if path.is_dir()}
-    found: dict[str, Path] = {}
+    folders = {path.name: path for path in folder.iterdir() if path.is_dir()}
+    used: dict[str, Path] = {}
     pending = [playbook]
     while pending:
         path = pending.pop()
         for text in [path] if path.is_file() else sorted(path.rglob("*.yml")):
             for name in _roles_in(text.read_text(encoding="utf-8")):
-                if name in known and name not in found:
-                    found[name] = known[name]
-                    pending.append(known[name])
-    return [found[name] for name in sorted(found)]
+                if name in folders and name not in used:
+                    used[name] = folders[name]
+                    pending.append(folders[name])
+    return [used[name] for name in sorted(used)]
 
 
 def _roles_in(text: str) -> Iterator[str]:
@@ -97,7 +97,11 @@ def _roles_in(text: str) -> Iterator[str]:
 
 
 def _files(project: Path) -> Iterator[tuple[str, tuple[bytes, bool]]]:
-    places = [project / PLAYBOOK, *roles_used(project / PLAYBOOK, project / ROLES), *(project / one for one in EXTRAS)]
+    places = [
+        project / PLAYBOOK,
+        *roles_used(project / PLAYBOOK, project / ROLES),
+        *(project / extra for extra in EXTRAS),
+    ]
     for place in places:
         for file in [place] if place.is_file() else sorted(place.rglob("*")):
             if file.is_file() and file.suffix not in _NOT_PARTS:

@@ -33,7 +33,7 @@ def steps(name: str, archive: Bundle, *, bucket: str, account: str, timeout_minu
         ("validate", _run("BuildAgain", archive, "again", timeout_minutes * 60) + _remove()),
         ("test", fetch + _run("Verify", archive, "verify", _SHORT_SECONDS) + _remove()),
     )
-    text = "".join(f"  - name: {phase}\n    steps:\n{found}" for phase, found in phases)
+    text = "".join(f"  - name: {phase}\n    steps:\n{steps_of_phase}" for phase, steps_of_phase in phases)
     return (
         f"name: {name}\ndescription: Runs the roles that configure on-prem nodes\nschemaVersion: 1.0\nphases:\n{text}"
     )

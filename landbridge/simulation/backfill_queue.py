@@ -66,11 +66,11 @@ class BackfillQueue:
         self.waiting.remove(job)
         self.start_job(job, now)
 
-    def _fill(self, head: int, wanted: int, idle: int, now: float) -> None:
+    def _fill(self, head: int, gpus_of_head: int, idle: int, now: float) -> None:
         """Backfill behind the oldest job, which does not fit."""
         reservation = self.reservation
         if reservation is None or reservation.job != head:
-            reservation = self.reservation = _Reservation(head, *self.capacity.earliest(wanted))
+            reservation = self.reservation = _Reservation(head, *self.capacity.earliest(gpus_of_head))
         for oldest, gpus in self.waiting.heads(idle):
             first = head + 1 if oldest == head else oldest
             while gpus <= reservation.spare_gpus and self.capacity.fits(gpus):

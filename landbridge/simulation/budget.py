@@ -56,7 +56,7 @@ class SimulatedBudget:
             nodes=(token,),
             jobs=(),
             account=account,
-            whole=False,
+            all_or_nothing=False,
             lease=until,
             created_at=now,
             hold_usd=usd,

@@ -74,12 +74,12 @@ def _hours(played: SimulationResult, first: float) -> list[Point]:
     days: dict[int, list[int]] = {}
     for number, task in enumerate(played.tasks):
         days.setdefault(int((task.submitted - first) // 86_400), []).append(number)
-    found = []
+    ticks = []
     for day, numbers in sorted(days.items()):
         values = wait_seconds(played, numbers)
         if values:
-            found.append((first + (day + 0.5) * 86_400, sum(values) / len(values) / 3600))
-    return found
+            ticks.append((first + (day + 0.5) * 86_400, sum(values) / len(values) / 3600))
+    return ticks
 
 
 def _page(title: str, panels: Sequence[_Panel], first: float, last: float) -> str:
@@ -110,11 +110,11 @@ def _panel(panel: _Panel, top: float, first: float, last: float) -> Iterator[str
         return bottom - _HEIGHT * value / most
 
     yield _text(_LEFT, top - 10, panel.title, 13, bold=True)
-    left = _LEFT + 7.2 * len(panel.title) + 40
+    legend_x = _LEFT + 7.2 * len(panel.title) + 40
     for curve in panel.curves:
-        yield f'<rect x="{left:.0f}" y="{top - 20:.0f}" width="12" height="10" fill="{curve.colour}"/>'
-        yield _text(left + 17, top - 10, curve.words, 12)
-        left += 17 + 6.4 * len(curve.words) + 18
+        yield f'<rect x="{legend_x:.0f}" y="{top - 20:.0f}" width="12" height="10" fill="{curve.colour}"/>'
+        yield _text(legend_x + 17, top - 10, curve.words, 12)
+        legend_x += 17 + 6.4 * len(curve.words) + 18
     for number in range(round(most / step) + 1):
         at = y(number * step)
         yield f'<path d="M{_LEFT} {at:.1f} h{_WIDTH}" stroke="{_GRID}"/>'

@@ -73,11 +73,11 @@ class SimulatedPool:
 
     def idle(self) -> int:
         """GPUs that a job could have now, those of instances that could be launched among them."""
-        found = room = 0
+        idle_gpus = room = 0
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
-            found += allocator.idle
+            idle_gpus += allocator.idle
             room += size - len(allocator.free)
-        return found + min(len(self._off), room) * self.scenario.gpus
+        return idle_gpus + min(len(self._off), room) * self.scenario.gpus
 
     def fits(self, gpus: int) -> bool:
         """Whether a job could start now."""
@@ -95,7 +95,7 @@ class SimulatedPool:
         for allocator in self.allocators:
             for node, count in allocator.free.items():
                 free[node] = count
-        running = [one for allocator in self.allocators for one in allocator.running.values()]
+        running = [allocation for allocator in self.allocators for allocation in allocator.running.values()]
         return earliest(gpus, self.scenario.gpus, free, running)
 
     def worst(self, gpus: int, seconds: float) -> float:
@@ -114,16 +114,16 @@ class SimulatedPool:
             begin = now + self.pool.boot_seconds if new else now
             paid: list[SimulatedInstance] = []  # those that are not paid whatever runs
             for node, _ in parts:
-                found = self.nodes[node]
-                begin = max(begin, found.ready)
-                if not found.warm:
-                    paid.append(found)
+                instance = self.nodes[node]
+                begin = max(begin, instance.ready)
+                if not instance.warm:
+                    paid.append(instance)
             until = max(lease, begin + seconds + self.scenario.suspend_after)
             if not self._paid(offering, paid, len(new), account, seconds, until, now):
                 continue
             launched = [(self.launch(offering, account, until, now), count) for count in new]
-            for found in paid:
-                self.budget.keep(found.token, until, now)
+            for instance in paid:
+                self.budget.keep(instance.token, until, now)
             self.allocators[offering].take(job, (*parts, *launched), begin + seconds)
             self._jobs[job] = offering
             return begin
@@ -140,10 +140,10 @@ class SimulatedPool:
 
     def idle_since(self, node: int) -> float:
         """Since when a node has had no work; never, for one that works or is gone."""
-        found = self.nodes.get(node)
-        if found is None or found.warm or self.allocators[found.offering].free[node] < self.scenario.gpus:
+        instance = self.nodes.get(node)
+        if instance is None or instance.warm or self.allocators[instance.offering].free[node] < self.scenario.gpus:
             return math.inf
-        return found.idle_since
+        return instance.idle_since
 
     def launch(self, offering: int, account: str, until: float, now: float, *, warm: bool = False) -> int:
         """Start an instance; says which node it is."""
@@ -160,11 +160,11 @@ class SimulatedPool:
 
     def terminate(self, node: int, now: float) -> None:
         """End an instance, and pay for it."""
-        found = self.nodes.pop(node)
-        self.allocators[found.offering].remove(node)
-        self.budget.pay(found.token, now)
-        usd_hour = self.pool.offerings[found.offering].usd_hour or 0.0
-        self.stays.append(InstanceUsage(found.account, self.pool.name, usd_hour, found.launched, now))
+        instance = self.nodes.pop(node)
+        self.allocators[instance.offering].remove(node)
+        self.budget.pay(instance.token, now)
+        usd_hour = self.pool.offerings[instance.offering].usd_hour or 0.0
+        self.stays.append(InstanceUsage(instance.account, self.pool.name, usd_hour, instance.launched, now))
         heappush(self._off, node)
 
     def keep_warm(self, until: float, now: float) -> int:
@@ -181,9 +181,9 @@ class SimulatedPool:
 
     def renew_warm(self, until: float, now: float) -> None:
         """A month has begun: hold the money for the nodes that are kept."""
-        for found in self.nodes.values():
-            if found.warm:
-                self.budget.keep(found.token, until, now)
+        for instance in self.nodes.values():
+            if instance.warm:
+                self.budget.keep(instance.token, until, now)
 
     def _allocations(self, gpus: int) -> list[tuple[int, Allocation, tuple[int, ...]]]:
         """An offering, the parts of running nodes, and what is taken of each new one; running nodes first."""
@@ -201,7 +201,7 @@ class SimulatedPool:
     def _paid(
         self,
         offering: int,
-        kept: list[SimulatedInstance],
+        reused: list[SimulatedInstance],
         new: int,
         account: str,
         seconds: float,
@@ -209,7 +209,7 @@ class SimulatedPool:
         now: float,
     ) -> bool:
         """Whether the controller would choose the offering for what is new, and renew the leases of what is kept."""
-        if not new and not kept:
+        if not new and not reused:
             return True
         option, more = self.pool.offerings[offering], []
         if new:
@@ -219,7 +219,7 @@ class SimulatedPool:
                 pool=self.pool.name,
                 nodes=tuple(f"{self.pool.node_prefix}{number}" for number in range(new)),
                 jobs=(0,),
-                whole=True,
+                all_or_nothing=True,
                 account=account,
                 minutes=math.ceil(seconds / 60),
             )
@@ -227,6 +227,6 @@ class SimulatedPool:
             if self.budget.choose(gang, self._alone[offering], used, now).offering is None:
                 return False
             more.append((account, self.pool.name, hold_usd(new, option.usd_hour or 0.0, now, until)))
-        for found in kept:
-            more.append((found.account, self.pool.name, self.budget.missing(found.token, until)))
+        for instance in reused:
+            more.append((instance.account, self.pool.name, self.budget.missing(instance.token, until)))
         return self.budget.refusal(more, now) is None

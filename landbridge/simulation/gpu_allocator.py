@@ -39,24 +39,24 @@ class GpuAllocator:
 
     def lacks(self, gpus: int) -> int:
         """Return how many more empty nodes a job needs; 0 where it fits. Called far more often than jobs start."""
-        whole, rest = divmod(gpus, self.gpus)
-        left = len(self.by_free[-1]) - whole
-        if rest and not any(self.by_free[rest:-1]):
-            left -= 1
-        return -left if left < 0 else 0
+        full_nodes, remainder = divmod(gpus, self.gpus)
+        spare_nodes = len(self.by_free[-1]) - full_nodes
+        if remainder and not any(self.by_free[remainder:-1]):
+            spare_nodes -= 1
+        return -spare_nodes if spare_nodes < 0 else 0
 
     def split(self, gpus: int) -> tuple[Allocation, tuple[int, ...]]:
         """Return the allocation on present nodes, and the GPUs that it would take of each empty node that is missing."""
         each = self.gpus
-        whole, rest = divmod(gpus, each)
-        parts = [(node, each) for node in islice(self.by_free[-1], whole)] if whole else []
-        more = (each,) * (whole - len(parts))
-        if rest:
-            node = self._fullest(rest, whole)
+        full_nodes, remainder = divmod(gpus, each)
+        parts = [(node, each) for node in islice(self.by_free[-1], full_nodes)] if full_nodes else []
+        more = (each,) * (full_nodes - len(parts))
+        if remainder:
+            node = self._fullest(remainder, full_nodes)
             if node is None:
-                more += (rest,)
+                more += (remainder,)
             else:
-                parts.append((node, rest))
+                parts.append((node, remainder))
         return tuple(parts), more
 
     def _fullest(self, gpus: int, after: int) -> int | None:
@@ -91,14 +91,18 @@ def earliest(
     gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Allocation]]
 ) -> tuple[float, int]:
     """Return when a job fits at the latest, and how many other GPUs are free then. `free` is by node, from 0."""
-    left = list(free)
-    whole, rest = divmod(gpus, each)
-    empty, total = sum(count == each for count in left), sum(left)
+    free_gpus = list(free)
+    full_nodes, remainder = divmod(gpus, each)
+    empty, total = sum(count == each for count in free_gpus), sum(free_gpus)
     for until, parts in sorted(running):
         for node, count in parts:
-            left[node] += count
+            free_gpus[node] += count
             total += count
-            empty += left[node] == each
-        if empty >= whole and total >= gpus and (not rest or empty > whole or any(rest <= n < each for n in left)):
+            empty += free_gpus[node] == each
+        if (
+            empty >= full_nodes
+            and total >= gpus
+            and (not remainder or empty > full_nodes or any(remainder <= n < each for n in free_gpus))
+        ):
             return until, total - gpus
     return float("inf"), 0

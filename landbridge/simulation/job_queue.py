@@ -28,12 +28,12 @@ class _Line:
         numbers, at, end = self.numbers, self.first, len(self.numbers)
         while at < end and not here[numbers[at]]:
             at += 1
-        found = numbers[at] if at < end else None
+        number = numbers[at] if at < end else None
         if at > _LONG and at > end // 2:
             del numbers[:at]
             at = 0
         self.first = at
-        return found
+        return number
 
 
 class JobQueue:
@@ -55,8 +55,8 @@ class JobQueue:
 
     def remove(self, job: int) -> bool:
         """Take a job out; says whether it was there."""
-        found, self._here[job] = self._here[job], 0
-        return bool(found)
+        gpus, self._here[job] = self._here[job], 0
+        return bool(gpus)
 
     def oldest(self) -> int | None:
         """The job that waits longest."""
@@ -64,8 +64,8 @@ class JobQueue:
 
     def heads(self, most: int) -> list[tuple[int, int]]:
         """For each number of GPUs up to `most` the oldest job and that number; the oldest of all first."""
-        found = [(line.oldest(self._here), gpus) for gpus, line in self._lines.items() if gpus <= most]
-        return sorted((job, gpus) for job, gpus in found if job is not None)
+        oldest_by_size = [(line.oldest(self._here), gpus) for gpus, line in self._lines.items() if gpus <= most]
+        return sorted((job, gpus) for job, gpus in oldest_by_size if job is not None)
 
     def after(self, gpus: int, job: int) -> Iterator[int]:
         """Those that ask for so many GPUs, from a job's number on."""

@@ -21,13 +21,13 @@ class AccountMapping:
     limit_factor: float = 2.0
 
 
-def simulated_jobs(asked: Iterable[TraceJob], policy: BurstPolicy, dealing: AccountMapping) -> list[SimulatedJob]:
+def simulated_jobs(trace_jobs: Iterable[TraceJob], policy: BurstPolicy, dealing: AccountMapping) -> list[SimulatedJob]:
     """The jobs of the replay. An account that the queue names and the environment knows stays; the others are dealt by
     group, so that a group's jobs are of one account that may be in AWS and of one that may not."""
     may = sorted(name for name in policy.accounts if reject_if_restricted(policy, name) is None)
     must_stay = sorted(set(policy.accounts) - set(may))
     tasks = []
-    for number, job in enumerate(asked):
+    for number, job in enumerate(trace_jobs):
         if dealing.sample < 1 and _share(f"sample/{number}") >= dealing.sample:
             continue
         account = job.account

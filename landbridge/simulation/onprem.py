@@ -62,5 +62,5 @@ class Backlog:
 
     def start_of_next(self, now: float) -> float:
         """When a job that comes now starts at the soonest, if jobs take their whole limits and leave no GPU unused."""
-        left = self._until - self._running * now + self.waiting
-        return now + max(left, 0.0) / self.gpus if self.gpus else float("inf")
+        gpu_seconds = self._until - self._running * now + self.waiting
+        return now + max(gpu_seconds, 0.0) / self.gpus if self.gpus else float("inf")

@@ -102,7 +102,7 @@ class _Run:
         now = sample_at = tasks[0].submitted if tasks else 0.0
         step = max((tasks[-1].submitted - now) / SAMPLES, 1.0) if tasks else 1.0
         self._open(now)
-        next_task = told = 0
+        next_task = reported = 0
         while self.left:
             if next_task < len(tasks) and tasks[next_task].submitted < events[0][0]:
                 now = tasks[next_task].submitted
@@ -117,8 +117,8 @@ class _Run:
             if now >= sample_at:
                 self.result.samples.append(self._sample(now))
                 sample_at = now + step
-            if progress is not None and (next_task + len(tasks) - self.left) >> 10 != told:
-                told = (next_task + len(tasks) - self.left) >> 10
+            if progress is not None and (next_task + len(tasks) - self.left) >> 10 != reported:
+                reported = (next_task + len(tasks) - self.left) >> 10
                 progress((next_task + len(tasks) - self.left) // 2)
             if next_task == len(tasks) and not self.queue_of_job and self._over():
                 break
@@ -312,6 +312,6 @@ class _Run:
 
 def next_month(now: float) -> float:
     """Return the start of the next month, UTC."""
-    found = datetime.fromtimestamp(now, UTC)
-    year, month = (found.year + 1, 1) if found.month == 12 else (found.year, found.month + 1)
+    date = datetime.fromtimestamp(now, UTC)
+    year, month = (date.year + 1, 1) if date.month == 12 else (date.year, date.month + 1)
     return datetime(year, month, 1, tzinfo=UTC).timestamp()

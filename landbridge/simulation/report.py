@@ -63,7 +63,7 @@ class SimulationReport:
     @property
     def usd(self) -> float:
         """The total cost of AWS."""
-        return sum(one.usd for one in self.spent)
+        return sum(spent.usd for spent in self.spent)
 
     def as_data(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -112,10 +112,10 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 def _waits(played: SimulationResult, numbers: Sequence[int]) -> WaitStatistics:
-    found = sorted(wait_seconds(played, numbers))
-    mean = sum(found) / len(found) if found else 0.0
+    waits = sorted(wait_seconds(played, numbers))
+    mean = sum(waits) / len(waits) if waits else 0.0
     return WaitStatistics(
-        len(found), mean, percentile(found, 0.5), percentile(found, 0.95), found[-1] if found else 0.0
+        len(waits), mean, percentile(waits, 0.5), percentile(waits, 0.95), waits[-1] if waits else 0.0
     )
 
 

@@ -72,7 +72,7 @@ def scenario_of(environment: Environment, wait_seconds: float | None = None) -> 
         for pool, nodes in zip(environment.aws.pools, cloud_nodes(environment), strict=True)
         if nodes.gpu_count and pool.name in pools
     }
-    promotion = next((one for one in policy.promotions if one.partition == MAIN), None)
+    promotion = next((rule for rule in policy.promotions if rule.partition == MAIN), None)
     if wait_seconds is not None:
         promotion = PromotionPolicy(MAIN, tuple(gpus), wait_seconds)
     return Scenario(

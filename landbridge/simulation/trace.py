@@ -55,12 +55,12 @@ def read(path: Path) -> list[TraceJob]:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    found = json.loads(text)
-    if isinstance(found, dict):
-        found = found.get("jobs")
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+    document = json.loads(text)
+    if isinstance(document, dict):
+        document = document.get("jobs")
+    if not isinstance(document, list) or not all(isinstance(row, dict) for row in document):
         raise TraceError("a list of jobs is expected, or an object that has one as `jobs`")
-    return (_flat(row) for row in found)
+    return (_flat(row) for row in document)
 
 
 def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,9 +103,9 @@ def _value(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """The first of these columns that is there and not empty."""
     for name in names:
         if name in row:
-            found = row[name]
-            if found is not None and found != "":
-                return found
+            value = row[name]
+            if value is not None and value != "":
+                return value
     return None
 
 
@@ -116,5 +116,5 @@ def _moment(value: Any) -> float:
     text = str(value)
     if "-" not in text:
         return float(text)
-    found = datetime.fromisoformat(text)
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()

@@ -23,18 +23,18 @@ def start_replay_without_bursting(scenario: Scenario, tasks: Sequence[SimulatedJ
     if (os.cpu_count() or 1) < 2:
         return here
     context = multiprocessing.get_context("fork")
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(theirs, scenario, tasks), daemon=True)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, scenario, tasks), daemon=True)
     process.start()
-    theirs.close()
+    sender.close()
 
     def there() -> SimulationResult:
         try:
-            found: SimulationResult = mine.recv()
+            result: SimulationResult = receiver.recv()
         except EOFError:  # it was killed
             return here()
         process.join()
-        return replace(found, tasks=tasks)
+        return replace(result, tasks=tasks)
 
     return there
 

@@ -40,23 +40,23 @@ def clients(
 ) -> list["EC2Client"]:
     """A client for each profile of the credentials file; for one that is not in it the first one's."""
     loader = SmallLoader()
-    made: list[EC2Client] = []
+    clients_by_profile: list[EC2Client] = []
     for profile in profiles:
         session = botocore.session.Session()
         session.register_component("data_loader", loader)
         if credentials_file:
             session.set_config_variable("credentials_file", credentials_file)
         if profile != profiles[0] and profile not in session.available_profiles:
-            made.append(made[0])
+            clients_by_profile.append(clients_by_profile[0])
             continue
         if profile in session.available_profiles:
             session.set_config_variable("profile", profile)
         client: Any = session.create_client("ec2", region_name=region, endpoint_url=endpoint, config=SETTINGS)
         for operation in ("DescribeInstances", "RunInstances"):
             client.meta.events.register(f"before-parse.ec2.{operation}", _read)
-        made.append(client)
+        clients_by_profile.append(client)
     loader.forget()
-    return made
+    return clients_by_profile
 
 
 def _read(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
@@ -106,8 +106,8 @@ class SmallLoader(Loader):
         return json.dumps(_pruned(model) if (service, kind) == ("ec2", "service-2") else model)
 
     def _endpoints(self) -> tuple[str, str]:
-        found, path = super().load_data_with_path("endpoints")
-        return json.dumps(_known_services(found)), path
+        endpoints, path = super().load_data_with_path("endpoints")
+        return json.dumps(_known_services(endpoints)), path
 
 
 class _Undocumented(JSONFileLoader):
@@ -120,37 +120,40 @@ class _Undocumented(JSONFileLoader):
             return json.loads(file.read(), object_hook=_undocumented)
 
 
-def _undocumented(found: dict[str, Any]) -> dict[str, Any]:
-    found.pop("documentation", None)
-    return found
+def _undocumented(table: dict[str, Any]) -> dict[str, Any]:
+    table.pop("documentation", None)
+    return table
 
 
 def _pruned(model: dict[str, Any]) -> dict[str, Any]:
     """A service model with our operations and the shapes they reach."""
-    shapes, kept = {**model["shapes"], **dict.fromkeys(READ_ELSEWHERE, NOTHING)}, {}
+    shapes, reached = {**model["shapes"], **dict.fromkeys(READ_ELSEWHERE, NOTHING)}, {}
     operations = {name: model["operations"][name] for name in OPERATIONS}
     waiting = list(_named(operations))
     while waiting:
         name = waiting.pop()
-        if name not in kept:
-            kept[name] = shapes[name]
+        if name not in reached:
+            reached[name] = shapes[name]
             waiting.extend(_named(shapes[name]))
-    return {**model, "operations": operations, "shapes": kept}
+    return {**model, "operations": operations, "shapes": reached}
 
 
 def _named(part: Any) -> list[str]:
     """Names of shapes that a part of a model refers to."""
     if isinstance(part, list):
-        return [name for one in part for name in _named(one)]
+        return [name for item in part for name in _named(item)]
     if not isinstance(part, dict):
         return []
-    own = [part["shape"]] if isinstance(part.get("shape"), str) else []
-    return own + [name for one in part.values() for name in _named(one)]
+    names = [part["shape"]] if isinstance(part.get("shape"), str) else []
+    return names + [name for value in part.values() for name in _named(value)]
 
 
 def _known_services(endpoints: dict[str, Any]) -> dict[str, Any]:
     partitions = [
-        {**one, "services": {name: one["services"][name] for name in SERVICES if name in one["services"]}}
-        for one in endpoints["partitions"]
+        {
+            **partition,
+            "services": {name: partition["services"][name] for name in SERVICES if name in partition["services"]},
+        }
+        for partition in endpoints["partitions"]
     ]
     return {**endpoints, "partitions": partitions}

@@ -38,25 +38,29 @@ class Ec2:
 
     def __init__(self, config: "BurstConfig", region: str = "") -> None:
         self._cluster = config.policy.cluster
-        own = config.policy.region
-        self.region = "" if region in ("", own) else region
-        both = clients(self.region or own, config.endpoint, config.credentials_file, (LAUNCHING, ENDING))
+        home_region = config.policy.region
+        self.region = "" if region in ("", home_region) else region
+        both = clients(self.region or home_region, config.endpoint, config.credentials_file, (LAUNCHING, ENDING))
         self._client: EC2Client = both[0]
         self._ending: EC2Client = both[1]
 
     def view(self) -> Ec2View:
         """Return every instance of the cluster's pools, in pages of EC2's maximum size."""
         at = time.time()
-        found = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
-        ours = (instance_of(one, self.region) for one in found if any(tag["Key"] == POOL for tag in one["Tags"]))
+        descriptions = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
+        ours = (
+            instance_of(description, self.region)
+            for description in descriptions
+            if any(tag["Key"] == POOL for tag in description["Tags"])
+        )
         return Ec2View(at, tuple(ours))
 
-    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
-        """Make one launch call: all nodes of the attempt where `whole`, else as many as there is room for.
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
+        """Make one launch call: all nodes of the attempt where `all_or_nothing`, else as many as there is room for.
 
         The same attempt again is the same call: EC2 answers it with the instances it has started already.
         """
-        call = launch_call(attempt, offering, tags, whole)
+        call = launch_call(attempt, offering, tags, all_or_nothing)
         try:
             answer: Any = _repeat(lambda: self._client.run_instances(**call))
         except AwsError as error:
@@ -92,8 +96,11 @@ class Ec2:
         volumes = _repeat(lambda: self._ending.describe_volumes(**query))["Volumes"]
         interfaces = _repeat(lambda: self._ending.describe_network_interfaces(**query))["NetworkInterfaces"]
         # A page is enough: what is left of it is found by the next look.
-        found = [_leftover("volume", one["VolumeId"], one["Tags"]) for one in volumes]
-        return found + [_leftover("network-interface", one["NetworkInterfaceId"], one["TagSet"]) for one in interfaces]
+        resources = [_leftover("volume", volume["VolumeId"], volume["Tags"]) for volume in volumes]
+        return resources + [
+            _leftover("network-interface", interface["NetworkInterfaceId"], interface["TagSet"])
+            for interface in interfaces
+        ]
 
     def delete(self, resource: UnattachedResource) -> None:
         """Delete it; EC2 refuses where it has an instance by now. One that is gone already is as it should be."""
@@ -109,8 +116,8 @@ class Ec2:
 
     def _describe(self, *filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Instances as EC2 describes them, one page in memory at a time."""
-        own = {"Name": f"tag:{CLUSTER}", "Values": [self._cluster]}
-        query: dict[str, Any] = {"Filters": [own, *filters], "MaxResults": facts()["calls"]["describe"]}
+        cluster_filter = {"Name": f"tag:{CLUSTER}", "Values": [self._cluster]}
+        query: dict[str, Any] = {"Filters": [cluster_filter, *filters], "MaxResults": facts()["calls"]["describe"]}
         while True:
             page: Any = _repeat(lambda: self._client.describe_instances(**query))
             yield from page["Instances"]
@@ -132,8 +139,8 @@ def _present(ids: list[str], call: Callable[[list[str]], Any]) -> None:
         unknown = set(_ID.findall(error.message)) & set(ids)
         if error.code != GONE or not unknown:
             raise
-        if known := [one for one in ids if one not in unknown]:
-            _present(known, call)
+        if present := [instance_id for instance_id in ids if instance_id not in unknown]:
+            _present(present, call)
 
 
 def _parts(ids: Iterable[str], what: str) -> list[list[str]]:
@@ -149,12 +156,12 @@ def _repeat(function: Callable[[], T]) -> T:
         try:
             return _call(function)
         except AwsError as error:
-            left = waits.get(error.kind, ())[tries[error.kind] :]
-            if not left:
+            remaining_waits = waits.get(error.kind, ())[tries[error.kind] :]
+            if not remaining_waits:
                 raise
             tries[error.kind] += 1
         # Several controllers of one account must not come back together.
-        time.sleep(left[0] * random.uniform(0.75, 1.25))
+        time.sleep(remaining_waits[0] * random.uniform(0.75, 1.25))
 
 
 def _call(function: Callable[[], T]) -> T:
@@ -162,7 +169,7 @@ def _call(function: Callable[[], T]) -> T:
     try:
         return function()
     except ClientError as error:
-        found = error.response.get("Error", {})
-        raise AwsError(str(found.get("Code", "Unknown")), str(found.get("Message", ""))) from error
+        fault = error.response.get("Error", {})
+        raise AwsError(str(fault.get("Code", "Unknown")), str(fault.get("Message", ""))) from error
     except BotoCoreError as error:
         raise AwsError(type(error).__name__, str(error)) from error

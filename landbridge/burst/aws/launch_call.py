@@ -13,7 +13,7 @@ from landbridge.timestamps import iso
 TAGGED_RESOURCE_TYPES = ("instance", "volume", "network-interface")
 
 
-def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> dict[str, Any]:
+def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> dict[str, Any]:
     """RunInstances for one attempt."""
     count = len(attempt.nodes)
     pairs = [{"Key": key, "Value": value} for key, value in sorted(launch_tags(attempt, tags).items())]
@@ -24,7 +24,7 @@ def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], w
             "Version": offering.launch_template_version,
         },
         "InstanceType": offering.instance_type,
-        "MinCount": count if whole else 1,
+        "MinCount": count if all_or_nothing else 1,
         "MaxCount": count,
         # An instance that its own system shuts down is gone, and not stopped with its disk paid for.
         "InstanceInitiatedShutdownBehavior": "terminate",
@@ -47,11 +47,11 @@ def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], w
 def launch_tags(attempt: Attempt, tags: Mapping[str, str]) -> dict[str, str]:
     """Tags of one call: the gang's, and what names its instances and finds them again."""
     most = int(facts()["calls"]["tag_value"])
-    known = {POOL: attempt.pool, ACCOUNT: attempt.account, LEASE_EXPIRES: iso(attempt.lease)}
-    own = {NODES: compress(attempt.nodes), LAUNCH: attempt.token}
-    if len(own[NODES]) > most:
-        raise ValueError(f"{len(attempt.nodes)} nodes of {attempt.gang} do not fit into a tag: {own[NODES]}")
-    return {key: value[:most] for key, value in {**known, **tags, **own}.items() if value}
+    tags_of_attempt = {POOL: attempt.pool, ACCOUNT: attempt.account, LEASE_EXPIRES: iso(attempt.lease)}
+    required_tags = {NODES: compress(attempt.nodes), LAUNCH: attempt.token}
+    if len(required_tags[NODES]) > most:
+        raise ValueError(f"{len(attempt.nodes)} nodes of {attempt.gang} do not fit into a tag: {required_tags[NODES]}")
+    return {key: value[:most] for key, value in {**tags_of_attempt, **tags, **required_tags}.items() if value}
 
 
 def _network(offering: Offering) -> dict[str, Any]:
@@ -59,11 +59,11 @@ def _network(offering: Offering) -> dict[str, Any]:
     if not offering.interfaces:
         return {"SubnetId": offering.subnet}
     interfaces: list[dict[str, Any]] = []
-    for one in offering.interfaces:
+    for offering_interface in offering.interfaces:
         interface: dict[str, Any] = {
-            "NetworkCardIndex": one.card,
-            "DeviceIndex": one.device,
-            "InterfaceType": one.kind,
+            "NetworkCardIndex": offering_interface.card,
+            "DeviceIndex": offering_interface.device,
+            "InterfaceType": offering_interface.kind,
             "SubnetId": offering.subnet,
             "DeleteOnTermination": True,
         }

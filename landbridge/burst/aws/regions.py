@@ -53,23 +53,26 @@ class Ec2Regions:
     def view(self) -> Ec2View:
         """Return the instances of all regions, described in parallel."""
         with ThreadPoolExecutor(len(self.others), thread_name_prefix="region") as pool:
-            asked = {name: pool.submit(self._there, name) for name in self.others}
-            own = self.home.view()
-            found = {name: one.result() for name, one in asked.items()}
+            futures = {name: pool.submit(self._there, name) for name in self.others}
+            home_view = self.home.view()
+            by_region = {name: future.result() for name, future in futures.items()}
         now = self.clock()
         self._fresh = {id_: (name, at) for id_, (name, at) in self._fresh.items() if now - at < MAX_STALE_SECONDS}
         self._where = {id_: name for id_, (name, _) in self._fresh.items()}
-        self._where |= {one.id: "" for one in own.instances}
-        self._where |= {one.id: name for name, instances in found.items() for one in instances}
-        return Ec2View(own.at, (*own.instances, *(one for instances in found.values() for one in instances)))
+        self._where |= {instance.id: "" for instance in home_view.instances}
+        self._where |= {instance.id: name for name, instances in by_region.items() for instance in instances}
+        return Ec2View(
+            home_view.at,
+            (*home_view.instances, *(instance for instances in by_region.values() for instance in instances)),
+        )
 
-    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
         """Launch where the offering is."""
         region = offering.region if offering.region in self.others else ""
-        outcome = self._at(region).run(attempt, offering, tags, whole)
+        outcome = self._at(region).run(attempt, offering, tags, all_or_nothing)
         now = self.clock()
-        for one in outcome.instances.values():
-            self._where[one], self._fresh[one] = region, (region, now)
+        for instance_id in outcome.instances.values():
+            self._where[instance_id], self._fresh[instance_id] = region, (region, now)
         return outcome
 
     def terminate(self, ids: Iterable[str]) -> None:
@@ -82,15 +85,15 @@ class Ec2Regions:
 
     def unattached(self) -> list[UnattachedResource]:
         """Those of every region; one that does not answer has its turn at the next look."""
-        found = self.home.unattached()
+        resources = self.home.unattached()
         for name, region in self.others.items():
             try:
-                there = region.unattached()
+                resources_of_region = region.unattached()
             except AwsError:
                 continue
-            self._where |= {one.id: name for one in there}
-            found += there
-        return found
+            self._where |= {resource.id: name for resource in resources_of_region}
+            resources += resources_of_region
+        return resources
 
     def delete(self, resource: UnattachedResource) -> None:
         """Delete it where it is."""
@@ -101,14 +104,14 @@ class Ec2Regions:
 
     def _there(self, name: str) -> tuple[CloudInstance, ...]:
         try:
-            found = self.others[name].view().instances
+            instances = self.others[name].view().instances
         except AwsError:
-            at, seen = self._last.get(name, (float("-inf"), ()))
+            at, last_instances = self._last.get(name, (float("-inf"), ()))
             if self.clock() - at > MAX_STALE_SECONDS:
                 raise
-            return seen
-        self._last[name] = (self.clock(), found)
-        return found
+            return last_instances
+        self._last[name] = (self.clock(), instances)
+        return instances
 
     def _each(self, ids: Iterable[str], call: Callable[[RegionPort, list[str]], None]) -> None:
         """Make one call for each region; raise the first failure after all calls.
@@ -118,11 +121,11 @@ class Ec2Regions:
         """
         by_region: dict[str, list[str]] = {}
         unknown: list[str] = []
-        for one in ids:
-            if one in self._where:
-                by_region.setdefault(self._where[one], []).append(one)
+        for instance_id in ids:
+            if instance_id in self._where:
+                by_region.setdefault(self._where[instance_id], []).append(instance_id)
             else:
-                unknown.append(one)
+                unknown.append(instance_id)
         failed = [error for region, some in by_region.items() if (error := self._tried(region, some, call))]
         if unknown:
             refused = [self._tried(region, unknown, call) for region in ("", *self.others)]

@@ -47,11 +47,11 @@ class UnattachedCollector:
         """Return whether the next check is due; also after the clock has gone back."""
         return not 0 <= now - self.looked < CHECK_INTERVAL_SECONDS
 
-    def ripe(self, found: Iterable[UnattachedResource], bound: float, now: float) -> list[UnattachedResource]:
+    def ripe(self, resources: Iterable[UnattachedResource], bound: float, now: float) -> list[UnattachedResource]:
         """Return the resources without an instance for at least `bound` seconds; the others are remembered."""
-        known = list(found)
-        self.since = {one.id: min(now, self.since.get(one.id, now)) for one in known}
-        return [one for one in known if now - self.since[one.id] >= bound]
+        present = list(resources)
+        self.since = {resource.id: min(now, self.since.get(resource.id, now)) for resource in present}
+        return [resource for resource in present if now - self.since[resource.id] >= bound]
 
     def sweep(
         self, source: UnattachedPort, policy: BurstPolicy, now: float
@@ -61,16 +61,16 @@ class UnattachedCollector:
         records: list[DecisionRecord] = []
         failures: list[AwsError] = []
         try:
-            found = source.unattached()
+            resources = source.unattached()
         except AwsError as error:
             return records, [error]
-        for one in self.ripe(found, policy.orphan_seconds, now):
+        for resource in self.ripe(resources, policy.orphan_seconds, now):
             try:
-                source.delete(one)
+                source.delete(resource)
             except AwsError as error:
                 failures.append(error)
                 continue
-            text = f"{one.kind} {one.id} had no instance for {now - self.since[one.id]:.0f} s"
-            details = {"kind": one.kind, "id": one.id, "launch": one.launch}
-            records.append(DecisionRecord(now, "sweep", (), (), one.pool, "ORPHANED", text, None, details=details))
+            text = f"{resource.kind} {resource.id} had no instance for {now - self.since[resource.id]:.0f} s"
+            details = {"kind": resource.kind, "id": resource.id, "launch": resource.launch}
+            records.append(DecisionRecord(now, "sweep", (), (), resource.pool, "ORPHANED", text, None, details=details))
         return records, failures

@@ -65,14 +65,14 @@ def parse(raw: Any) -> BurstConfig:
     """The configuration in `raw`; ConfigError lists all that is missing, unknown or of the wrong kind."""
     reader = ConfigReader()
     top = reader.table(raw, "the file", (*(field.name for field in fields(BurstPolicy)), *_SHELL))
-    own: dict[str, Any] = {
+    settings: dict[str, Any] = {
         key: reader.optional(top, key) for key in ("endpoint", "credentials_file", "slurm_key_secret")
     }
     config = BurstConfig(
         policy=_policy(reader, top),
-        endpoint=own["endpoint"],
-        credentials_file=own["credentials_file"],
-        slurm_key_secret=own["slurm_key_secret"] or "",
+        endpoint=settings["endpoint"],
+        credentials_file=settings["credentials_file"],
+        slurm_key_secret=settings["slurm_key_secret"] or "",
         state_dir=Path(reader.optional(top, "state_dir") or STATE_DIR),
         socket=Path(reader.optional(top, "socket") or SOCKET),
         metrics=reader.address(top, "metrics") if "metrics" in top else METRICS,
@@ -151,11 +151,11 @@ def _place(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering:
     )
     more["interfaces"] = tuple(
         LaunchInterface(
-            card=reader.count(one, "card", where, 0),
-            device=reader.count(one, "device", where, 0),
-            kind=reader.choice(one, "kind", INTERFACES, where),
+            card=reader.count(interface, "card", where, 0),
+            device=reader.count(interface, "device", where, 0),
+            kind=reader.choice(interface, "kind", INTERFACES, where),
         )
-        for where, one in reader.list(raw, "interfaces", _names(LaunchInterface), at)
+        for where, interface in reader.list(raw, "interfaces", _names(LaunchInterface), at)
     )
     if "security_groups" in raw:
         more["security_groups"] = reader.words(raw, "security_groups", at)

@@ -13,33 +13,33 @@ class ConfigReader:
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def table(self, value: Any, where: str, known: Collection[str]) -> Mapping[str, Any]:
+    def table(self, value: Any, where: str, known_keys: Collection[str]) -> Mapping[str, Any]:
         if not isinstance(value, dict):
             self.faults.append(f"{where}: an object is expected")
             return {}
-        found = {key: one for key, one in value.items() if not key.startswith(REMARK)}
-        self.faults += [f"{where}: '{key}' is not known" for key in found if key not in known]
-        return found
+        entries = {key: entry for key, entry in value.items() if not key.startswith(REMARK)}
+        self.faults += [f"{where}: '{key}' is not known" for key in entries if key not in known_keys]
+        return entries
 
     def tables(
-        self, table: Mapping[str, Any], key: str, known: Collection[str]
+        self, table: Mapping[str, Any], key: str, known_keys: Collection[str]
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The named tables of a table of tables."""
         value = table.get(key)
         names = [name for name in value if not name.startswith(REMARK)] if isinstance(value, dict) else []
-        for name, one in self.table(value, key, names).items():
-            yield name, self.table(one, f"{key}.{name}", known)
+        for name, entry in self.table(value, key, names).items():
+            yield name, self.table(entry, f"{key}.{name}", known_keys)
 
     def list(
-        self, table: Mapping[str, Any], key: str, known: Collection[str], at: str = ""
+        self, table: Mapping[str, Any], key: str, known_keys: Collection[str], at: str = ""
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The tables of a list, each with where it is (as `at` of the other methods); absent: none."""
         value = table.get(key, [])
         if not isinstance(value, list):
             self.faults.append(f"{at}{key}: a list is expected")
             value = []
-        for index, one in enumerate(value):
-            yield f"{at}{key}[{index}].", self.table(one, f"{at}{key}[{index}]", known)
+        for index, entry in enumerate(value):
+            yield f"{at}{key}[{index}].", self.table(entry, f"{at}{key}[{index}]", known_keys)
 
     def text(self, table: Mapping[str, Any], key: str, at: str = "") -> str:
         value = table.get(key)
@@ -94,13 +94,13 @@ class ConfigReader:
     def amounts(self, table: Mapping[str, Any], key: str) -> dict[str, float]:
         value = table.get(key)
         names = list(value) if isinstance(value, dict) else []
-        found = self.table(value, key, names)
-        return {name: self.number(found, name, f"{key}.") for name in found}
+        entries = self.table(value, key, names)
+        return {name: self.number(entries, name, f"{key}.") for name in entries}
 
     def range(self, table: Mapping[str, Any], key: str) -> tuple[float, float]:
         value = table.get(key)
         if isinstance(value, list) and len(value) == 2:
-            low, high = (self.number({key: one}, key) for one in value)
+            low, high = (self.number({key: bound}, key) for bound in value)
             if low <= high:
                 return low, high
         self.faults.append(f"{key}: two numbers are expected, the smaller one first")

@@ -249,16 +249,16 @@ class Daemon:
             if due is None
             else min(PASS_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, due - time.time()))
         )
-        sources = [one for one in (self._socket, self._signals) if one is not None]
+        sources = [source for source in (self._socket, self._signals) if source is not None]
         ready, _, _ = select.select(sources, [], [], seconds)
-        for one in ready:
-            _drain(one)
+        for readable in ready:
+            _drain(readable)
 
 
-def _drain(one: socket.socket) -> None:
-    one.setblocking(False)
+def _drain(source: socket.socket) -> None:
+    source.setblocking(False)
     try:
-        while one.recv(4096):
+        while source.recv(4096):
             pass
     except OSError:
         return

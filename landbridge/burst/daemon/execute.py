@@ -68,7 +68,7 @@ def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
     if not failed:
         return ActionOutcome(instances=started, addresses=addresses)
     first = failed[0]
-    if action.gang.whole and started and not _passing(first.code):
+    if action.gang.all_or_nothing and started and not _passing(first.code):
         undone = _aws(lambda: ec2.terminate(started.values()))
         # Where even that failed, they carry the token of an attempt that failed: the next pass ends them.
         return ActionOutcome(first.code, first.message, started if undone.code else {})
@@ -81,7 +81,7 @@ def _passing(code: str) -> bool:
 
 def _run(action: Launch, attempt: Attempt, ec2: Ec2Port) -> ActionOutcome:
     try:
-        return ec2.run(attempt, action.offering, action.tags, action.gang.whole)
+        return ec2.run(attempt, action.offering, action.tags, action.gang.all_or_nothing)
     except AwsError as error:
         return ActionOutcome(error.code, error.message)
 

@@ -68,16 +68,16 @@ class Metrics:
         self._launched[where] += len(outcome.instances)
         if outcome.code:
             self._refused[("code", outcome.code), *where] += 1
-        made = {node: attempt.created_at for attempt in action.attempts for node in attempt.nodes}
-        self._waiting |= {node: (action.gang.pool, made.get(node, now)) for node in outcome.instances}
+        created_at = {node: attempt.created_at for attempt in action.attempts for node in attempt.nodes}
+        self._waiting |= {node: (action.gang.pool, created_at.get(node, now)) for node in outcome.instances}
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
-        for node, (pool, made) in list(self._waiting.items()):
-            found = slurm.nodes.get(node)
-            if found is None or found.states & {"POWERED_DOWN", "POWERING_DOWN", "DOWN"}:
+        for node, (pool, created_at) in list(self._waiting.items()):
+            slurm_node = slurm.nodes.get(node)
+            if slurm_node is None or slurm_node.states & {"POWERED_DOWN", "POWERING_DOWN", "DOWN"}:
                 del self._waiting[node]
-            elif not found.states & NOT_READY_STATES:
-                self._ready.add((("pool", pool),), max(0.0, slurm.at - made))
+            elif not slurm_node.states & NOT_READY_STATES:
+                self._ready.add((("pool", pool),), max(0.0, slurm.at - created_at))
                 del self._waiting[node]
         self._look(slurm, ec2, state)
 
@@ -92,21 +92,27 @@ class Metrics:
         gauges = self._gauges
         if ec2 is not None:
             nodes = {
-                node for node, found in slurm.nodes.items() if not found.states & {"POWERED_DOWN", "POWERING_DOWN"}
+                node
+                for node, slurm_node in slurm.nodes.items()
+                if not slurm_node.states & {"POWERED_DOWN", "POWERING_DOWN"}
             }
-            alive = [one for one in ec2.instances if one.state in ("pending", "running")]
-            leaked = [one for one in alive if one.node not in nodes]
+            alive = [instance for instance in ec2.instances if instance.state in ("pending", "running")]
+            leaked = [instance for instance in alive if instance.node not in nodes]
             if self._last_view is not None:
                 self._leaked_seconds += len(leaked) * max(0.0, ec2.at - self._last_view)
             self._last_view = ec2.at
             gauges["unowned_instances"] = {(): float(len(leaked))}
-            gauges["instances"] = _count((("pool", one.pool), ("state", one.state)) for one in ec2.instances)
+            gauges["instances"] = _count(
+                (("pool", instance.pool), ("state", instance.state)) for instance in ec2.instances
+            )
         gauges["orders"] = {(): float(len(state.orders))}
         gauges["insufficient_capacity_until_seconds"] = {
             (("offering", offering),): d.until for offering, d in state.insufficient_capacity.items()
         }
-        gauges["breaker_open"] = {(("code", found.code), ("pool", pool)): 1.0 for pool, found in state.breakers.items()}
-        gauges["jobs_backed_off"] = _count((("code", one.code),) for one in state.backoffs.values())
+        gauges["breaker_open"] = {
+            (("code", breaker.code), ("pool", pool)): 1.0 for pool, breaker in state.breakers.items()
+        }
+        gauges["jobs_backed_off"] = _count((("code", backoff.code),) for backoff in state.backoffs.values())
         held: Counter[Labels] = Counter()
         for hold in state.holds.values():
             held[("account", hold.account), ("month", hold.month), ("pool", hold.pool)] += hold.usd  # type: ignore[assignment]
@@ -169,9 +175,9 @@ def serve(metrics: Metrics, address: str) -> ThreadingHTTPServer:
         timeout = 5.0  # who connects and says nothing is let go
 
         def do_GET(self) -> None:
-            found = self.path in ("/metrics", "/")
-            body = (metrics.text if found else "").encode()
-            self.send_response(200 if found else 404)
+            is_metrics_path = self.path in ("/metrics", "/")
+            body = (metrics.text if is_metrics_path else "").encode()
+            self.send_response(200 if is_metrics_path else 404)
             self.send_header("Content-Type", CONTENT_TYPE)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -107,16 +107,16 @@ class _Round:
         needs_pending = bool(self.policy.promotions or self.store.load().backoffs)
         cloud = self._cloud()
         try:
-            seen = self._slurm(cloud, needs_pending)
+            slurm_view = self._slurm(cloud, needs_pending)
         except SlurmError:
             self.notice.failed("slurm", SLURM_FAILED)
             return None, False
         state = self.store.load()
-        self.notice.seen(seen, cloud, state)
+        self.notice.seen(slurm_view, cloud, state)
         # Read after the journal: an order must not seem to come from the future.
-        decision = reconcile(seen, cloud, state, self.policy, self.clock())
+        decision = reconcile(slurm_view, cloud, state, self.policy, self.clock())
         launches = [action for action in decision.actions if isinstance(action, Launch)]
-        unwritten = [a.token for one in launches for a in one.attempts if a.token not in decision.state.attempts]
+        unwritten = [a.token for launch in launches for a in launch.attempts if a.token not in decision.state.attempts]
         if unwritten:
             raise AssertionError(f"launches that the journal would not know: {', '.join(unwritten)}")
         self.store.save(state, decision.state)
@@ -150,8 +150,8 @@ class _Round:
                 again |= _worth_more(action, outcome)
         if addresses:
             # Once for all launches. Where it fails, the next pass does it.
-            given = SetAddresses(addresses)
-            self._absorb(state, given, perform(given, self.ec2, self.slurm))
+            set_addresses = SetAddresses(addresses)
+            self._absorb(state, set_addresses, perform(set_addresses, self.ec2, self.slurm))
         return again and self.notice.go_on()
 
     def _absorb(self, state: State, action: Action, outcome: ActionOutcome) -> State:
@@ -173,7 +173,7 @@ class _Round:
             return
         # The journal is written by this thread alone; a launch's own calls may take many seconds each.
         with ThreadPoolExecutor(self.workers, thread_name_prefix="launch") as pool:
-            running = {pool.submit(perform, one, self.ec2, self.slurm, self.workers): one for one in launches}
+            running = {pool.submit(perform, launch, self.ec2, self.slurm, self.workers): launch for launch in launches}
             try:
                 for action in actions:
                     if not isinstance(action, Launch):
@@ -200,5 +200,5 @@ def _worth_more(action: Launch, outcome: ActionOutcome) -> bool:
 
 
 def _cancel(running: Iterable[Future[ActionOutcome]]) -> None:
-    for one in running:
-        one.cancel()
+    for future in running:
+        future.cancel()

@@ -77,8 +77,8 @@ def _files() -> tuple[str, str]:
             raw = json.load(file)
     except (OSError, ValueError):
         raw = {}
-    found = raw if isinstance(raw, dict) else {}
-    return os.path.join(str(found.get("state_dir") or STATE_DIR), DATABASE), str(found.get("socket") or SOCKET)
+    config = raw if isinstance(raw, dict) else {}
+    return os.path.join(str(config.get("state_dir") or STATE_DIR), DATABASE), str(config.get("socket") or SOCKET)
 
 
 def wake(path: str) -> None:

@@ -35,10 +35,10 @@ REFUSED_SECONDS = 60.0
 
 def verdict(states: Iterable[frozenset[str]]) -> str:
     """`up` when every node is, `down` when one is lost, else `wait`."""
-    known = list(states)
-    if any(state & LOST for state in known):
+    node_states = list(states)
+    if any(state & LOST for state in node_states):
         return "down"
-    return "wait" if not known or any(state & NOT_UP for state in known) else "up"
+    return "wait" if not node_states or any(state & NOT_UP for state in node_states) else "up"
 
 
 def seconds_until_next_check(waited: float) -> float:
@@ -66,19 +66,19 @@ def main() -> int:
 
 def reject_nodes_if_restricted(config: BurstConfig, nodes: str, account: str, wckey: str = "") -> str | None:
     """Return why a job of the account may not run on these nodes; None: it may, or none of them is in AWS."""
-    found = pools_of(hosts(nodes), config.policy)
-    if not found:
+    pools = pools_of(hosts(nodes), config.policy)
+    if not pools:
         return None
     why = reject_if_restricted(config.policy, account, wckey)
     elsewhere = (
-        {offering.region for pool in found.values() for offering in pool.offerings if offering.region}
+        {offering.region for pool in pools.values() for offering in pool.offerings if offering.region}
         if why is None
         else ()
     )
     barred = {
         region: text for region in elsewhere if (text := reject_if_restricted(config.policy, account, wckey, region))
     }
-    return why or (barred.get(_region_of(config, frozenset(found), frozenset(barred))) if barred else None)
+    return why or (barred.get(_region_of(config, frozenset(pools), frozenset(barred))) if barred else None)
 
 
 def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]) -> str:
@@ -91,7 +91,7 @@ def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]
         _say(f"{config.database}: {error}")
         return ""  # the daemon looks where its instances are, and ends what may not be
     last: dict[str, str] = {}
-    for attempt in sorted(attempts, key=lambda one: one.created_at):
+    for attempt in sorted(attempts, key=lambda attempt: attempt.created_at):
         last.update(dict.fromkeys(nodes.intersection(attempt.instances), offerings.get(attempt.offering, "")))
     return next((region for region in last.values() if region in among), "")
 
@@ -107,15 +107,15 @@ def _config() -> BurstConfig | None:
 
 def _wait(nodes: str, ends: frozenset[str], limit: float) -> bool:
     """Return whether the nodes reached a verdict in `ends` within `limit` seconds."""
-    began, said = time.monotonic(), ""
+    began, last_error = time.monotonic(), ""
     while (waited := time.monotonic() - began) < limit:
         try:
             if verdict(states(nodes).values()) in ends:
                 return True
         except SlurmError as error:
-            if str(error) != said:
+            if str(error) != last_error:
                 _say(str(error))
-            said = str(error)
+            last_error = str(error)
         time.sleep(seconds_until_next_check(waited))
     return False
 

@@ -15,8 +15,8 @@ KEPT_LOG_FILES = 3
 class DecisionLog:
     """Appends to a file; at `limit` bytes it becomes `.1`, that one `.2`, and so on. A log that cannot be written stops nothing."""
 
-    def __init__(self, path: Path, limit: int = MAX_LOG_BYTES, kept: int = KEPT_LOG_FILES) -> None:
-        self._path, self._limit, self._kept = path, limit, kept
+    def __init__(self, path: Path, limit: int = MAX_LOG_BYTES, max_entries: int = KEPT_LOG_FILES) -> None:
+        self._path, self._limit, self._kept = path, limit, max_entries
 
     def write(self, records: Iterable[DecisionRecord]) -> None:
         lines = "".join(f"{line(record)}\n" for record in records)

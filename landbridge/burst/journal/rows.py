@@ -83,7 +83,7 @@ class RowReader:
     def state(self, rows: RowTexts, orders: tuple[SlurmOrder, ...]) -> State:
         tables: dict[str, Any] = {kind: {} for kind in (*_TABLES, *_SCALARS)}
         single: dict[str, Any] = {}
-        known: dict[tuple[str, str], tuple[str, Any]] = {}
+        rows_by_key: dict[tuple[str, str], tuple[str, Any]] = {}
         for (kind, key), text in rows.items():
             last = self._known.get((kind, key))
             try:
@@ -94,8 +94,8 @@ class RowReader:
                     tables[kind][_READ_KEY.get(kind, str)(key)] = value
             except (TypeError, ValueError):
                 continue  # of another version, or damaged: the next pass derives the same from Slurm and EC2
-            known[kind, key] = (text, value)
-        self._known = known
+            rows_by_key[kind, key] = (text, value)
+        self._known = rows_by_key
         return State(orders=orders, **single, **tables)
 
 

@@ -45,8 +45,8 @@ class Store:
     def save(self, before: State, after: State) -> None:
         """Make the journal, which had `before`, have `after`: on disk when this returns, all of it or nothing."""
         write, delete = differences(before, after)
-        kept = {order.seq for order in after.orders}
-        done = [(order.seq,) for order in before.orders if order.seq not in kept]
+        seqs = {order.seq for order in after.orders}
+        done = [(order.seq,) for order in before.orders if order.seq not in seqs]
         if not (write or delete or done):
             return
 
@@ -78,13 +78,13 @@ class Store:
 
     def record(self, records: Iterable[DecisionRecord]) -> None:
         """Keep what was decided and why, for `records`."""
-        kept = tuple(records)
-        if not kept:
+        new_records = tuple(records)
+        if not new_records:
             return
 
         def act(connection: sqlite3.Connection) -> None:
             last = 0
-            for record in kept:
+            for record in new_records:
                 row = connection.execute(
                     "INSERT INTO records (at, body) VALUES (?, ?)", (record.at, text_of(record_fields(record)))
                 )
@@ -92,7 +92,7 @@ class Store:
                 rows = [(job, last) for job in set(record.jobs)]
                 connection.executemany("INSERT OR IGNORE INTO record_jobs VALUES (?, ?)", rows)
             connection.execute("DELETE FROM records WHERE id <= ?", (last - KEPT_RECORDS,))
-            if last % 1000 < len(kept):
+            if last % 1000 < len(new_records):
                 connection.execute("DELETE FROM record_jobs WHERE record <= ?", (last - KEPT_RECORDS,))
 
         self._do(lambda connection: _transaction(connection, act))
@@ -104,7 +104,7 @@ class Store:
             query = "SELECT body FROM records JOIN record_jobs ON record = id WHERE job = ? ORDER BY id DESC LIMIT ?"
             values = (job, limit)  # type: ignore[assignment]
         rows = self._do(lambda connection: connection.execute(query, values).fetchall())
-        return tuple(found for (body,) in reversed(rows) if (found := read_record(body)) is not None)
+        return tuple(record for (body,) in reversed(rows) if (record := read_record(body)) is not None)
 
     def snapshot(self, folder: Path) -> None:
         """Copy what the controller knows to `folder`, for the other controller of a pair. No database: that may be on NFS."""
@@ -134,9 +134,9 @@ class Store:
             last = connection.execute("SELECT until FROM lease").fetchone()
             if last is not None and (not lease or last[0] >= lease[0][1]):
                 return False
-            own = {tuple(row) for row in connection.execute("SELECT kind, nodes, resume, at FROM orders")}
+            own_orders = {tuple(row) for row in connection.execute("SELECT kind, nodes, resume, at FROM orders")}
             for order in orders:
-                if order not in own:
+                if order not in own_orders:
                     write_order(connection, *order)
             connection.execute("DELETE FROM facts")
             connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", rows)
@@ -193,10 +193,10 @@ class Store:
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _transaction(connection: sqlite3.Connection, act: Callable[[sqlite3.Connection], T], kind: str = "IMMEDIATE") -> T:

@@ -9,7 +9,7 @@ from landbridge.burst.model.state import Attempt, State
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """Nodes that are started together, or not at all where `whole`. One pool; a het job of several pools is several gangs
+    """Nodes that are started together, or not at all where `all_or_nothing`. One pool; a het job of several pools is several gangs
     with the same `job_key`, and fails as one."""
 
     key: str
@@ -17,7 +17,7 @@ class Gang:
     pool: str
     nodes: tuple[str, ...]
     jobs: tuple[int, ...]
-    whole: bool
+    all_or_nothing: bool
     account: str = ""
     restarts: tuple[int, ...] = ()
     started: float | None = None

@@ -43,15 +43,15 @@ def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
         if not kind.startswith("//")
         for code in codes
     ]
-    whole = {code: kind for code, kind in rows if not code.endswith("*")}
-    return whole, tuple((code[:-1], kind) for code, kind in rows if code.endswith("*"))
+    exact_codes = {code: kind for code, kind in rows if not code.endswith("*")}
+    return exact_codes, tuple((code[:-1], kind) for code, kind in rows if code.endswith("*"))
 
 
 def classify(code: str) -> ErrorKind:
     """Return the kind of an AWS error code or a botocore exception's name; an unknown one is `configuration`."""
-    whole, beginnings = _kinds()
-    if code in whole:
-        return whole[code]
+    exact_codes, beginnings = _kinds()
+    if code in exact_codes:
+        return exact_codes[code]
     return next((kind for beginning, kind in beginnings if code.startswith(beginning)), ErrorKind.CONFIGURATION)
 
 

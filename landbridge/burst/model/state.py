@@ -30,7 +30,7 @@ class Attempt:
     nodes: tuple[str, ...]
     jobs: tuple[int, ...]
     account: str
-    whole: bool
+    all_or_nothing: bool
     lease: float
     created_at: float
     hold_usd: float

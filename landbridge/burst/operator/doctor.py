@@ -138,9 +138,9 @@ def aws(config: BurstConfig, now: float) -> Iterator[Finding]:
 def _region(config: BurstConfig, region: str) -> Iterator[Finding]:
     try:
         client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
-        own = {"Name": f"tag:{CLUSTER}", "Values": [config.policy.cluster]}
+        cluster_filter = {"Name": f"tag:{CLUSTER}", "Values": [config.policy.cluster]}
         began = time.time()
-        answer = client.describe_instances(Filters=[own], MaxResults=5)  # type: ignore[list-item]
+        answer = client.describe_instances(Filters=[cluster_filter], MaxResults=5)  # type: ignore[list-item]
         took = time.time() - began
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", "Unknown"))
@@ -157,11 +157,11 @@ def _region(config: BurstConfig, region: str) -> Iterator[Finding]:
 
 def _clock(date: str, here: float, took: float) -> Iterator[Finding]:
     try:
-        there = parsedate_to_datetime(date).timestamp()
+        time_of_aws = parsedate_to_datetime(date).timestamp()
     except (TypeError, ValueError):
         return
     # The header has whole seconds.
-    off = max(0.0, abs(here - there) - 1.0 - took / 2)
+    off = max(0.0, abs(here - time_of_aws) - 1.0 - took / 2)
     bound, near = facts()["clock"]["refused_seconds"], facts()["clock"]["near_seconds"]
     if off > near:
         text = f"this host's clock is {off:.0f} s away from AWS's; AWS refuses calls from {bound} s on"
@@ -194,8 +194,8 @@ def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
     except SlurmError:
         return  # said already
     for key, name in _PROGRAMS.items():
-        found = re.search(rf"^{key}\s*=\s*(\S+)$", text, re.MULTILINE)
-        path = Path(found[1]) if found is not None else None
+        setting = re.search(rf"^{key}\s*=\s*(\S+)$", text, re.MULTILINE)
+        path = Path(setting[1]) if setting is not None else None
         if path is None or path.name != name:
             text_ = f"Slurm's {key} is {path or 'not set'}, not {name}"
             yield Finding("burst-programs", text_, fix="`landbridge configure` sets it; then scontrol reconfigure")

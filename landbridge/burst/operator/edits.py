@@ -37,16 +37,16 @@ def undrain(pool: str) -> StateChange:
 def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
     """Forget what stopped a pool, and for how long its offerings were not to be asked."""
     _known(policy, pool)
-    own = {offering.key for offering in policy.pools[pool].offerings}
+    offering_keys = {offering.key for offering in policy.pools[pool].offerings}
 
     def change(state: State) -> State:
-        if pool not in state.breakers and not own & set(state.insufficient_capacity):
+        if pool not in state.breakers and not offering_keys & set(state.insufficient_capacity):
             raise EditError(f"nothing stops {pool}: its breaker is closed, and no offering of it is dry")
         breakers = {name: breaker for name, breaker in state.breakers.items() if name != pool}
         insufficient_capacity = {
-            key: shortage for key, shortage in state.insufficient_capacity.items() if key not in own
+            key: shortage for key, shortage in state.insufficient_capacity.items() if key not in offering_keys
         }
-        failures = {token: one for token, one in state.registration_failures.items() if one.pool != pool}
+        failures = {token: failure for token, failure in state.registration_failures.items() if failure.pool != pool}
         return replace(
             state, breakers=breakers, insufficient_capacity=insufficient_capacity, registration_failures=failures
         )

@@ -56,8 +56,8 @@ def explain_job(
     past = [point for record in records for point in _told(record)]
     codes = _codes(number, job, state, policy, records)
     do = [_for_pool(ADVICE[code], record_pool(records)) for code in codes if code in ADVICE]
-    known = job is not None or bool(present or past)
-    return JobExplanation(number, known, tuple(present), tuple(past), tuple(do) if known else (UNKNOWN,))
+    is_known = job is not None or bool(present or past)
+    return JobExplanation(number, is_known, tuple(present), tuple(past), tuple(do) if is_known else (UNKNOWN,))
 
 
 def record_pool(records: Sequence[DecisionRecord]) -> str:
@@ -80,13 +80,15 @@ def _slurm(job: SlurmJob | None, policy: BurstPolicy, now: float) -> Iterator[Ex
     if refusal is not None:
         yield ExplanationPoint("policy", refusal, code="RESIDENCY")
     else:
-        known = policy.accounts.get(job.account)
-        yield ExplanationPoint("policy", f"data of class {known.data_class if known else '(operators)'} may be in AWS")
+        account = policy.accounts.get(job.account)
+        yield ExplanationPoint(
+            "policy", f"data of class {account.data_class if account else '(operators)'} may be in AWS"
+        )
     if job.state != "PENDING" or refusal is not None:
         return
-    own = set(job.partition.split(","))
-    promotion = next((one for one in policy.promotions if one.partition in own), None)
-    if promotion is not None and not own & set(promotion.partitions):
+    partitions = set(job.partition.split(","))
+    promotion = next((rule for rule in policy.promotions if rule.partition in partitions), None)
+    if promotion is not None and not partitions & set(promotion.partitions):
         waited = reason_to_promote(job, promotion, now)
         text = f"may use {', '.join(promotion.partitions)} once it would wait more than {promotion.wait_seconds:.0f} s"
         yield ExplanationPoint("promotion", f"{text}; it {waited or 'does not, as far as Slurm can tell'}")
@@ -119,13 +121,13 @@ def _told(record: DecisionRecord) -> Iterator[ExplanationPoint]:
         yield from _rejected(record.details.get("rejected"), iso(record.at))
 
 
-def _rejected(found: Any, at: str) -> Iterator[ExplanationPoint]:
-    for one in found if isinstance(found, Iterable) and not isinstance(found, str) else ():
-        if isinstance(one, Mapping):
-            usd = one.get("usd")
-            text = f"{one.get('offering', '?')}: {one.get('why', '')}"
+def _rejected(rejections: Any, at: str) -> Iterator[ExplanationPoint]:
+    for rejection in rejections if isinstance(rejections, Iterable) and not isinstance(rejections, str) else ():
+        if isinstance(rejection, Mapping):
+            usd = rejection.get("usd")
+            text = f"{rejection.get('offering', '?')}: {rejection.get('why', '')}"
             yield ExplanationPoint(
-                "offering", text, at, str(one.get("code", "")), float(usd) if usd is not None else None
+                "offering", text, at, str(rejection.get("code", "")), float(usd) if usd is not None else None
             )
 
 
@@ -133,11 +135,11 @@ def _codes(
     number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord]
 ) -> list[str]:
     """Return the codes of the present obstacles."""
-    found = []
+    codes = []
     if job is not None and residency.reject_job_if_restricted(policy, job) is not None:
-        found.append("RESIDENCY")
+        codes.append("RESIDENCY")
     if number in state.backoffs and (job is None or job.state == "PENDING"):
-        found.append(state.backoffs[number].code)
+        codes.append(state.backoffs[number].code)
     elif job is not None and job.state == "PENDING":
-        found += [record.code for record in records[-1:] if record.code]
-    return list(dict.fromkeys(found))
+        codes += [record.code for record in records[-1:] if record.code]
+    return list(dict.fromkeys(codes))

@@ -50,8 +50,8 @@ def node_statuses(instances: tuple[CloudInstance, ...], nodes: Mapping[str, Slur
     """Rows for every instance, and for every powered-up node without one."""
     named = [instance.node for instance in instances]
     rows = [
-        _row(one, nodes.get(one.node), named.count(one.node) > 1)
-        for one in sorted(instances, key=lambda one: (one.node, one.id))
+        _row(instance, nodes.get(instance.node), named.count(instance.node) > 1)
+        for instance in sorted(instances, key=lambda key: (key.node, key.id))
     ]
     for name, node in sorted(nodes.items()):
         if name not in named and not is_powered_down(node):
@@ -67,15 +67,15 @@ def pool_statuses(policy: BurstPolicy, state: State, ec2: Ec2View | None, now: f
 
 def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]:
     """By account, this month: spent, and held for what runs. The empty account is of nodes without a job."""
-    month, found = month_of(now), dict[str, tuple[float, float]]()
+    month, spending = month_of(now), dict[str, tuple[float, float]]()
     for (of, account, _), usd in state.spent.items():
         if of == month:
-            spent, held = found.get(account, (0.0, 0.0))
-            found[account] = spent + usd, held
+            spent, held = spending.get(account, (0.0, 0.0))
+            spending[account] = spent + usd, held
     for hold in state.holds.values():
-        spent, held = found.get(hold.account, (0.0, 0.0))
-        found[hold.account] = spent, held + hold.usd
-    return dict(sorted(found.items()))
+        spent, held = spending.get(hold.account, (0.0, 0.0))
+        spending[hold.account] = spent, held + hold.usd
+    return dict(sorted(spending.items()))
 
 
 def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool) -> NodeStatus:
@@ -115,7 +115,7 @@ def _pool(pool: PoolPolicy, state: State, ec2: Ec2View | None, now: float) -> Po
     ]
     return PoolStatus(
         name=pool.name,
-        instances=sum(one.pool == pool.name for one in ec2.instances) if ec2 is not None else 0,
+        instances=sum(instance.pool == pool.name for instance in ec2.instances) if ec2 is not None else 0,
         max_nodes=pool.max_nodes,
         spent_usd=sum(usd for (of, _, name), usd in state.spent.items() if name == pool.name and of == month),
         held_usd=sum(hold.usd for hold in state.holds.values() if hold.pool == pool.name),
@@ -123,6 +123,8 @@ def _pool(pool: PoolPolicy, state: State, ec2: Ec2View | None, now: float) -> Po
         breaker=f"{breaker.code}: {breaker.message}".removesuffix(": ") if breaker is not None else None,
         breaker_until=iso(breaker.until) if breaker is not None else None,
         dry=tuple(
-            OfferingWithoutCapacity(key, found.code, iso(found.until)) for key, found in shortages if found.until > now
+            OfferingWithoutCapacity(key, shortage.code, iso(shortage.until))
+            for key, shortage in shortages
+            if shortage.until > now
         ),
     )

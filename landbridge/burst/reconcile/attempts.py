@@ -13,7 +13,7 @@ def account_for_instances(observed: Observed) -> State:
     if observed.ec2 is None:
         return observed.state
     alive: dict[str, list[CloudInstance]] = {}
-    for instance in sorted(observed.ec2.instances, key=lambda one: one.id):
+    for instance in sorted(observed.ec2.instances, key=lambda instance: instance.id):
         if instance.state in ALIVE:
             alive.setdefault(token_of(instance), []).append(instance)
     attempts, holds = dict(observed.state.attempts), dict(observed.state.holds)
@@ -38,12 +38,19 @@ def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance],
         if set(attempt.nodes) <= named.keys():
             return replace(attempt, ended=observed.now, code="", instances=named)
         return None
-    known = set(attempt.instances.values())
-    late = [instance for instance in instances if instance.id not in known]
+    ids = set(attempt.instances.values())
+    late = [instance for instance in instances if instance.id not in ids]
     if not late:
         return None
-    more = {(one.node if one.node not in attempt.instances else "") or f"?{one.id}": one.id for one in late}
-    hold = attempt.usd_hour * sum(max(0.0, (one.lease or observed.now) - one.launched) for one in late) / 3600
+    more = {
+        (instance.node if instance.node not in attempt.instances else "") or f"?{instance.id}": instance.id
+        for instance in late
+    }
+    hold = (
+        attempt.usd_hour
+        * sum(max(0.0, (instance.lease or observed.now) - instance.launched) for instance in late)
+        / 3600
+    )
     nothing = not attempt.instances
     return replace(
         attempt,
@@ -57,24 +64,24 @@ def _adopted(token: str, instances: list[CloudInstance], named: dict[str, str], 
     """Return an attempt rebuilt from its instances: the journal is new, or another program launched them."""
     first = instances[0]
     pool = observed.policy.pools.get(first.pool) or next(
-        (observed.pools[one.node] for one in instances if one.node in observed.pools), None
+        (observed.pools[instance.node] for instance in instances if instance.node in observed.pools), None
     )
     offering = offering_of(first, pool)
     price = offering.usd_hour if offering else _dearest(first, observed.policy)
-    lease = max((one.lease or observed.now) for one in instances)
-    made = min([observed.now, *(one.launched for one in instances)])
+    lease = max((instance.lease or observed.now) for instance in instances)
+    created_at = min([observed.now, *(instance.launched for instance in instances)])
     return Attempt(
         token=token,
         gang=REBUILT_GANG,
         pool=pool.name if pool else first.pool,
         offering=offering.key if offering else "",
-        nodes=tuple(one.node for one in instances if one.node),
+        nodes=tuple(instance.node for instance in instances if instance.node),
         jobs=first.jobs,
         account=first.account,
-        whole=False,
+        all_or_nothing=False,
         lease=lease,
-        created_at=made,
-        hold_usd=hold_usd(len(instances), price or 0.0, made, lease),
+        created_at=created_at,
+        hold_usd=hold_usd(len(instances), price or 0.0, created_at, lease),
         usd_hour=price or 0.0,
         data_class=data_class_of(observed.policy, first.account),
         ended=observed.now,
@@ -139,9 +146,9 @@ def without_finished_attempts(state: State, observed: Observed, current: set[str
         for token, hold in state.holds.items()
         if (attempt := state.attempts.get(token)) is not None and not over(attempt)
     }
-    kept = {
+    attempts = {
         token: attempt
         for token, attempt in state.attempts.items()
         if not over(attempt) or attempt.gang in current or any(job in observed.slurm.jobs for job in attempt.jobs)
     }
-    return replace(state, attempts=kept, holds=held)
+    return replace(state, attempts=attempts, holds=held)

@@ -61,9 +61,9 @@ class Ledger:
         return None
 
     def _caps(self, account: str, pool: str) -> Iterable[tuple[str, float, float, bool]]:
-        known = self.policy.accounts.get(account)
-        if known is not None and known.monthly_usd is not None:
-            yield f"account {account}", known.monthly_usd, float(self.accounts[account]), known.hard
+        account_policy = self.policy.accounts.get(account)
+        if account_policy is not None and account_policy.monthly_usd is not None:
+            yield f"account {account}", account_policy.monthly_usd, float(self.accounts[account]), account_policy.hard
         if pool in self.policy.pool_monthly_usd:
             yield f"pool {pool}", self.policy.pool_monthly_usd[pool], float(self.pools[pool]), self.policy.hard
         if self.policy.monthly_usd is not None:
@@ -88,15 +88,15 @@ def settle_holds(state: State, gone: Mapping[str, Mapping[str, bool]], now: floa
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
     for token, nodes in gone.items():
         attempt = attempts[token]
-        left = {node: id for node, id in attempt.instances.items() if node not in nodes}
+        remaining = {node: id for node, id in attempt.instances.items() if node not in nodes}
         hold, count = holds.get(token), len(attempt.instances)
         if hold is not None and count:
             cost, share = hold.usd_hour * max(0.0, now - hold.created_at) / 3600, hold.usd / count
-            _spend(spent, hold, sum(cost if seen else min(cost, share) for seen in nodes.values()))
-            holds[token] = replace(hold, usd=hold.usd * len(left) / count)
-            if not left:
+            _spend(spent, hold, sum(cost if is_seen_ending else min(cost, share) for is_seen_ending in nodes.values()))
+            holds[token] = replace(hold, usd=hold.usd * len(remaining) / count)
+            if not remaining:
                 del holds[token]
-        attempts[token] = replace(attempt, instances=left)
+        attempts[token] = replace(attempt, instances=remaining)
     return replace(state, attempts=attempts, holds=holds, spent=spent)
 
 

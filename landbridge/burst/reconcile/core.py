@@ -182,8 +182,8 @@ def _needed(order: SlurmOrder, observed: Observed, alive: dict[str, float]) -> b
         return True
     for node in order.nodes:
         if alive.get(node, order.at + 1) <= order.at:
-            known = observed.slurm.nodes.get(node)
-            up = known is not None and not known.states & {"POWERING_UP", "POWERING_DOWN", "POWERED_DOWN"}
+            slurm_node = observed.slurm.nodes.get(node)
+            up = slurm_node is not None and not slurm_node.states & {"POWERING_UP", "POWERING_DOWN", "POWERED_DOWN"}
             if not (up and observed.slurm.at > order.at + SUSPEND_ORDER_EXPIRY_SECONDS):
                 return True
     return False

@@ -17,16 +17,16 @@ class GangStart:
     """
 
     key: str
-    whole: bool
+    all_or_nothing: bool
     jobs: tuple[SlurmJob, ...]
     nodes: tuple[str, ...]
     gangs: tuple[Gang, ...]
 
     def only(self, nodes: Iterable[str]) -> "GangStart":
         """A part of a batch: these nodes and their jobs."""
-        wanted = dict.fromkeys(nodes)
-        jobs = tuple(job for job in self.jobs if not wanted.keys().isdisjoint(job.nodes))
-        return replace(self, nodes=tuple(wanted), jobs=jobs)
+        ordered_nodes = dict.fromkeys(nodes)
+        jobs = tuple(job for job in self.jobs if not ordered_nodes.keys().isdisjoint(job.nodes))
+        return replace(self, nodes=tuple(ordered_nodes), jobs=jobs)
 
 
 def pending_starts(observed: Observed) -> list[GangStart]:
@@ -60,13 +60,13 @@ def _whole(observed: Observed, key: str, jobs: list[SlurmJob], claimed: dict[str
         return None  # another gang starts a node that both are given: this one joins it when its zone is known
     claimed.update(dict.fromkeys(missing, key))
     gangs: list[Gang] = []
-    taken: set[str] = set()
+    started_nodes: set[str] = set()
     for job in jobs:
         # Components of a het job may share a node: the first one's gang starts it.
-        own = [node for node in job.nodes if node in missing and node not in taken]
-        taken.update(own)
-        for pool in dict.fromkeys(observed.pools[node].name for node in own):
-            gang = _gang(observed, key, job, pool, [node for node in own if observed.pools[node].name == pool])
+        new_nodes = [node for node in job.nodes if node in missing and node not in started_nodes]
+        started_nodes.update(new_nodes)
+        for pool in dict.fromkeys(observed.pools[node].name for node in new_nodes):
+            gang = _gang(observed, key, job, pool, [node for node in new_nodes if observed.pools[node].name == pool])
             gangs.append(replace(gang, types=_types(observed, jobs, pool)))
     return GangStart(key, True, tuple(jobs), nodes, tuple(gangs))
 
@@ -78,7 +78,7 @@ def _gang(observed: Observed, key: str, job: SlurmJob, pool: str, nodes: list[st
         pool=pool,
         nodes=tuple(nodes),
         jobs=(job.id,),
-        whole=True,
+        all_or_nothing=True,
         account=job.account,
         restarts=(job.restarts,),
         started=job.started,
@@ -107,7 +107,7 @@ def _types(observed: Observed, jobs: Iterable[SlurmJob], pool: str) -> frozenset
     types: set[str] = set()
     for job in jobs:
         for node in (name for name in job.nodes if name in observed.pools and observed.pools[name].name == pool):
-            types |= {one.type for one in observed.living.get(node, ()) if job.id in one.jobs}
+            types |= {instance.type for instance in observed.living.get(node, ()) if job.id in instance.jobs}
             attempt = observed.unseen.get(node)
             if attempt is not None and job.id in attempt.jobs and attempt.offering in observed.offerings:
                 types.add(observed.offerings[attempt.offering].instance_type)
@@ -157,7 +157,7 @@ def nodes_without_job(observed: Observed) -> list[str]:
 
 
 def _batch(observed: Observed, pool: str, account: str, nodes: dict[str, list[SlurmJob]]) -> GangStart:
-    jobs = tuple({job.id: job for one in nodes.values() for job in one}.values())
+    jobs = tuple({job.id: job for node_jobs in nodes.values() for job in node_jobs}.values())
     key = f"batch/{pool}/{account}"
     missing = tuple(node for node in nodes if node not in observed.open)
     wanting = tuple({job.id: job for node in missing for job in nodes[node]}.values())
@@ -168,18 +168,18 @@ def _batch(observed: Observed, pool: str, account: str, nodes: dict[str, list[Sl
 
 def batch_gang(key: str, pool: str, account: str, nodes: Iterable[str], jobs: Iterable[SlurmJob]) -> Gang:
     """A gang of nodes that do not need one another; its limit is the longest of its jobs'."""
-    found = sorted(jobs, key=lambda job: job.id)
-    limits = [job.minutes for job in found]
-    started = [job.started for job in found if job.started is not None]
+    ordered_jobs = sorted(jobs, key=lambda job: job.id)
+    limits = [job.minutes for job in ordered_jobs]
+    started = [job.started for job in ordered_jobs if job.started is not None]
     return Gang(
         key=key,
         job_key=key,
         pool=pool,
         nodes=tuple(nodes),
-        jobs=tuple(job.id for job in found),
-        whole=False,
+        jobs=tuple(job.id for job in ordered_jobs),
+        all_or_nothing=False,
         account=account,
-        restarts=tuple(job.restarts for job in found),
+        restarts=tuple(job.restarts for job in ordered_jobs),
         started=min(started) if started else None,
         minutes=None if not limits or None in limits else max(limit or 0 for limit in limits),
     )

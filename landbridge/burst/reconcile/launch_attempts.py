@@ -36,7 +36,7 @@ def attempts_for(
             nodes=nodes,
             jobs=gang.jobs,
             account=gang.account,
-            whole=gang.whole,
+            all_or_nothing=gang.all_or_nothing,
             lease=lease,
             created_at=now,
             hold_usd=hold_usd(len(nodes), offering.usd_hour or 0.0, now, lease),
@@ -49,13 +49,13 @@ def attempts_for(
 
 def split(nodes: Iterable[str], most: int) -> list[tuple[str, ...]]:
     """Return the nodes in the order of their names, in parts that fit into one call and one tag value."""
-    left = sorted(nodes, key=_natural)
+    remaining = sorted(nodes, key=_natural)
     parts: list[tuple[str, ...]] = []
     at = 0
-    while at < len(left):
-        count = _fitting(left[at : at + most])
+    while at < len(remaining):
+        count = _fitting(remaining[at : at + most])
         # An instance finds its name at its index in the tag, so the order is the tag's.
-        parts.append(tuple(expand(compress(left[at : at + count]))))
+        parts.append(tuple(expand(compress(remaining[at : at + count]))))
         at += count
     return parts
 

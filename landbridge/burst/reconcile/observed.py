@@ -63,8 +63,8 @@ class Observed:
 
     def is_powering_up(self, node: str) -> bool:
         """Slurm powers it up, and it is not there yet. Jobs are read after nodes: where one runs, the node has come up since."""
-        found = self.slurm.nodes.get(node)
-        return found is not None and node in self.pools and is_powering_up(found) and node not in self.started
+        slurm_node = self.slurm.nodes.get(node)
+        return slurm_node is not None and node in self.pools and is_powering_up(slurm_node) and node not in self.started
 
 
 def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float) -> Observed:
@@ -81,9 +81,9 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
                     jobs.setdefault(name, []).append(job)
                     if job.state != "CONFIGURING":
                         started.add(name)
-    left = given_up_at(state)
-    living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, left)
-    seen = {instance.id for instance in ec2.instances} if ec2 else set()
+    suspended_at = given_up_at(state)
+    living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at)
+    shown_ids = {instance.id for instance in ec2.instances} if ec2 else set()
     return Observed(
         now=now,
         policy=policy,
@@ -91,13 +91,13 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
         ec2=ec2,
         state=state,
         pools=pools,
-        jobs={name: tuple(found) for name, found in jobs.items()},
+        jobs={name: tuple(node_jobs) for name, node_jobs in jobs.items()},
         held=frozenset(held),
         started=frozenset(started),
         living=living,
         stale=stale,
         doubtful=doubtful,
-        unseen=_unseen(state, seen, left, ec2 is None, policy, now),
+        unseen=_unseen(state, shown_ids, suspended_at, ec2 is None, policy, now),
         open={node: attempt for attempt in state.attempts.values() if attempt.ended is None for node in attempt.nodes},
         offerings={offering.key: offering for pool in policy.pools.values() for offering in pool.offerings},
         resumed_for=_resumed_for(state),
@@ -110,24 +110,24 @@ def pools_of(nodes: Iterable[str], policy: BurstPolicy) -> dict[str, PoolPolicy]
     for pool in policy.pools.values():
         prefixes.setdefault(pool.node_prefix, []).append(pool)
     lengths = sorted({len(prefix) for prefix in prefixes})
-    found: dict[str, PoolPolicy] = {}
+    pool_of_node: dict[str, PoolPolicy] = {}
     for node in nodes:
         for length in lengths:
             owner = next((pool for pool in prefixes.get(node[:length], ()) if pool.owns(node)), None)
             if owner is not None:
-                found[node] = owner
+                pool_of_node[node] = owner
                 break
-    return found
+    return pool_of_node
 
 
 def given_up_at(state: State) -> dict[str, float]:
     """Return when Slurm last suspended each node, from the orders in the journal."""
-    left: dict[str, float] = {}
+    suspended_at: dict[str, float] = {}
     for order in state.orders:
         if order.kind in ("suspend", "resume-fail"):
             for node in order.nodes:
-                left[node] = max(order.at, left.get(node, 0.0))
-    return left
+                suspended_at[node] = max(order.at, suspended_at.get(node, 0.0))
+    return suspended_at
 
 
 def _resumed_for(state: State) -> dict[str, int]:
@@ -147,7 +147,7 @@ def _instances(
     pools: Mapping[str, PoolPolicy],
     jobs: Mapping[str, list[SlurmJob]],
     started: set[str],
-    left: Mapping[str, float],
+    suspended_at: Mapping[str, float],
 ) -> tuple[dict[str, tuple[CloudInstance, ...]], tuple[CloudInstance, ...], tuple[CloudInstance, ...]]:
     living: dict[str, list[CloudInstance]] = {}
     stale: list[CloudInstance] = []
@@ -158,19 +158,19 @@ def _instances(
             continue
         if node is None or not is_powering_up(node) or instance.node in started:
             living.setdefault(instance.node, []).append(instance)
-        elif _left_behind(instance, state, left):
+        elif _left_behind(instance, state, suspended_at):
             stale.append(instance)
         elif _older_than_its_jobs(instance, state, jobs.get(instance.node, ())):
             doubtful.append(instance)
         else:
             living.setdefault(instance.node, []).append(instance)
-    return {node: tuple(found) for node, found in living.items()}, tuple(stale), tuple(doubtful)
+    return {node: tuple(instances) for node, instances in living.items()}, tuple(stale), tuple(doubtful)
 
 
-def _left_behind(instance: CloudInstance, state: State, left: Mapping[str, float]) -> bool:
+def _left_behind(instance: CloudInstance, state: State, suspended_at: Mapping[str, float]) -> bool:
     """Slurm has given it up since, or it is what was left of a gang that failed. Slurm does not say when a power-up began."""
     attempt = state.attempts.get(instance.token)
-    return launched_at(instance, state) <= left.get(instance.node, -1.0) or (
+    return launched_at(instance, state) <= suspended_at.get(instance.node, -1.0) or (
         attempt is not None and failed_gang(attempt)
     )
 
@@ -191,26 +191,26 @@ def launched_at(instance: CloudInstance, state: State) -> float:
 
 
 def _unseen(
-    state: State, seen: set[str], left: Mapping[str, float], blind: bool, policy: BurstPolicy, now: float
+    state: State, shown_ids: set[str], suspended_at: Mapping[str, float], blind: bool, policy: BurstPolicy, now: float
 ) -> dict[str, Attempt]:
-    found: dict[str, Attempt] = {}
+    attempts: dict[str, Attempt] = {}
     for attempt in state.attempts.values():
         if attempt.ended is None or not (blind or now - attempt.ended <= policy.settle_seconds):
             continue
         for node, instance in () if failed_gang(attempt) else attempt.instances.items():
             fresh = (
-                instance not in seen
+                instance not in shown_ids
                 and terminated_at(state, instance) is None
-                and attempt.created_at > left.get(node, -1.0)
+                and attempt.created_at > suspended_at.get(node, -1.0)
             )
-            if fresh and (node not in found or found[node].created_at < attempt.created_at):
-                found[node] = attempt
-    return found
+            if fresh and (node not in attempts or attempts[node].created_at < attempt.created_at):
+                attempts[node] = attempt
+    return attempts
 
 
 def failed_gang(attempt: Attempt) -> bool:
     """Return whether the rest of the gang was refused, so that its instances are useless."""
-    return attempt.whole and attempt.code not in ("", FORGOTTEN, TOKEN_REUSED)
+    return attempt.all_or_nothing and attempt.code not in ("", FORGOTTEN, TOKEN_REUSED)
 
 
 def terminated_at(state: State, instance: str) -> float | None:

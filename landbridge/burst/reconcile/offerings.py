@@ -69,7 +69,7 @@ def choose(
             or reject_if_apart_from_siblings(offering, gang)
             or reject_if_too_small(offering, gang, room)
         )
-        if rejection is None and not gang.whole:
+        if rejection is None and not gang.all_or_nothing:
             room = _affordable_nodes(offering, gang, pool, policy, ledger, room, now)
         rejection = rejection or reject_if_too_expensive(offering, gang, pool, policy, ledger, max(1, room), now)
         if rejection is None:
@@ -111,7 +111,7 @@ def reject_if_outside_window(
 def reject_if_insufficient_capacity(offering: Offering, gang: Gang, state: State, now: float) -> Rejection | None:
     """Reject an offering that had no capacity a short time ago for so many nodes or fewer."""
     shortage = state.insufficient_capacity.get(offering.key)
-    nodes = len(gang.nodes) if gang.whole else 1
+    nodes = len(gang.nodes) if gang.all_or_nothing else 1
     if shortage is None or shortage.until <= now or nodes < shortage.nodes:
         return None
     code = "QUOTA" if classify(shortage.code) is ErrorKind.QUOTA else "CAPACITY"
@@ -130,9 +130,9 @@ def reject_if_apart_from_siblings(offering: Offering, gang: Gang) -> Rejection |
 
 def reject_if_too_small(offering: Offering, gang: Gang, room: int) -> Rejection | None:
     """Reject a reservation that has no room for the whole gang, or for one node of a batch."""
-    if offering.size is None or room >= (len(gang.nodes) if gang.whole else 1):
+    if offering.size is None or room >= (len(gang.nodes) if gang.all_or_nothing else 1):
         return None
-    code = "SIZE" if gang.whole and len(gang.nodes) > offering.size else "CAPACITY"
+    code = "SIZE" if gang.all_or_nothing and len(gang.nodes) > offering.size else "CAPACITY"
     return code, f"has room for {max(0, room)} of {len(gang.nodes)}"
 
 

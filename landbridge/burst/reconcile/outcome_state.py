@@ -36,8 +36,8 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
     if isinstance(action, SetAddresses) and not outcome.code:
         return replace(state, node_addresses={**state.node_addresses, **action.addresses})
     if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
-        told = replace(state.backoffs[action.job], reported=True)
-        return replace(state, backoffs={**state.backoffs, action.job: told})
+        reported = replace(state.backoffs[action.job], reported=True)
+        return replace(state, backoffs={**state.backoffs, action.job: reported})
     if isinstance(action, Renew):
         return state  # EC2 shows what the lease is; what is held for it is held either way
     return state
@@ -49,18 +49,18 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
         state = replace(state, throttled_until=_later(state, now))
     attempts, holds = dict(state.attempts), dict(state.holds)
     complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
-    for given in action.attempts:
-        attempt = attempts.get(given.token, given)
+    for launched_attempt in action.attempts:
+        attempt = attempts.get(launched_attempt.token, launched_attempt)
         got = {node: outcome.instances[node] for node in attempt.nodes if node in outcome.instances}
         ended = _ended(attempt, got, outcome.code, kind, complete, now)
-        attempts[given.token] = ended
-        if ended.ended is not None and given.token in holds:
+        attempts[launched_attempt.token] = ended
+        if ended.ended is not None and launched_attempt.token in holds:
             # An instance that outlived the failure of its gang still costs until it is ended.
             share = len(ended.instances) / max(1, len(attempt.nodes))
             if share:
-                holds[given.token] = replace(holds[given.token], usd=attempt.hold_usd * share)
+                holds[launched_attempt.token] = replace(holds[launched_attempt.token], usd=attempt.hold_usd * share)
             else:
-                del holds[given.token]
+                del holds[launched_attempt.token]
     state = replace(state, attempts=attempts, holds=holds)
     if complete:
         return _succeeded(state, action)
@@ -75,7 +75,7 @@ def _ended(
     attempt: Attempt, got: dict[str, str], code: str, kind: ErrorKind | None, complete: bool, now: float
 ) -> Attempt:
     """Return the attempt with its result; unchanged where the result is unknown."""
-    if complete or (got and not attempt.whole):
+    if complete or (got and not attempt.all_or_nothing):
         short = len(got) < len(attempt.nodes)
         return replace(attempt, ended=now, code=(code or FEWER_INSTANCES_CODE) if short else "", instances=got)
     if kind in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
@@ -116,9 +116,9 @@ def _drought(state: State, action: Launch, outcome: ActionOutcome, policy: Burst
 
 def _refused(action: Launch, outcome: ActionOutcome) -> int:
     """For how many nodes in one call the offering had no room; of a batch it would have given one."""
-    if not action.gang.whole:
+    if not action.gang.all_or_nothing:
         return 1
-    refused = [len(one.nodes) for one in action.attempts if not set(one.nodes) <= outcome.instances.keys()]
+    refused = [len(attempt.nodes) for attempt in action.attempts if not set(attempt.nodes) <= outcome.instances.keys()]
     return min(refused, default=1)
 
 

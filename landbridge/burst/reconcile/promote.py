@@ -15,7 +15,7 @@ def promote(observed: Observed, changes: Changes) -> None:
     ledger = changes.ledger.copy()
     pending = [job for job in observed.slurm.jobs.values() if job.state == "PENDING"]
     for job in sorted(pending, key=lambda job: (job.submitted or 0.0, job.id)):
-        promotion = next((one for one in observed.policy.promotions if one.partition == job.partition), None)
+        promotion = next((rule for rule in observed.policy.promotions if rule.partition == job.partition), None)
         if promotion is None or residency.reject_job_if_restricted(observed.policy, job) is not None:
             continue
         backoff = changes.backoffs.get(job.id)

@@ -33,7 +33,7 @@ class Provisioning:
     changes: Changes
     used: Counter[str] = field(default_factory=Counter)
     probing: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)  # tokens of open attempts that are to be known yet
+    tokens_sent: set[str] = field(default_factory=set)  # tokens of open attempts that this pass calls with
     by_gang: dict[str, list[Attempt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -52,13 +52,13 @@ class Provisioning:
         refusal = self._refusal(start) or self._vanished(start)
         late = self._late(start)
         if refusal is None and late:
-            start, refusal = start if start.whole else start.only(late), ("NETWORK", NO_ANSWER)
+            start, refusal = start if start.all_or_nothing else start.only(late), ("NETWORK", NO_ANSWER)
         if refusal is not None:
             self._give_up(start, *refusal)
             return
         if self.observed.ec2 is None or self._throttled():
             return
-        if start.whole:
+        if start.all_or_nothing:
             self._whole(start)
         else:
             for gang in start.gangs:
@@ -81,16 +81,20 @@ class Provisioning:
         for pool in pools:
             breaker = self.changes.state.breakers.get(pool)
             if breaker is not None and (self.observed.now < breaker.until or self._probed(start, pool, breaker)):
-                own = any(attempt.code == breaker.code for gang in start.gangs for attempt in self._tried(gang))
+                is_own_failure = any(
+                    attempt.code == breaker.code for gang in start.gangs for attempt in self._tried(gang)
+                )
                 words = f"{breaker.code}: {breaker.message}" if breaker.message else breaker.code
-                return ("CONFIG", words) if own else ("BREAKER", f"pool {pool} is out of order since {words}")
+                return (
+                    ("CONFIG", words) if is_own_failure else ("BREAKER", f"pool {pool} is out of order since {words}")
+                )
         return None
 
     def _probed(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
         """Another start is to show whether machines of the pool join again."""
-        mine = [attempt for gang in start.gangs for attempt in self._tried(gang)] if start.whole else []
+        attempts = [attempt for gang in start.gangs for attempt in self._tried(gang)] if start.all_or_nothing else []
         return registration.is_probe_running(self.observed, breaker, pool) and all(
-            one.created_at < breaker.until for one in mine
+            attempt.created_at < breaker.until for attempt in attempts
         )
 
     def _tried(self, gang: Gang) -> list[Attempt]:
@@ -100,7 +104,7 @@ class Provisioning:
         """An instance that was launched for a start is gone before its node came up."""
         for gang in start.gangs:
             missing, tried = set(gang.nodes), [a for a in self._tried(gang) if a.ended is not None]
-            if gang.whole:
+            if gang.all_or_nothing:
                 lost = sorted({node for a in tried if not a.code for node in a.nodes if node in missing})
             else:
                 launched = [a for a in tried if not a.code or a.instances]
@@ -164,8 +168,10 @@ class Provisioning:
             if not self._probe(gang.pool):
                 return
             pool = self.observed.policy.pools[gang.pool]
-            there = self._located(gang, start.jobs)
-            choice = choose(there, pool, self.changes.state, self.observed.policy, ledger, used, self.observed.now)
+            located_gang = self._located(gang, start.jobs)
+            choice = choose(
+                located_gang, pool, self.changes.state, self.observed.policy, ledger, used, self.observed.now
+            )
             if choice.offering is None:
                 self._exhausted(start, gang, choice)
                 return
@@ -197,9 +203,9 @@ class Provisioning:
             part = _part(gang, nodes, jobs)
             if not self._probe(gang.pool):
                 return
-            there = self._located(part, start.jobs)
+            located_gang = self._located(part, start.jobs)
             choice = choose(
-                there, pool, self.changes.state, observed.policy, self.changes.ledger, self.used, observed.now
+                located_gang, pool, self.changes.state, observed.policy, self.changes.ledger, self.used, observed.now
             )
             if choice.offering is None:
                 self._exhausted(start.only(node for part in (nodes, *parts) for node in part), part, choice)
@@ -213,9 +219,9 @@ class Provisioning:
         """With the other regions that its jobs' data may be in: nodes that no job waits for start at home alone."""
         if len(self.observed.policy.regions) == 1:
             return gang
-        mine = frozenset(gang.jobs)
+        job_ids = frozenset(gang.jobs)
         return replace(
-            gang, regions=residency.allowed_regions(self.observed.policy, [job for job in jobs if job.id in mine])
+            gang, regions=residency.allowed_regions(self.observed.policy, [job for job in jobs if job.id in job_ids])
         )
 
     def _attempts(self, gang: Gang, choice: OfferingChoice, parts: Iterable[tuple[str, ...]]) -> tuple[Attempt, ...]:
@@ -241,7 +247,7 @@ class Provisioning:
         launch = Launch(gang, offering, attempts, tags_of(attempts[0], self.observed.policy))
         self.changes.launch(launch, {attempt.token: hold_of(attempt, self.observed.now) for attempt in attempts})
         self.used[offering.key] += len(gang.nodes)
-        self.asked.update(attempt.token for attempt in attempts)
+        self.tokens_sent.update(attempt.token for attempt in attempts)
         self.changes.record(
             "launch",
             text=offering.key,
@@ -253,13 +259,13 @@ class Provisioning:
             usd_hour=offering.usd_hour,
             account=gang.account,
             tokens=[attempt.token for attempt in attempts],
-            rejected=[asdict(one) for one in choice.rejected],
+            rejected=[asdict(rejection) for rejection in choice.rejected],
             **({"over": warning} if warning else {}),
         )
 
     def _exhausted(self, start: GangStart, gang: Gang, choice: OfferingChoice) -> None:
         code, text = choice.verdict()
-        rejected = [asdict(one) for one in choice.rejected]
+        rejected = [asdict(rejection) for rejection in choice.rejected]
         self.changes.record("exhausted", code, text, gang.nodes, gang.jobs, gang.pool, rejected=rejected)
         self._give_up(start, code, text)
 
@@ -278,7 +284,7 @@ class Provisioning:
     def _again(self, gang: Gang, opened: list[Attempt]) -> None:
         """The same calls once more, as long as the gang is as it was; they answer with what they launched."""
         offering = self.observed.offerings.get(opened[0].offering)
-        self.asked.update(attempt.token for attempt in opened)
+        self.tokens_sent.update(attempt.token for attempt in opened)
         shut = (
             offering is not None and offering.opens is not None and self.observed.now < offering.opens
         )  # a clock was ahead
@@ -287,7 +293,7 @@ class Provisioning:
             or shut
             or not all(self.observed.is_powering_up(n) for attempt in opened for n in attempt.nodes)
         ):
-            self.asked.difference_update(attempt.token for attempt in opened)
+            self.tokens_sent.difference_update(attempt.token for attempt in opened)
             return
         same = [attempt for attempt in opened if attempt.offering == opened[0].offering]
         nodes = tuple(node for attempt in same for node in attempt.nodes)
@@ -303,7 +309,7 @@ class Provisioning:
         if self.observed.ec2 is None or self._throttled():
             return
         for attempt in list(self.changes.attempts.values()):
-            if attempt.ended is not None or attempt.whole or attempt.token in self.asked:
+            if attempt.ended is not None or attempt.all_or_nothing or attempt.token in self.tokens_sent:
                 continue
             nodes = attempt.nodes
             if all(self.observed.is_powering_up(node) for node in nodes) and self.changes.downed.isdisjoint(nodes):
@@ -315,7 +321,7 @@ class Provisioning:
         if self.observed.ec2 is None:
             return
         for token, attempt in list(self.changes.attempts.items()):
-            if attempt.ended is not None or token in self.asked:
+            if attempt.ended is not None or token in self.tokens_sent:
                 continue
             if is_forgettable(attempt, self.observed):
                 self.changes.attempts[token] = replace(attempt, ended=self.observed.now, code=FORGOTTEN)
@@ -328,5 +334,5 @@ class Provisioning:
 
 def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[SlurmJob]]) -> Gang:
     """Return a gang of some nodes of a batch, with their jobs."""
-    mine = [job for node in nodes for job in jobs.get(node, ())]
-    return batch_gang(gang.key, gang.pool, gang.account, nodes, mine)
+    node_jobs = [job for node in nodes for job in jobs.get(node, ())]
+    return batch_gang(gang.key, gang.pool, gang.account, nodes, node_jobs)

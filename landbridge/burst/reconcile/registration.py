@@ -64,19 +64,21 @@ def _update_pool(
     failed: list[tuple[Attempt, str]],
     last_success: float | None,
 ) -> None:
-    known = {token: one for token, one in observed.state.registration_failures.items() if one.pool == pool}
-    new = {attempt.token: attempt for attempt, _ in failed if attempt.token not in known}
+    failures = {
+        token: failure for token, failure in observed.state.registration_failures.items() if failure.pool == pool
+    }
+    new = {attempt.token: attempt for attempt, _ in failed if attempt.token not in failures}
     for attempt, node in failed:
         if attempt.token in new:
             _back_off_jobs(observed, changes, attempt, node)
-    known |= {token: RegistrationFailure(pool, attempt.created_at) for token, attempt in new.items()}
+    failures |= {token: RegistrationFailure(pool, attempt.created_at) for token, attempt in new.items()}
     since_success = sorted(
         (failure.launched_at, token)
-        for token, failure in known.items()
+        for token, failure in failures.items()
         if last_success is None or failure.launched_at > last_success
     )
     latest = [token for _, token in since_success[-FAILURES_TO_OPEN_BREAKER:]]
-    changes.registration_failures.update({token: known[token] for token in latest})
+    changes.registration_failures.update({token: failures[token] for token in latest})
     breaker = changes.state.breakers.get(pool)
     if len(latest) >= FAILURES_TO_OPEN_BREAKER and any(token in new for token in latest):
         nodes = sorted({node for attempt, _ in failed for node in attempt.nodes})
@@ -102,7 +104,7 @@ def _back_off_jobs(observed: Observed, changes: Changes, attempt: Attempt, node:
     """Back off the jobs that the node was started for: all of a gang, of a batch the node's own."""
     node_job = observed.resumed_for.get(node)
     for job in attempt.jobs:
-        if attempt.whole or job == node_job:
+        if attempt.all_or_nothing or job == node_job:
             changes.back_off(job, BOOT_CODE, f"node {node} did not register with slurmctld in time")
     changes.schedule_pass(observed.now + REQUEUE_SECONDS)
 

@@ -7,19 +7,19 @@ from landbridge.burst.model import AccountPolicy, BurstPolicy, SlurmJob
 
 def reject_if_restricted(policy: BurstPolicy, account: str, wckey: str = "", region: str = "") -> str | None:
     """Return why a job of `account` may not be in AWS, or not in `region` (empty: the policy's own); None: it may."""
-    known = policy.accounts.get(account)
-    if known is None:
+    account_policy = policy.accounts.get(account)
+    if account_policy is None:
         return None if account in policy.operators else f"account '{account}' is not one of those that may use AWS"
-    if not known.aws:
-        return f"data of account {account} ({known.data_class}) may not be in AWS"
+    if not account_policy.aws:
+        return f"data of account {account} ({account_policy.data_class}) may not be in AWS"
     where = "AWS" if region in ("", policy.region) else region
-    if not _may(policy, known, region):
-        return f"data of account {account} ({known.data_class}) may not be in {where}"
+    if not _may(policy, account_policy, region):
+        return f"data of account {account} ({account_policy.data_class}) may not be in {where}"
     # A user marks default keys with a star in Slurm's output.
     label = wckey.lstrip("*")
-    every = policy.accounts.values()
-    restricted = {word for a in every if not _may(policy, a, region) for word in (a.name, a.data_class)}
-    open_ = {word for a in every if _may(policy, a, region) for word in (a.name, a.data_class)}
+    accounts = policy.accounts.values()
+    restricted = {word for a in accounts if not _may(policy, a, region) for word in (a.name, a.data_class)}
+    open_ = {word for a in accounts if _may(policy, a, region) for word in (a.name, a.data_class)}
     if label and label in restricted - open_:
         return f"data of '{label}' may not be in {where}"
     return None
@@ -34,13 +34,13 @@ def allowed_regions(policy: BurstPolicy, jobs: Iterable[SlurmJob]) -> frozenset[
     labels = {(job.account, job.wckey) for job in jobs}
     others = policy.regions[1:] if labels else ()
     return frozenset(
-        one for one in others if all(reject_if_restricted(policy, *label, one) is None for label in labels)
+        region for region in others if all(reject_if_restricted(policy, *label, region) is None for label in labels)
     )
 
 
 def data_class_of(policy: BurstPolicy, account: str) -> str:
-    known = policy.accounts.get(account)
-    return known.data_class if known else ""
+    account_policy = policy.accounts.get(account)
+    return account_policy.data_class if account_policy else ""
 
 
 def _may(policy: BurstPolicy, account: AccountPolicy, region: str) -> bool:

@@ -16,11 +16,11 @@ def read_jobs(text: str | None) -> dict[int, tuple[str, ...]]:
     except ValueError:
         return {}
     entries = raw.get("jobs") if isinstance(raw, dict) else None
-    found: dict[int, tuple[str, ...]] = {}
+    nodes_of_job: dict[int, tuple[str, ...]] = {}
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, dict):
-            found |= _job(entry)
-    return found
+            nodes_of_job |= _job(entry)
+    return nodes_of_job
 
 
 def write_jobs(jobs: Mapping[int, tuple[str, ...]]) -> str | None:

@@ -71,12 +71,12 @@ def _nodes(policy: BurstPolicy, need_address: frozenset[str]) -> dict[str, Slurm
     if not named:
         return {}
     raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
-    states = {name: found for name, found in node_states_of(raw).items() if policy.pool_of(name)}
-    closer = [name for name, found in states.items() if found & REASON_STATES or name in need_address]
-    known: dict[str, SlurmNode] = {}
+    states = {name: node_states for name, node_states in node_states_of(raw).items() if policy.pool_of(name)}
+    closer = [name for name, node_states in states.items() if node_states & REASON_STATES or name in need_address]
+    detailed: dict[str, SlurmNode] = {}
     for part in _parts(sorted(closer)):
-        known |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
-    return {name: known.get(name) or SlurmNode(name, found) for name, found in states.items()}
+        detailed |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
+    return {name: detailed.get(name) or SlurmNode(name, node_states) for name, node_states in states.items()}
 
 
 def _jobs(*which: str) -> list[dict[str, Any]]:
@@ -122,10 +122,10 @@ def promote(job: int, partitions: Sequence[str]) -> None:
     raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
     if not raw or "PENDING" not in words(raw[0].get("job_state")):
         return
-    own = [one for one in str(raw[0].get("partition") or "").split(",") if one]
-    wanted = list(dict.fromkeys([*own, *partitions]))
-    if wanted != own:
-        run(["scontrol", "update", f"jobid={job}", f"partition={','.join(wanted)}"])
+    current = [partition for partition in str(raw[0].get("partition") or "").split(",") if partition]
+    merged = list(dict.fromkeys([*current, *partitions]))
+    if merged != current:
+        run(["scontrol", "update", f"jobid={job}", f"partition={','.join(merged)}"])
 
 
 def start(nodes: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ _TELLING = ("CONFIGURING", "COMPLETING", "SUSPENDED")
 
 def keeping(keep: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return an object hook for json.loads that keeps only the keys in `keep`, so that the rest never fills memory."""
-    return lambda found: {key: value for key, value in found.items() if key in keep}
+    return lambda rows: {key: value for key, value in rows.items() if key in keep}
 
 
 def number(value: Any) -> int | None:
@@ -46,22 +46,22 @@ def words(state: Any) -> list[str]:
 
 def hosts(value: Any) -> list[str]:
     """Return the hosts of a list of host lists; an item that cannot be read has none."""
-    found: list[str] = []
+    names: list[str] = []
     for text in value if isinstance(value, list) else [value]:
         try:
-            found += expand(str(text)) if text else []
+            names += expand(str(text)) if text else []
         except HostlistError:
             continue
-    return found
+    return names
 
 
 def node_states_of(raw: Raw) -> dict[str, frozenset[str]]:
     """Nodes by `sinfo --json`: groups of equal nodes, one for each partition they are in."""
-    found: dict[str, frozenset[str]] = {}
+    states: dict[str, frozenset[str]] = {}
     for group in raw.get("sinfo") or raw.get("nodes") or []:
         state = frozenset(words((group.get("node") or {}).get("state")))
-        found.update(dict.fromkeys(hosts((group.get("nodes") or {}).get("nodes")), state))
-    return found
+        states.update(dict.fromkeys(hosts((group.get("nodes") or {}).get("nodes")), state))
+    return states
 
 
 def nodes_of(raw: Raw) -> dict[str, SlurmNode]:
@@ -104,19 +104,19 @@ def job_of(raw: Raw) -> SlurmJob:
 
 
 def _job_state(value: Any) -> str:
-    found = words(value)
-    return next((word for word in _TELLING if word in found), found[0] if found else "")
+    flags = words(value)
+    return next((word for word in _TELLING if word in flags), flags[0] if flags else "")
 
 
 def _moment(value: Any) -> float | None:
-    found = number(value)
-    return float(found) if found else None
+    seconds = number(value)
+    return float(seconds) if seconds else None
 
 
 def active_host(raw: Raw) -> str | None:
     """The controller that answers first in Slurm's own order, by `scontrol ping --json`: a backup controls only when none before it does."""
-    found: Iterable[Raw] = raw.get("pings") or []
-    up = [ping for ping in found if _answers(ping)]
+    pings: Iterable[Raw] = raw.get("pings") or []
+    up = [ping for ping in pings if _answers(ping)]
     order = {"primary": 0} | {f"backup{number}": number for number in range(1, 10)}
     up.sort(key=lambda ping: order.get(str(ping.get("mode", "")).lower(), 0 if ping.get("primary") else 1))
     return str(up[0].get("hostname") or "").partition(".")[0] if up else None

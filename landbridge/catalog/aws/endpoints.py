@@ -47,7 +47,7 @@ class _Endpoints(Facts):
 
     @model_validator(mode="after")
     def _needs_are_features(self) -> "_Endpoints":
-        strangers = {need for one in self.features.values() for need in one.needs} - set(self.features)
+        strangers = {need for feature in self.features.values() for need in feature.needs} - set(self.features)
         if strangers:
             raise ValueError(f"no such features: {', '.join(sorted(strangers))}")
         return self
@@ -65,9 +65,12 @@ def endpoint_features() -> tuple[str, ...]:
 
 def endpoint_name(service: str, kind: Literal["gateway", "interface"], region: str) -> str:
     """The full name of an endpoint's service in a region: `com.amazonaws.us-east-1.ec2`."""
-    facts, known = _read(), regions().get(region)
+    facts, region_facts = _read(), regions().get(region)
     china = (
-        known is not None and known.partition == "aws-cn" and kind == "interface" and service in facts.china.services
+        region_facts is not None
+        and region_facts.partition == "aws-cn"
+        and kind == "interface"
+        and service in facts.china.services
     )
     return f"{facts.china.prefix if china else 'com.amazonaws'}.{region}.{service}"
 
@@ -77,15 +80,15 @@ def endpoints_of(features: Iterable[str]) -> tuple[EndpointFact, ...]:
 
     A gateway and an interface of one service are two. Raises KeyError for a feature that is not recorded.
     """
-    facts, found = _read(), dict[tuple[str, str], EndpointFact]()
+    facts, endpoints = _read(), dict[tuple[str, str], EndpointFact]()
     waiting = list(dict.fromkeys(features))
-    seen = set(waiting)
+    visited = set(waiting)
     for name in waiting:
         feature = facts.features[name]
-        waiting += [need for need in feature.needs if need not in seen]
-        seen.update(feature.needs)
+        waiting += [need for need in feature.needs if need not in visited]
+        visited.update(feature.needs)
         for service in feature.services:
             gateway = service in facts.gateways and not feature.interface
             kind: Literal["gateway", "interface"] = "gateway" if gateway else "interface"
-            found.setdefault((service, kind), EndpointFact(service, kind, name, feature.why))
-    return tuple(sorted(found.values(), key=lambda one: (one.kind != "gateway", one.service)))
+            endpoints.setdefault((service, kind), EndpointFact(service, kind, name, feature.why))
+    return tuple(sorted(endpoints.values(), key=lambda endpoint: (endpoint.kind != "gateway", endpoint.service)))

@@ -74,7 +74,7 @@ class TypeImpact(Facts):
     @field_validator("properties", mode="before")
     @classmethod
     def _short(cls, value: Any) -> Any:
-        return {key: {"effect": one} if isinstance(one, str) else one for key, one in value.items()}
+        return {key: {"effect": effect} if isinstance(effect, str) else effect for key, effect in value.items()}
 
 
 class ImpactFacts(Facts):

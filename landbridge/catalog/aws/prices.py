@@ -105,19 +105,19 @@ def price_of(what: What, name: str, region: str, on: date | None = None) -> Pric
 
     None where there is no row for that very place: a zone's price is not its region's, nor the other way round.
     """
-    known = [one for one in _index().get((what, name, region), ()) if on is None or one.as_of <= on]
-    return max(known, key=lambda one: one.as_of, default=None)
+    candidates = [price for price in _index().get((what, name, region), ()) if on is None or price.as_of <= on]
+    return max(candidates, key=lambda price: price.as_of, default=None)
 
 
 @cache
 def _index() -> Mapping[tuple[str, str, str], tuple[Price | PriceRange, ...]]:
     listed = prices()
-    found: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
+    index: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
     for row in listed.rows:
         source = listed.sources[row.source]
         for name, usd in row.usd.items():
             for region in row.regions:
-                rest = (row.unit, region, source.date, source.title, source.confidence)
-                one = PriceRange(usd[0], usd[1], *rest) if isinstance(usd, tuple) else Price(usd, *rest)
-                found[row.what, name, region] = (*found.get((row.what, name, region), ()), one)
-    return found
+                common = (row.unit, region, source.date, source.title, source.confidence)
+                price = PriceRange(usd[0], usd[1], *common) if isinstance(usd, tuple) else Price(usd, *common)
+                index[row.what, name, region] = (*index.get((row.what, name, region), ()), price)
+    return index

@@ -48,15 +48,15 @@ class _Regions(Facts):
         strangers = {name for row in services.values() for name in row["regions"]} - set(data["regions"])
         if strangers:
             raise ValueError(f"services in regions that are not listed: {', '.join(sorted(strangers))}")
-        found = {
+        facts = {
             name: {
                 **row,
-                "services": [word for word, one in services.items() if name in one["regions"]]
+                "services": [word for word, service in services.items() if name in service["regions"]]
                 + [f"fsx_openzfs_{deployment}" for deployment in row.get("openzfs", ())],
             }
             for name, row in data["regions"].items()
         }
-        return {**data, "regions": found}
+        return {**data, "regions": facts}
 
 
 @cache
@@ -76,13 +76,13 @@ def services() -> frozenset[str]:
 
 def zones(region: str) -> tuple[str, ...]:
     """Availability zone ids of a region; none for a region that is not known."""
-    found = regions().get(region)
-    return found.zones if found else ()
+    facts = regions().get(region)
+    return facts.zones if facts else ()
 
 
 def offered(kind: InstanceType, region: str) -> bool | None:
     """Return true when the region offers the type, None where that is not recorded. Its zones are recorded apart."""
     if kind.zones_in(zones(region)) or region in kind.regions:
         return True
-    found = regions().get(region)
-    return None if found is None or found.offerings is None else False
+    facts = regions().get(region)
+    return None if facts is None or facts.offerings is None else False

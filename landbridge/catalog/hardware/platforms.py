@@ -68,14 +68,14 @@ class Platform(Facts):
     @classmethod
     def _composed(cls, row: Any) -> Any:
         """A row names its GPUs' form; count, type and memory of the accelerators follow from it."""
-        found = row.get("gpus") if isinstance(row, dict) else None
-        if not isinstance(found, dict) or "model" not in found:
+        gpus_of_row = row.get("gpus") if isinstance(row, dict) else None
+        if not isinstance(gpus_of_row, dict) or "model" not in gpus_of_row:
             return row
-        if found["model"] not in gpus():
-            raise ValueError(f"gpus.yaml has no {found['model']}")
-        gpu = gpus()[found["model"]]
-        made = {"count": found["count"], "type": gpu.type, "memory_mib": gpu.memory_mib}
-        return {**row, "gpus": made, "gpu_model": found["model"]}
+        if gpus_of_row["model"] not in gpus():
+            raise ValueError(f"gpus.yaml has no {gpus_of_row['model']}")
+        gpu = gpus()[gpus_of_row["model"]]
+        composed = {"count": gpus_of_row["count"], "type": gpu.type, "memory_mib": gpu.memory_mib}
+        return {**row, "gpus": composed, "gpu_model": gpus_of_row["model"]}
 
     @property
     def gpu(self) -> Gpu:
@@ -114,12 +114,12 @@ class _Platforms(Facts):
 @cache
 def platforms() -> Mapping[str, Platform]:
     """On-prem platforms by name."""
-    found: dict[str, Platform] = {}
+    by_name: dict[str, Platform] = {}
     for name in sorted(names(package(), "platforms")):
         file = read(f"platforms/{name}", _Platforms)
         for key, row in file.platforms.items():
             # `like` names another row of the file, whose fields hold where this row is silent.
-            whole = {**file.platforms[row["like"]], **row} if "like" in row else row
-            said = {field: value for field, value in whole.items() if field != "like"}
-            found[key] = Platform.model_validate({"source": file.source, "date": file.date, **said})
-    return found
+            merged = {**file.platforms[row["like"]], **row} if "like" in row else row
+            fields = {field: value for field, value in merged.items() if field != "like"}
+            by_name[key] = Platform.model_validate({"source": file.source, "date": file.date, **fields})
+    return by_name

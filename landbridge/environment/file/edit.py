@@ -14,15 +14,15 @@ _NUMBER = re.compile(r"[\w.+-]+")
 
 def replaced(source: Source, line: str, start: int, old: Any, new: Any, path: DataPath) -> str:
     """The line with the value `old`, which begins at the offset `start`, replaced. Raises FindingsError (edit-value)."""
-    rest = line[start:]
-    quoted_text = _QUOTED.match(rest)
+    tail = line[start:]
+    quoted_text = _QUOTED.match(tail)
     if quoted_text:
-        return line[:start] + quoted(str(new)) + rest[quoted_text.end() :]
-    if isinstance(old, str) and rest.startswith(old):
-        return line[:start] + plain(new) + rest[len(old) :]
-    number = _NUMBER.match(rest)
+        return line[:start] + quoted(str(new)) + tail[quoted_text.end() :]
+    if isinstance(old, str) and tail.startswith(old):
+        return line[:start] + plain(new) + tail[len(old) :]
+    number = _NUMBER.match(tail)
     if number and not isinstance(old, str):
-        return line[:start] + plain(new) + rest[number.end() :]
+        return line[:start] + plain(new) + tail[number.end() :]
     what = "this value is written in a way that cannot be replaced"
     raise refused(source, "edit-value", what, path, "change it by hand")
 

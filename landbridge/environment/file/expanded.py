@@ -25,9 +25,9 @@ def expanded(loaded: Loaded) -> str:
     """
     if loaded.environment is None:
         raise ValueError(f"{loaded.path} has errors")
-    whole: dict[str, Any] = dict(loaded.source.data)
-    whole["config"] = {**whole["config"], KEY: loaded.environment}
-    return "".join(f"{line}\n" for line in _mapping(whole, "", inherited=False))
+    document: dict[str, Any] = dict(loaded.source.data)
+    document["config"] = {**document["config"], KEY: loaded.environment}
+    return "".join(f"{line}\n" for line in _mapping(document, "", inherited=False))
 
 
 def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: bool) -> Iterator[str]:
@@ -98,5 +98,5 @@ def _scalar(value: Any) -> str:
     return (
         text
         if plain
-        else _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+        else _UNPRINTABLE.sub(lambda scalar: f"\\u{ord(scalar[0]):04x}", json.dumps(text, ensure_ascii=False))
     )

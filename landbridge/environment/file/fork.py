@@ -56,7 +56,7 @@ def begun(text: str) -> Begun | None:
     return Begun(config.get("aws:region"), "".join(f"{line.group().rstrip()}\n" for line in _STACK_KEYS.finditer(text)))
 
 
-def fork(text: str, wanted: Wanted, origin: str) -> str:
+def fork(text: str, target: Wanted, origin: str) -> str:
     """The text of a new environment file. `origin` is the name of the one whose text is given.
 
     Addresses and ranges inside a range that moves move with it. Zones of another region are chosen among those that offer
@@ -71,37 +71,37 @@ def fork(text: str, wanted: Wanted, origin: str) -> str:
     if secret is not None:
         fix = "fork an environment without secure keys, then set the new one's with pulumi config set --secret"
         raise refused(source, "fork-secrets", f"{secret[-2]} is encrypted for {origin} alone", secret, fix)
-    edits = {**_moved(source, values, wanted), **_zones(source, values, wanted), **_named(wanted)}
+    edits = {**_moved(source, values, target), **_zones(source, values, target), **_named(target)}
     return _INVITATION.sub(f"# Forked from {origin}.", _written(source, text, values, edits))
 
 
-def _named(wanted: Wanted) -> dict[DataPath, Any]:
+def _named(target: Wanted) -> dict[DataPath, Any]:
     """Yield the values that are replaced one by one."""
-    found: dict[DataPath, Any] = {
-        (*ROOT, "owner"): wanted.owner,
-        (*ROOT, "cost_center"): wanted.cost_center,
-        _REGION: wanted.region,
-        _OWN_CIDR: wanted.onprem_cidr and str(wanted.onprem_cidr),
-        _AWS_CIDR: wanted.aws_cidr and str(wanted.aws_cidr),
-        (*ROOT, "link", "gateway_address"): wanted.gateway_address and str(wanted.gateway_address),
-        (*ROOT, "link", "onprem_asn"): wanted.onprem_asn,
+    changes: dict[DataPath, Any] = {
+        (*ROOT, "owner"): target.owner,
+        (*ROOT, "cost_center"): target.cost_center,
+        _REGION: target.region,
+        _OWN_CIDR: target.onprem_cidr and str(target.onprem_cidr),
+        _AWS_CIDR: target.aws_cidr and str(target.aws_cidr),
+        (*ROOT, "link", "gateway_address"): target.gateway_address and str(target.gateway_address),
+        (*ROOT, "link", "onprem_asn"): target.onprem_asn,
     }
-    return {path: value for path, value in found.items() if value is not None}
+    return {path: value for path, value in changes.items() if value is not None}
 
 
-def _moved(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> dict[DataPath, Any]:
+def _moved(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:
     """Every text with an address of a range that moves, with the address at its place in the new range."""
     ranges: list[tuple[IPv4Network, IPv4Network]] = []
-    for path, new in ((_OWN_CIDR, wanted.onprem_cidr), (_AWS_CIDR, wanted.aws_cidr)):
+    for path, new in ((_OWN_CIDR, target.onprem_cidr), (_AWS_CIDR, target.aws_cidr)):
         if new is not None and isinstance(values.get(path), str):
             ranges.append((IPv4Network(values[path]), new))
-    found: dict[DataPath, Any] = {}
+    changes: dict[DataPath, Any] = {}
     for path, value in values.items():
         if isinstance(value, str) and ranges and path not in (_OWN_CIDR, _AWS_CIDR):
             moved = _ADDRESS.sub(lambda match, path=path: _shift(source, match[0], ranges, path), value)  # type: ignore[misc]
             if moved != value:
-                found[path] = moved
-    return found
+                changes[path] = moved
+    return changes
 
 
 def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Network]], path: DataPath) -> str:
@@ -119,23 +119,23 @@ def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Networ
     return text
 
 
-def _zones(source: Source, values: Mapping[DataPath, Any], wanted: Wanted) -> dict[DataPath, Any]:
+def _zones(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:
     """A zone of the new region for each zone that the file names."""
-    if wanted.region is None or wanted.region == values.get(_REGION):
+    if target.region is None or target.region == values.get(_REGION):
         return {}
-    if wanted.region not in regions():
-        raise refused(source, "fork-region", f"no region {wanted.region} is known", _REGION, ", ".join(regions()))
+    if target.region not in regions():
+        raise refused(source, "fork-region", f"no region {target.region} is known", _REGION, ", ".join(regions()))
     named = {path: value for path, value in values.items() if isinstance(value, str) and _ZONE.fullmatch(value)}
     chosen: dict[str, str] = {}
     for zone in dict.fromkeys(named.values()):
         types = {kind for path, other in named.items() if other == zone and (kind := _type_at(values, path))}
-        offered = zones(wanted.region)
+        offered = zones(target.region)
         for kind in sorted(types):
             offered = instances()[kind].zones_in(offered) if kind in instances() else offered
-        free = [one for one in offered if one not in chosen.values()] or list(offered)
+        free = [zone for zone in offered if zone not in chosen.values()] or list(offered)
         if not free:
             path = next(path for path, other in named.items() if other == zone)
-            what = f"no zone of {wanted.region} is known to offer {', '.join(sorted(types))}"
+            what = f"no zone of {target.region} is known to offer {', '.join(sorted(types))}"
             raise refused(
                 source, "fork-region", what, path, "fork in another region, and change types and zones by hand"
             )
@@ -162,7 +162,7 @@ def _written(source: Source, text: str, values: Mapping[DataPath, Any], edits: M
     # From the end, so that what comes before keeps its place.
     for (line, column), (path, value) in sorted(places.items(), reverse=True):
         lines[line - 1] = replaced(source, lines[line - 1], column - 1, values[path], value, path)
-    for path, value in sorted(missing, key=lambda one: source.locate(one[0]), reverse=True):
+    for path, value in sorted(missing, key=lambda entry: source.locate(entry[0]), reverse=True):
         _insert(source, lines, path, value)
     return "".join(lines)
 

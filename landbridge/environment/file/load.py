@@ -76,9 +76,9 @@ def find_environment(name: str, root: Path | None = None) -> Path:
     path = project / "stacks" / f"Pulumi.{name}.yaml"
     if path.is_file():
         return path
-    known = sorted(file.name[len("Pulumi.") : -len(".yaml")] for file in path.parent.glob("Pulumi.*.yaml"))
-    near = did_you_mean(name, known)
-    fix = f'did you mean "{near}"?' if near else f"known: {', '.join(known)}" if known else f"write {path}"
+    names = sorted(file.name[len("Pulumi.") : -len(".yaml")] for file in path.parent.glob("Pulumi.*.yaml"))
+    near = did_you_mean(name, names)
+    fix = f'did you mean "{near}"?' if near else f"known: {', '.join(names)}" if names else f"write {path}"
     raise FindingsError([Finding("no-environment", f'there is no environment "{name}" in {path.parent}', fix=fix)])
 
 

@@ -107,9 +107,9 @@ def read_lock(path: Path, region: str | None = None) -> tuple[ImageLock | None, 
             # Dates are text in JSON; the models are strict about everything else.
             images[name] = LockedImage.model_validate_json(json.dumps(row))
         except ValidationError as error:
-            for one in error.errors(include_url=False):
-                where: DataPath = (name, *one["loc"])
-                findings.append(_at(source, where, f"{path_text(where)}: {one['msg'][:1].lower()}{one['msg'][1:]}"))
+            for fault in error.errors(include_url=False):
+                where: DataPath = (name, *fault["loc"])
+                findings.append(_at(source, where, f"{path_text(where)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"))
             continue
         if region is not None and images[name].region != region:
             message = f"{name} was resolved in {images[name].region}, and this environment is in {region}"

@@ -42,10 +42,10 @@ def with_nodes(text: str, file: str, joining: Joining) -> str:
     cannot be changed here.
     """
     source, groups = _read(text, file)
-    known = {name for group in groups for name in _names(group)}
-    there = [name for name in joining.names if name in known]
-    if there:
-        what = f"{', '.join(there)} {'is' if len(there) == 1 else 'are'} in the file already"
+    names_in_file = {name for group in groups for name in _names(group)}
+    present = [name for name in joining.names if name in names_in_file]
+    if present:
+        what = f"{', '.join(present)} {'is' if len(present) == 1 else 'are'} in the file already"
         raise refused(source, "node-known", what, NODES, "landbridge node list shows what Slurm thinks of it")
     at = _like(groups, joining.names[0])
     model = groups[at] if at is not None else {}
@@ -80,10 +80,10 @@ def _read(text: str, file: str) -> tuple[Source, list[Group]]:
     source = read(text, file)
     if source.data is None:
         raise FindingsError(source.findings)
-    found: Any = source.data
+    value: Any = source.data
     for part in NODES:
-        found = found.get(part) if isinstance(found, dict) else None
-    groups = found if isinstance(found, list) else []
+        value = value.get(part) if isinstance(value, dict) else None
+    groups = value if isinstance(value, list) else []
     for index, group in enumerate(groups):
         try:
             IPv4Address(group["address"])
@@ -104,7 +104,7 @@ def _continues(group: Group, joining: Joining) -> bool:
     """Return true when the nodes are the next ones of a range of equal machines."""
     names = _names(group)
     row = [names[-1], *joining.names]
-    if any(_next(one) != other for one, other in pairwise(row)):
+    if any(_next(name) != other for name, other in pairwise(row)):
         return False
     following = IPv4Address(group["address"]) + len(names)
     same = (joining.platform or group["platform"], joining.rack or _rack(group)) == (group["platform"], _rack(group))
@@ -120,13 +120,13 @@ def _group(source: Source, model: Group, joining: Joining) -> Group:
     if joining.address is None:
         what = f"{joining.names[0]} does not follow the nodes that are there, so nothing says its address"
         raise refused(source, "node-address", what, NODES, "say it: --address 10.20.1.40")
-    found: Group = {"hosts": _written(joining.names), "platform": platform, "address": str(joining.address)}
+    group: Group = {"hosts": _written(joining.names), "platform": platform, "address": str(joining.address)}
     rack = joining.rack or model.get("rack")
     if rack is not None:
-        found["rack"] = rack
+        group["rack"] = rack
     if platform == model.get("platform"):
-        found |= {key: deepcopy(model[key]) for key in _SHARED if key in model}
-    return found
+        group |= {key: deepcopy(model[key]) for key in _SHARED if key in model}
+    return group
 
 
 def _as_a_group(source: Source, text: str, groups: Sequence[Group], group: Group) -> str:
@@ -199,13 +199,13 @@ def _span(source: Source, lines: Sequence[str], index: int, by_hand: str) -> tup
     return line, max(ends), before[: before.index("-")]
 
 
-def _checked(source: Source, text: str, wanted: Sequence[Group]) -> str:
+def _checked(source: Source, text: str, expected: Sequence[Group]) -> str:
     """The text, once it is known to say what is wanted and to differ in nothing else."""
     data: Any = deepcopy(source.data)
     holder = data
     for part in NODES[:-1]:
         holder = holder[part]
-    holder[NODES[-1]] = list(wanted)
+    holder[NODES[-1]] = list(expected)
     if read(text, source.file).data != data:
         what = "the nodes are written in a way that cannot be changed here"
         raise refused(source, "edit-layout", what, NODES, "change the file by hand; nothing has been written")

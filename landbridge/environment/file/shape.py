@@ -37,9 +37,9 @@ def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[st
     """
     here = "".join("[]" if isinstance(part, int) else f".{part}" for part in near).removeprefix(".")
     places = _places(root).get(key, ())
-    own = next((place for place in places if _fits(place, here)), None)
-    others = (place for place in places if place != own)
-    return tuple(sorted(others, key=lambda place: not place.startswith(here))), own is not None
+    place_near = next((place for place in places if _fits(place, here)), None)
+    others = (place for place in places if place != place_near)
+    return tuple(sorted(others, key=lambda place: not place.startswith(here))), place_near is not None
 
 
 def _fits(place: str, here: str) -> bool:
@@ -51,20 +51,20 @@ def _fits(place: str, here: str) -> bool:
 
 @cache
 def _places(root: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    places_by_key: dict[str, tuple[str, ...]] = {}
     waiting: list[tuple[type[BaseModel], str]] = [(root, "")]
-    seen: set[tuple[type[BaseModel], str]] = set()
+    visited: set[tuple[type[BaseModel], str]] = set()
     while waiting:
         model, place = waiting.pop(0)
-        if (model, place) in seen:
+        if (model, place) in visited:
             continue
-        seen.add((model, place))
+        visited.add((model, place))
         for name, field in model.model_fields.items():
-            if place and place not in found.get(name, ()):
-                found[name] = (*found.get(name, ()), place)
+            if place and place not in places_by_key.get(name, ()):
+                places_by_key[name] = (*places_by_key.get(name, ()), place)
             below = f"{place}.{name}" if place else name
             waiting += [(inner, f"{below}{suffix}") for inner, suffix in _inside(field.annotation)]
-    return found
+    return places_by_key
 
 
 def _inside(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:

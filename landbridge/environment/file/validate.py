@@ -59,15 +59,15 @@ class ValidationOutcome:
 
     def original(self, path: DataPath) -> DataPath:
         """The path in the file of a path in the repaired data."""
-        found: DataPath = ()
+        original_path: DataPath = ()
         for part in path:
             if isinstance(part, int):
-                for index in sorted(self._dropped.get(found, ())):
+                for index in sorted(self._dropped.get(original_path, ())):
                     part += index <= part
             else:
-                part = self._renamed.get((*found, part), part)
-            found = (*found, part)
-        return found
+                part = self._renamed.get((*original_path, part), part)
+            original_path = (*original_path, part)
+        return original_path
 
     def is_tainted(self, path: DataPath) -> bool:
         """True when the path, or a part it belongs to, was repaired."""
@@ -80,10 +80,14 @@ class ValidationOutcome:
         with an empty part at the end, `("aws", "pools", "*", "")`, every pool as a whole.
         """
         if self._index[0] != len(self.tainted):
-            whole = {one for taint in self.tainted for one in _starred(taint)}
-            self._index = (len(self.tainted), whole, {one[:length] for one in whole for length in range(len(one) + 1)})
-        _, whole, parts = self._index
-        return path in parts or any(path[:length] in whole for length in range(len(path) + 1))
+            tainted = {path for taint in self.tainted for path in _starred(taint)}
+            self._index = (
+                len(self.tainted),
+                tainted,
+                {path[:length] for path in tainted for length in range(len(path) + 1)},
+            )
+        _, tainted, parts = self._index
+        return path in parts or any(path[:length] in tainted for length in range(len(path) + 1))
 
 
 def _starred(path: DataPath) -> Iterator[DataPath]:
@@ -119,9 +123,9 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
         return True
     places: dict[DataPath, list[tuple[ErrorDetails, DataPath]]] = {}
     for error in others:
-        path, rest = data_path(work, error["loc"])
-        here = (*path, *rest[:1]) if error["type"] == "missing" else path
-        places.setdefault(here, []).append((error, rest))
+        path, unresolved = data_path(work, error["loc"])
+        here = (*path, *unresolved[:1]) if error["type"] == "missing" else path
+        places.setdefault(here, []).append((error, unresolved))
     above = {path[:length] for path in places for length in range(len(path))}
     for path, found in places.items():
         # A list is not "too short" when it is its wrong items that do not count.
@@ -145,22 +149,22 @@ def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _repair_unknown(outcome: ValidationOutcome, work: dict[str, Any], location: DataPath) -> None:
-    path, rest = data_path(work, location)
-    if rest or not path:
+    path, unresolved = data_path(work, location)
+    if unresolved or not path:
         return
     parent, key = path[:-1], str(path[-1])
     holder = value_at(work, parent)
     model = model_at(Environment, work, parent)
-    known = list(model.model_fields) if model else []
-    meant = did_you_mean(key, [name for name in known if name not in holder])
-    near = meant or did_you_mean(key, known)
+    fields = list(model.model_fields) if model else []
+    meant = did_you_mean(key, [name for name in fields if name not in holder])
+    near = meant or did_you_mean(key, fields)
     home, another_kind = places_of(Environment, key, parent)
     if another_kind:
         fix = f"it is a key of another kind of {path_text(parent)}; change kind:, or remove it"
-    elif home and not get_close_matches(key, known, n=1, cutoff=0.8):
+    elif home and not get_close_matches(key, fields, n=1, cutoff=0.8):
         fix = f"it is a key of {' and '.join(home[:3])}"
     else:
-        fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(known)}" if known else "remove it"
+        fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(fields)}" if fields else "remove it"
     where = f" in {path_text(parent)}" if parent else ""
     original = outcome.original(path)
     outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{where}', original, fix))

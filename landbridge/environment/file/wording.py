@@ -27,7 +27,7 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
     kind, context = error["type"], error.get("ctx", {})
     name = path_text(original) or "the environment"
     got = _shown(error["input"])
-    wanted = sorted({_TYPES[base] for e in errors if (base := _base_type(e["type"])) in _TYPES})
+    types = sorted({_TYPES[base] for e in errors if (base := _base_type(e["type"])) in _TYPES})
     if kind == "missing":
         return Finding("missing-key", f"{name} is missing", original, "add it; it has no default")
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -36,9 +36,9 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
         return _wrong_choice(work, path, original, name, str(context.get("expected", "")))
     if "fix" in context:
         return Finding(kind, f"{name}: {error['msg']}", original, str(context["fix"]))
-    if wanted:
-        message = f"{name} must be {' or '.join(wanted)}, not {got}"
-        return Finding("wrong-type", message, original, _other_type(wanted, error["input"]))
+    if types:
+        message = f"{name} must be {' or '.join(types)}, not {got}"
+        return Finding("wrong-type", message, original, _other_type(types, error["input"]))
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
         return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
     if kind in ("too_short", "too_long"):
@@ -64,15 +64,15 @@ def _base_type(kind: str) -> str:
     return kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float")
 
 
-def _other_type(wanted: list[str], value: object) -> str | None:
+def _other_type(types: list[str], value: object) -> str | None:
     """Return the right spelling of a value of the wrong type, where it can be guessed."""
-    if "text" in wanted and _is_plain(value):
+    if "text" in types and _is_plain(value):
         return f'write it in quotes: "{value}"'
     if not isinstance(value, str):
         return None
-    if "true or false" in wanted and value.casefold() in ("yes", "no", "on", "off", "true", "false"):
+    if "true or false" in types and value.casefold() in ("yes", "no", "on", "off", "true", "false"):
         return f"write {'true' if value.casefold() in ('yes', 'on', 'true') else 'false'}"
-    number = any(word in wanted for word in ("a number", "a whole number"))
+    number = any(word in types for word in ("a number", "a whole number"))
     return f"write it without quotes: {value}" if number and re.fullmatch(r"-?\d+(\.\d+)?", value) else None
 
 
@@ -85,22 +85,22 @@ def _wrong_choice(work: Any, path: DataPath, original: DataPath, name: str, expe
     parent, last = path[:-1], path[-1]
     holder = value_at(work, parent)
     present = not isinstance(holder, dict) or last in holder
-    known = f"one of {', '.join(choices)}" if choices else expected
+    possible = f"one of {', '.join(choices)}" if choices else expected
     if not present:
-        return Finding("missing-key", f"{path_text(original)} is missing", original, f"choose {known}")
+        return Finding("missing-key", f"{path_text(original)} is missing", original, f"choose {possible}")
     value = value_at(work, path)
     near = did_you_mean(str(value), choices)
     fix = f'did you mean "{near}"?' if near else None
     if _is_plain(value) and str(value) in choices:
         return Finding("wrong-type", f"{name} must be text, not {value}", original, f'write it in quotes: "{value}"')
-    return Finding("unknown-value", f"{name}: {_shown(value)} is not {known}", original, fix)
+    return Finding("unknown-value", f"{name}: {_shown(value)} is not {possible}", original, fix)
 
 
 def _bound(error: ErrorDetails) -> str:
     context = error.get("ctx", {})
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-    found = [f"{word} {context[key]} is possible" for key, word in words.items() if key in context]
-    return found[0] if found else "a finite number is needed"
+    bounds = [f"{word} {context[key]} is possible" for key, word in words.items() if key in context]
+    return bounds[0] if bounds else "a finite number is needed"
 
 
 def _network_around(text: str) -> str | None:

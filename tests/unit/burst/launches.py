@@ -15,7 +15,7 @@ def attempt(*nodes: str, token: str = "lb-1", **more: Any) -> Attempt:
         "offering": "p",
         "jobs": (7, 8),
         "account": "vision",
-        "whole": True,
+        "all_or_nothing": True,
     }
     known |= {"lease": 1_800_000_000.0, "created_at": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
     return Attempt(token=token, nodes=nodes, **{**known, **more})

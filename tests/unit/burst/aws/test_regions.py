@@ -42,7 +42,7 @@ class Silent:
         self._answer("view")
         return Ec2View(NOW, self.instances)
 
-    def run(self, attempt: Attempt, offering: Offering, tags: Any, whole: bool) -> ActionOutcome:
+    def run(self, attempt: Attempt, offering: Offering, tags: Any, all_or_nothing: bool) -> ActionOutcome:
         self._answer("run", offering.key)
         return ActionOutcome(instances={node: f"i-{offering.region or 'home'}-{node}" for node in attempt.nodes})
 

@@ -37,10 +37,10 @@ def shell(config: BurstConfig, monkeypatch: pytest.MonkeyPatch) -> Ec2:
     return Ec2(config)
 
 
-def launch(offering: Offering, whole: bool = True, name: str = "a") -> Launch:
+def launch(offering: Offering, all_or_nothing: bool = True, name: str = "a") -> Launch:
     """A gang of four in two calls."""
     nodes = ("p5-1", "p5-2", "p5-3", "p5-4")
-    gang = Gang("g", "7", "p5", nodes, (7,), whole, "vision")
+    gang = Gang("g", "7", "p5", nodes, (7,), all_or_nothing, "vision")
     attempts = tuple(
         Attempt(
             f"lb-{name}-{i}",
@@ -50,7 +50,7 @@ def launch(offering: Offering, whole: bool = True, name: str = "a") -> Launch:
             nodes[2 * i : 2 * i + 2],
             (7,),
             "vision",
-            whole,
+            all_or_nothing,
             2e9,
             1.8e9,
             5.0,
@@ -129,7 +129,7 @@ def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(
 
 def test_a_batch_keeps_what_it_got(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3})
-    outcome = perform(launch(first(config), whole=False), shell, slurm, 1)
+    outcome = perform(launch(first(config), all_or_nothing=False), shell, slurm, 1)
     assert len(outcome.instances) == 3 == alive(cloud)
     cloud.control(wipe=True)
 

@@ -123,7 +123,7 @@ def test_it_is_served_on_the_loopback() -> None:
 
 
 def test_decisions_are_lines_of_json_and_old_ones_are_dropped(tmp_path: Path) -> None:
-    log = DecisionLog(tmp_path / "decisions.jsonl", limit=2000, kept=2)
+    log = DecisionLog(tmp_path / "decisions.jsonl", limit=2000, max_entries=2)
     for number in range(100):
         log.write([DecisionRecord(1_795_000_000.5 + number, "launch", (7,), ("p5-1",), usd=1.5, details={"n": number})])
     names = sorted(path.name for path in tmp_path.iterdir())

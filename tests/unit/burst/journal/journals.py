@@ -17,7 +17,7 @@ NODES = ("p5-1", "p5-2", "p5-10")
 
 def attempt(token: str = "lb-1", **more: object) -> Attempt:
     values = {
-        "token": token, "gang": "g", "pool": "p5", "offering": "p5/a/on-demand", "nodes": NODES, "jobs": (7, 8), "account": "vision", "whole": True,
+        "token": token, "gang": "g", "pool": "p5", "offering": "p5/a/on-demand", "nodes": NODES, "jobs": (7, 8), "account": "vision", "all_or_nothing": True,
         "lease": 2000.5, "created_at": 1000.0, "hold_usd": 12.5, "usd_hour": 55.04, "data_class": "internal", "instances": {"p5-1": "i-1"},
     }  # fmt: skip
     return Attempt(**{**values, **more})  # type: ignore[arg-type]

@@ -174,7 +174,7 @@ def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
             one for one in view.jobs.values() if started & set(one.nodes) and one.state in ("CONFIGURING", "RUNNING")
         ]
         assert all(one.account in ("lab", "poor") for one in on_them)
-        if launch.gang.whole and not launch.repeated:
+        if launch.gang.all_or_nothing and not launch.repeated:
             alive = {one.node for one in cloud.instances if one.state in ("pending", "running")}
             alive |= {node for attempt in state.attempts.values() for node in attempt.instances}  # not to be seen yet
             for one in on_them:

@@ -13,7 +13,7 @@ def launches(*jobs, states=None, state=None, cloud=None):
 
 def test_a_job_of_several_nodes_is_a_gang():
     (launch,) = launches(job(1, "g-1", "g-2", "g-3")).values()
-    assert launch.gang.whole and launch.gang.jobs == (1,) and launch.gang.nodes == ("g-1", "g-2", "g-3")
+    assert launch.gang.all_or_nothing and launch.gang.jobs == (1,) and launch.gang.nodes == ("g-1", "g-2", "g-3")
 
 
 def test_jobs_of_one_node_share_a_call_where_they_share_the_account():
@@ -21,7 +21,7 @@ def test_jobs_of_one_node_share_a_call_where_they_share_the_account():
     found = launches(job(1, "g-1"), job(2, "g-2", minutes=240), poor)
     assert set(found) == {("g-1", "g-2"), ("g-3",)}
     batch = found["g-1", "g-2"]
-    assert not batch.gang.whole and batch.gang.jobs == (1, 2) and batch.gang.minutes == 240
+    assert not batch.gang.all_or_nothing and batch.gang.jobs == (1, 2) and batch.gang.minutes == 240
 
 
 def test_jobs_of_an_array_are_jobs_of_their_own():
@@ -33,7 +33,7 @@ def test_jobs_of_an_array_are_jobs_of_their_own():
 def test_components_of_a_het_job_stand_and_fall_together():
     found = launches(job(1, "g-1", het_job=1), job(2, "b-1", "b-2", het_job=1))
     assert {launch.gang.pool: launch.gang.job_key for launch in found.values()} == {"gpu": "1.0", "big": "1.0"}
-    assert all(launch.gang.whole for launch in found.values())
+    assert all(launch.gang.all_or_nothing for launch in found.values())
 
 
 def test_components_in_other_pools_have_types_of_their_own():
@@ -85,7 +85,7 @@ def test_only_the_missing_nodes_of_a_job_are_started_and_where_the_others_are():
 
 def test_a_job_with_nodes_at_home_is_a_gang_too():
     (launch,) = launches(job(1, "onprem-1", "g-1")).values()
-    assert launch.gang.whole and launch.gang.nodes == ("g-1",)
+    assert launch.gang.all_or_nothing and launch.gang.nodes == ("g-1",)
 
 
 def test_the_gang_of_a_node_that_two_jobs_share_is_started_once():

@@ -54,7 +54,7 @@ class Known:
 
     attempt: Attempt
     offering: str
-    whole: bool
+    all_or_nothing: bool
     ids: list[str]
     at: float
 
@@ -88,10 +88,10 @@ class Ec2World:
             seen = [self._instance(m) for m in self.machines.values() if self._shows(m)]
         return Ec2View(self.clock.now, tuple(seen))
 
-    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], whole: bool) -> ActionOutcome:
+    def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
         with self.faults.call("ec2.run", "ec2", _refuse):
             self._reach()
-            made = self._launch(attempt, offering, whole)
+            made = self._launch(attempt, offering, all_or_nothing)
         return ActionOutcome(
             instances={m.node: m.id for m in made},
             addresses={m.node: m.address for m in made},
@@ -137,12 +137,12 @@ class Ec2World:
             self.faults.met += 1
             raise AwsError("EndpointConnectionError", "no route")
 
-    def _launch(self, attempt: Attempt, offering: Offering, whole: bool) -> list[Machine]:
+    def _launch(self, attempt: Attempt, offering: Offering, all_or_nothing: bool) -> list[Machine]:
         known = self.tokens.get(attempt.token)
         if known is not None and self.clock.true - known.at < TOKEN_MEMORY:
             same = _parameters(known.attempt) == _parameters(attempt)
             machines = [self.machines[id] for id in known.ids]
-            if not (same and known.offering == offering.key and known.whole == whole):
+            if not (same and known.offering == offering.key and known.all_or_nothing == all_or_nothing):
                 self.mismatches.append(attempt.token)
                 # The shell asks for what the token has started; a description may not show it yet.
                 machines = [m for m in machines if self._shows(m)]
@@ -158,14 +158,14 @@ class Ec2World:
             room = min(room, offering.size - sum(m.offering.key == offering.key for m in self.alive()))
         free = wanted if self.quota is None else max(0, self.quota - len(self.alive()))
         for limit, code in ((free, "VcpuLimitExceeded"), (room, "InsufficientInstanceCapacity")):
-            if limit < (wanted if whole else 1):
+            if limit < (wanted if all_or_nothing else 1):
                 self.faults.met += 1
                 raise AwsError(code, f"{limit} left")
         count = min(wanted, room, free)
         if offering.key in self.room:
             self.room[offering.key] -= count
         made = [self._start(attempt, offering, node) for node in attempt.nodes[:count]]
-        self.tokens[attempt.token] = Known(attempt, offering.key, whole, [m.id for m in made], self.clock.true)
+        self.tokens[attempt.token] = Known(attempt, offering.key, all_or_nothing, [m.id for m in made], self.clock.true)
         self.launches[attempt.token] = self.launches.get(attempt.token, 0) + 1
         return made
 
