@@ -45,10 +45,10 @@ def show(figures: dict[str, Figures], before: dict[str, dict[str, float]]) -> No
     print(
         f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'x python':>9} {'peak MiB':>9} {'x last time':>12} {'x memory':>9}"
     )
-    for name, one in figures.items():
-        row = f"{name:30} {one.median:9.3f} {min(one.seconds):7.3f} {max(one.seconds):7.3f} {one.median / floor:9.1f} {one.peak_mib:9.1f}"
+    for name, figure in figures.items():
+        row = f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.median / floor:9.1f} {figure.peak_mib:9.1f}"
         if last := before.get(name):
-            row += f" {one.median / last['median']:12.2f} {one.peak_mib / last['peak_mib']:9.2f}"
+            row += f" {figure.median / last['median']:12.2f} {figure.peak_mib / last['peak_mib']:9.2f}"
         print(row)
 
 
@@ -145,7 +145,7 @@ def main() -> int:
         )
     if options.keep or not before:
         LAST.parent.mkdir(exist_ok=True)
-        LAST.write_text(json.dumps({name: one.as_dict() for name, one in figures.items()}, indent=2) + "\n")
+        LAST.write_text(json.dumps({name: figure.as_dict() for name, figure in figures.items()}, indent=2) + "\n")
         print(f"kept in {LAST.relative_to(ROOT)} for later runs to be compared with")
     return 0 if good else 1
 

@@ -178,8 +178,8 @@ def settings(cloud: EmulatorProcess, made: Made, folder: Path) -> dict[str, Any]
 def _queue(parts: list[range]) -> dict[str, Any]:
     """squeue's answer: the recorded job of two nodes, of as many nodes as each part has, with every core of each."""
     text = (RECORDED / "gang-configuring.squeue.json").read_text()
-    found: dict[str, Any] = json.loads(text)
-    (recorded, *_), found["jobs"] = found["jobs"], []
+    queue: dict[str, Any] = json.loads(text)
+    (recorded, *_), queue["jobs"] = queue["jobs"], []
     for number, part in enumerate(parts, 1):
         job = {**recorded, "job_id": number, "account": "vision", "job_resources": {**recorded["job_resources"]}}
         job["nodes"] = compress(f"{POOL}-{one}" for one in part)
@@ -188,19 +188,19 @@ def _queue(parts: list[range]) -> dict[str, Any]:
         one = rows["allocation"][0]
         allocation = [{**one, "index": at, "name": f"{POOL}-{node}"} for at, node in enumerate(part)]
         job["job_resources"]["nodes"] = {**rows, "count": len(part), "list": job["nodes"], "allocation": allocation}
-        found["jobs"].append(job)
-    return found
+        queue["jobs"].append(job)
+    return queue
 
 
 def _nodes(starting: int) -> dict[str, Any]:
     """sinfo's answer: the recorded group of nodes twice, those that start and those that sleep."""
-    found: dict[str, Any] = json.loads((RECORDED / "gang-partly-up.sinfo.json").read_text())
-    recorded = found["sinfo"][0]
+    nodes: dict[str, Any] = json.loads((RECORDED / "gang-partly-up.sinfo.json").read_text())
+    recorded = nodes["sinfo"][0]
     groups = (
         (range(1, starting + 1), ["ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"]),
         (range(starting + 1, MOST + 1), ["IDLE", "CLOUD", "POWERED_DOWN"]),
     )
-    found["sinfo"] = [
+    nodes["sinfo"] = [
         {
             **recorded,
             "node": {"state": state},
@@ -209,21 +209,21 @@ def _nodes(starting: int) -> dict[str, Any]:
         for part, state in groups
         if part
     ]
-    return found
+    return nodes
 
 
 def _resume(parts: list[range], prefix: str) -> dict[str, Any]:
     """SLURM_RESUME_FILE: the recorded job with these nodes."""
-    found: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
-    recorded, found["jobs"] = found["jobs"][0], []
+    resume: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
+    recorded, resume["jobs"] = resume["jobs"][0], []
     if prefix == PEER_NODE:
         # What Slurm 26.05 says more than the peer can read.
         recorded = {key: value for key, value in recorded.items() if key not in ("exclusive", "priority")}
     for number, part in enumerate(parts, 1):
         nodes = _written(part, prefix)
-        found["jobs"].append({**recorded, "job_id": number, "nodes_alloc": nodes, "nodes_resume": nodes})
-    found["all_nodes_resume"] = _written(range(1, parts[-1].stop), prefix) if parts else ""
-    return found
+        resume["jobs"].append({**recorded, "job_id": number, "nodes_alloc": nodes, "nodes_resume": nodes})
+    resume["all_nodes_resume"] = _written(range(1, parts[-1].stop), prefix) if parts else ""
+    return resume
 
 
 def _written(part: range, prefix: str) -> str:

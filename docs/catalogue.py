@@ -85,7 +85,8 @@ def _prices() -> list[str]:
         "| --- | --- | --- | --: |",
     ]
     lines += [
-        _row(one.title, str(one.date), one.confidence, str(counted[name])) for name, one in listed.sources.items()
+        _row(source.title, str(source.date), source.confidence, str(counted[name]))
+        for name, source in listed.sources.items()
     ]
     return lines
 
@@ -100,7 +101,7 @@ def _differences() -> list[str]:
         "| fact | the catalogue | the other | who is right, and why |",
         "| --- | --- | --- | --- |",
     ]
-    for difference in sorted(known_differences(), key=lambda one: one.peer):
+    for difference in sorted(known_differences(), key=lambda known_difference: known_difference.peer):
         what = f"{', '.join(difference.subjects)}: {', '.join(difference.facts)}"
         other = f"{difference.peer}: {_value(difference.theirs)}"
         lines.append(_row(what, _value(difference.ours), other, f"{_verdict(difference)}. {difference.why}"))

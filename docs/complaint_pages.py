@@ -55,8 +55,8 @@ def _issue(key: str) -> str:
 
 def _tests() -> dict[str, str]:
     """File by name of every test."""
-    found = {}
+    tests = {}
     for path in sorted((ROOT / "tests").glob("*/**/test_*.py")):
         for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text(), re.M):
-            found[name] = str(path.relative_to(ROOT))
-    return found
+            tests[name] = str(path.relative_to(ROOT))
+    return tests

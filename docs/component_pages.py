@@ -81,15 +81,15 @@ def _comments(model: type[BaseModel]) -> dict[str, str]:
         for node in ast.parse("\n".join(lines)).body[0].body  # type: ignore[attr-defined]
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
-    found = {}
+    comments = {}
     for key, number in fields.items():
         above, index = [], number - 2
         while index >= 0 and lines[index].strip().startswith("#:"):
             above.insert(0, lines[index].strip().removeprefix("#:").strip())
             index -= 1
         if above:
-            found[key] = " ".join(above)
-    return found
+            comments[key] = " ".join(above)
+    return comments
 
 
 def _policies() -> str:

@@ -60,10 +60,10 @@ def table() -> str:
 
 
 def _counted(items: "Iterable[tuple[str, int]]") -> str:
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for name, count in items:
-        found[name] += count
-    return ", ".join(f"{count} {name}" for name, count in found.items())
+        counter[name] += count
+    return ", ".join(f"{count} {name}" for name, count in counter.items())
 
 
 def _sums(found: "Spend", partly: bool) -> tuple[str, str]:

@@ -113,13 +113,13 @@ def _default(name: str, option: Mapping[str, Any], defaults: Mapping[str, Any]) 
 
 def uses() -> Mapping[str, Use]:
     """Return the groups and tags of each role in site.yml, merged over all its uses."""
-    found: dict[str, Use] = {}
+    uses: dict[str, Use] = {}
     for play in _load(ANSIBLE / "site.yml"):
         of_play = Use((play["hosts"],), tuple(play.get("tags", ())))
         for role, use in _roles(play["tasks"], of_play):
-            known = found.get(role, Use((), ()))
-            found[role] = Use(_joined(known.groups, use.groups), _joined(known.tags, use.tags))
-    return found
+            known = uses.get(role, Use((), ()))
+            uses[role] = Use(_joined(known.groups, use.groups), _joined(known.tags, use.tags))
+    return uses
 
 
 def _roles(tasks: Sequence[Mapping[str, Any]], around: Use) -> Iterator[tuple[str, Use]]:

@@ -39,10 +39,10 @@ def running_cloud(lab: Layout) -> EmulatorProcess | None:
 
 def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
     """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
-    found = running_cloud(lab)
-    if found is not None:
-        give_credentials(found, environment)
-        return found
+    current = running_cloud(lab)
+    if current is not None:
+        give_credentials(current, environment)
+        return current
     endpoints = environment.aws.endpoints
     options = ["--launcher", "lab", "--require-credentials", "--netns", lab.netns, "--boot-delay", str(boot_delay)]
     options += ["--imds", f"{METADATA}:80", "--reserve", str(environment.aws.cidr.network_address + 1)]

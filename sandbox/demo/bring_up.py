@@ -84,8 +84,8 @@ class BringUp:
         with self.report.step("pulumi up") as step:
             # An emulated AWS forgets when it ends; Pulumi, which remembers, has to look again.
             refresh = ["--refresh"] if self.new_cloud else []
-            said = self._landbridge("up", "-s", self.name, "--yes", "--format", "json", *refresh)
-            result = json.loads(said[said.index("{") :])
+            output = self._landbridge("up", "-s", self.name, "--yes", "--format", "json", *refresh)
+            result = json.loads(output[output.index("{") :])
             self.report.made(result.get("resources", {}))
             step.result = ", ".join(f"{count} {what}" for what, count in result.get("changes", {}).items())
 

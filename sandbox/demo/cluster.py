@@ -36,8 +36,8 @@ class LabCluster:
             words = ["runuser", "-l", user, "-c", shlex.join(command)]
         done = nodes.exec(self.lab, node, [shlex.join(words)], timeout=timeout)
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip()[-1500:]
-            raise ClusterError(f"{node}: `{shlex.join(command)}` ended with {done.returncode}: {said}")
+            message = (done.stderr or done.stdout).strip()[-1500:]
+            raise ClusterError(f"{node}: `{shlex.join(command)}` ended with {done.returncode}: {message}")
         return str(done.stdout)
 
     def put(self, node: str, path: str, content: bytes, owner: str) -> None:

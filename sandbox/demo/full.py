@@ -50,15 +50,15 @@ def train_on_both_sites(deployment: BringUp, report: DemoReport) -> tuple[LabJob
         ended = user.finish(second)
         step.result = f"job {second} ran on {', '.join(ended.nodes)}"
     with report.step("wait for the end of job 1") as step:
-        kept = user.finish(first)
-        step.result = f"job {first} ran on {', '.join(kept.nodes)}"
+        first_ended = user.finish(first)
+        step.result = f"job {first} ran on {', '.join(first_ended.nodes)}"
     with report.step("read the burst controller's decisions") as step:
         step.result = decided(deployment, second) or "its log is empty"
     with report.step("read both runs from MLflow") as step:
-        for number, name, done in ((first, "digits-1", kept), (second, "digits-2", ended)):
+        for number, name, done in ((first, "digits-1", first_ended), (second, "digits-2", ended)):
             report.ran(describe(deployment.environment, name, done, user.run_of(number), _submitted(user, number)))
         step.result = f"{len(user.runs())} runs, {stored(deployment)} objects in the bucket"
-    return kept, ended
+    return first_ended, ended
 
 
 def describe(environment: Environment, name: str, done: LabJob, run: TrainingRun, submitted: int) -> DemoJob:
@@ -122,12 +122,12 @@ def decisions(deployment: BringUp) -> list[dict[str, Any]]:
 
 def decided(deployment: BringUp, number: int) -> str:
     """The controller's launches for a job, in a line."""
-    told = []
+    launches = []
     for decision in decisions(deployment):
         if decision["event"] == "launched" and number in decision.get("jobs", ()):
             held = f", ${decision['usd']:,.2f} held at worst" if decision.get("usd") else ""
-            told.append(f"{len(decision['nodes'])} nodes at {decision['details']['offering']}{held}")
-    return "; ".join(told)
+            launches.append(f"{len(decision['nodes'])} nodes at {decision['details']['offering']}{held}")
+    return "; ".join(launches)
 
 
 def settle(deployment: BringUp, report: DemoReport) -> None:

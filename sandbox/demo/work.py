@@ -49,10 +49,10 @@ def command(
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("".join(lines))
     if code != 0:
-        said = "".join(lines[-_LAST_WORDS:]).rstrip()
+        output = "".join(lines[-_LAST_WORDS:]).rstrip()
         late = f" (ended after {timeout:.0f} s)" if watchdog.fired else ""
         where = f"the whole of it: {log}" if log else ""
-        raise DemoError(f"`{' '.join(words[:6])}` ended with {code}{late}:\n{said}", where)
+        raise DemoError(f"`{' '.join(words[:6])}` ended with {code}{late}:\n{output}", where)
     return "".join(lines)
 
 

@@ -91,8 +91,14 @@ class Commands:
 
     def _ping(self, _: list[str], options: list[str]) -> str:
         _json_only(options)
-        own = {"hostname": socket.gethostname(), "pinged": "UP", "responding": True, "mode": "primary", "primary": True}
-        return json.dumps({"pings": [own], "errors": [], "warnings": []}) + "\n"
+        controller = {
+            "hostname": socket.gethostname(),
+            "pinged": "UP",
+            "responding": True,
+            "mode": "primary",
+            "primary": True,
+        }
+        return json.dumps({"pings": [controller], "errors": [], "warnings": []}) + "\n"
 
     def _show(self, words: list[str], options: list[str]) -> str:
         entity, names = (words[0] if words else ""), words[1:]

@@ -21,15 +21,15 @@ MARK = "LANDBRIDGE_EMBEDDED"
 def find(folder: Path) -> list[Process]:
     """Return processes of a demonstration in `folder` that still run, except the caller."""
     mark = f"{MARK}={folder}".encode()
-    found = []
+    processes = []
     for pid in all_pids():
         try:
             variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         except OSError:  # gone, or another user's
             continue
         if mark in variables and pid != os.getpid() and (process := identify(pid)) is not None:
-            found.append(process)
-    return found
+            processes.append(process)
+    return processes
 
 
 def end_all(folder: Path) -> int:

@@ -73,9 +73,13 @@ class SimulatedSlurm:
         self.nodes = {node.name: node for node in nodes}
         self.jobs: dict[int, EmbeddedJob] = {}
         self.lock = threading.RLock()
-        own = {"state_dir": str(self.directory), "socket": str(socket_path(self.directory, "burst")), "metrics": None}
+        local_settings = {
+            "state_dir": str(self.directory),
+            "socket": str(socket_path(self.directory, "burst")),
+            "metrics": None,
+        }
         config = self.directory / "burst.json"
-        config.write_text(json.dumps({**burst_config, **own}))
+        config.write_text(json.dumps({**burst_config, **local_settings}))
         variables = {"LANDBRIDGE_BURST_CONFIG": str(config), "AWS_EC2_METADATA_DISABLED": "true", **(environment or {})}
         self.socket = socket_path(self.directory)
         install(self.directory / "bin", self.socket)

@@ -98,8 +98,8 @@ def _told(run: Callable[[Callable[[Event], None]], pulumi.OperationResult], note
 
 
 def _copy(file: Path, environment: Environment, project: Path, endpoint: str) -> Path:
-    own = environment.aws.endpoints.operator
-    if own is None:
+    operator_endpoint = environment.aws.endpoints.operator
+    if operator_endpoint is None:
         raise DemoError(f"{file.name} names no aws.endpoints: its AWS is the real one", "use -s sandbox")
     stacks = project / file.parent.name
     stacks.mkdir(parents=True)
@@ -107,5 +107,5 @@ def _copy(file: Path, environment: Environment, project: Path, endpoint: str) ->
     shutil.copy(file.parent / "__main__.py", stacks)
     shutil.copytree(file.parent / "layers", stacks / "layers", ignore=shutil.ignore_patterns("__pycache__"))
     copy = stacks / file.name
-    copy.write_text(file.read_text().replace(str(own), endpoint))
+    copy.write_text(file.read_text().replace(str(operator_endpoint), endpoint))
     return copy

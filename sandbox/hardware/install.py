@@ -27,10 +27,10 @@ def install(root: Path, node: str, platform: str) -> None:
         _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
     if found.fabric_manager:
         _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)
-        wanted = root / "etc/systemd/system/multi-user.target.wants" / _UNIT
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        if not wanted.is_symlink():
-            wanted.symlink_to(f"/usr/lib/systemd/system/{_UNIT}")
+        link = root / "etc/systemd/system/multi-user.target.wants" / _UNIT
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(f"/usr/lib/systemd/system/{_UNIT}")
 
 
 def _copy(name: str, target: Path, mode: int = 0o644) -> None:

@@ -38,9 +38,9 @@ def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> N
     packages.stop(lab)
     if not keep_nodes and lab.state.exists():
         shutil.rmtree(lab.state)
-    found = leftovers(lab)
-    if found:
-        raise LabError("the lab left something behind: " + "; ".join(found), "run `landbridge sandbox down` again")
+    remaining = leftovers(lab)
+    if remaining:
+        raise LabError("the lab left something behind: " + "; ".join(remaining), "run `landbridge sandbox down` again")
 
 
 def remove_caches(lab: Layout) -> None:
@@ -54,13 +54,13 @@ def remove_caches(lab: Layout) -> None:
 
 def leftovers(lab: Layout) -> list[str]:
     """Return what is left of the lab in the kernel: processes, namespaces, mounts, control groups."""
-    found = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
+    remaining = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
     if netns.FOLDER.is_dir():
         spaces = [netns.FOLDER / lab.netns, *netns.FOLDER.glob(f"{lab.name}.*")]
-        found += [f"network namespace {path.name}" for path in spaces if path.exists()]
-    found += [f"mount {mount}" for mount in _mounts(lab)]
-    found += [f"control group {tree / lab.name}" for tree in cgroups.hierarchies() if (tree / lab.name).exists()]
-    return found
+        remaining += [f"network namespace {path.name}" for path in spaces if path.exists()]
+    remaining += [f"mount {mount}" for mount in _mounts(lab)]
+    remaining += [f"control group {tree / lab.name}" for tree in cgroups.hierarchies() if (tree / lab.name).exists()]
+    return remaining
 
 
 def _end_strays(lab: Layout) -> None:

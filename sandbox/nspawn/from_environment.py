@@ -73,5 +73,5 @@ def machines(chosen: Environment) -> tuple[Machine, ...]:
 
 def instance_gpus(instance_type: str) -> int:
     """Return the number of GPUs of an instance type; 0 if the catalogue lacks the type."""
-    known = instances().get(instance_type)
-    return known.accelerators.count if known and known.accelerators and known.accelerators.kind == "gpu" else 0
+    facts = instances().get(instance_type)
+    return facts.accelerators.count if facts and facts.accelerators and facts.accelerators.kind == "gpu" else 0

@@ -92,13 +92,13 @@ def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = F
     environment = load_environment(environment_file).environment
     if environment is None:
         raise ValueError(f"{environment_file} has errors")
-    found: dict[str, Graph] = {}
+    graphs: dict[str, Graph] = {}
     for planned_stack in planned_stacks(environment):
-        known = {name: graph.outputs for name, graph in found.items()}
-        found[planned_stack.name] = record(
+        known = {name: graph.outputs for name, graph in graphs.items()}
+        graphs[planned_stack.name] = record(
             program, stack=planned_stack.name, config=config, backing=backing, preview=preview, stacks=known
         )
-    return found
+    return graphs
 
 
 def joined(graphs: Iterable[Graph]) -> Graph:

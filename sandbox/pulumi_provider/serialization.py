@@ -79,11 +79,11 @@ def signed(value: Any) -> Any:
 
 def struct(bag: Mapping[str, Any]) -> struct_pb2.Struct:
     """Return a dict as a struct; None is left out, as the engine does with a property that is not there."""
-    made = struct_pb2.Struct()
+    struct = struct_pb2.Struct()
     for key, value in bag.items():
         if value is not None:
-            made[key] = _encoded(value)
-    return made
+            struct[key] = _encoded(value)
+    return struct
 
 
 def _encoded(value: Any) -> Any:

@@ -222,8 +222,8 @@ class Bursting:
     @contextmanager
     def slurm_with(self, settings: Mapping[str, object]) -> Iterator[None]:
         """slurm.conf with other values for a while."""
-        output = self.on_controller("cat", SLURM_CONF)
-        lines = [line for line in output.splitlines() if line.partition("=")[0] not in settings]
+        original = self.on_controller("cat", SLURM_CONF)
+        lines = [line for line in original.splitlines() if line.partition("=")[0] not in settings]
         # Settings stand before the first node.
         changed = [f"{key}={value}" for key, value in settings.items() if value is not None]
         self.write(SLURM_CONF, "\n".join([*changed, *lines]) + "\n")
@@ -231,7 +231,7 @@ class Bursting:
             self.reconfigure()
             yield
         finally:
-            self.write(SLURM_CONF, output)
+            self.write(SLURM_CONF, original)
             self.reconfigure()
 
     def reconfigure(self) -> None:
@@ -240,19 +240,19 @@ class Bursting:
 
     def moments(self, pattern: str) -> list[float]:
         """Return the times of matching lines in slurmctld's log, in seconds since 1970."""
-        found = []
+        moments = []
         for line in self.on_controller("tail", "-n", "400", "/var/log/slurm/slurmctld.log").splitlines():
             stamp, _, text = line.removeprefix("[").partition("] ")
             if re.search(pattern, text):
-                found.append(datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp())
-        return found
+                moments.append(datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp())
+        return moments
 
 
 @contextmanager
 def scaled(deployment: BringUp, **settings: object) -> Iterator[Bursting]:
     """The cluster with short times, and as it was afterwards."""
     bursting = Bursting(deployment, deployment.environment.users[0].name)
-    output = bursting.on_controller("cat", CONFIG)
+    original = bursting.on_controller("cat", CONFIG)
 
     def change(content: dict[str, Any]) -> None:
         content.update(BURST_TIMES)
@@ -268,7 +268,7 @@ def scaled(deployment: BringUp, **settings: object) -> Iterator[Bursting]:
             bursting.settle()
     finally:
         bursting.cloud.control(reset=True)
-        bursting.write(CONFIG, output)
+        bursting.write(CONFIG, original)
         bursting.forget()
 
 

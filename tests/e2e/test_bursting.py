@@ -34,8 +34,8 @@ def _own_seconds(bursting: Bursting, node: str) -> tuple[float, str, int]:
     submitted = bursting.moments(rf"_slurm_rpc_submit_batch_job: JobId={number} ")[-1]
     registered = bursting.moments(rf"Node {node} now responding")[-1]
     started = bursting.moments(rf"Configuration for JobId={number} is complete")[-1]
-    told = f"EC2 asked after {asked - submitted:.2f} s, there after {registered - asked:.2f}, ran {started - registered:.2f} s later"
-    return (asked - submitted) + (started - registered), told, number
+    text = f"EC2 asked after {asked - submitted:.2f} s, there after {registered - asked:.2f}, ran {started - registered:.2f} s later"
+    return (asked - submitted) + (started - registered), text, number
 
 
 def test_a_job_runs_two_seconds_after_its_node_is_there_and_the_node_goes_when_idle(bursting: Bursting) -> None:

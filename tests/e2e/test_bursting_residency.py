@@ -25,9 +25,9 @@ RESERVED = "in-aws"
 
 def with_patients(environment: Environment) -> Environment:
     """The environment with an account whose data may not leave the site."""
-    own = AccountSettings(users=(USER,), data_class="restricted")
+    account_settings = AccountSettings(users=(USER,), data_class="restricted")
     scheduler = environment.scheduler
-    held = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: own}})
+    held = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: account_settings}})
     return environment.model_copy(update={"scheduler": held})
 
 

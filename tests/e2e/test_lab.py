@@ -208,12 +208,12 @@ def test_down_finds_its_way_without_the_state_folder(killable: tuple[Layout, Lab
 
 
 def _processes_of(*words: str) -> list[int]:
-    wanted = "\0".join(words) + "\0"
-    found = []
+    command_line = "\0".join(words) + "\0"
+    pids = []
     for pid in os.listdir("/proc"):
         try:
-            if pid.isdigit() and Path(f"/proc/{pid}/cmdline").read_text() == wanted:
-                found.append(int(pid))
+            if pid.isdigit() and Path(f"/proc/{pid}/cmdline").read_text() == command_line:
+                pids.append(int(pid))
         except OSError:
             continue
-    return found
+    return pids

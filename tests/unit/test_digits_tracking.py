@@ -20,10 +20,10 @@ def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(tmp_path: Path, m
 
     def answered_late(client: MlflowClient, name: str) -> object:
         """The answer is from before the other job made the experiment."""
-        found = asked(client, name)
-        if found is None:
+        experiment = asked(client, name)
+        if experiment is None:
             client.create_experiment(name)
-        return found
+        return experiment
 
     monkeypatch.setattr(MlflowClient, "get_experiment_by_name", answered_late)
     tracker = Tracker("digits", "digits-1", {"landbridge.run": "test-1"}, print)

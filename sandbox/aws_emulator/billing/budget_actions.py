@@ -170,12 +170,12 @@ def _budget(name: str) -> Any:
 
 def _action(world: EmulatorState, request: Bag) -> Bag:
     _own_account(request)
-    one = world.budget_actions.get(request["ActionId"])
-    if one is None or one["BudgetName"] != request["BudgetName"]:
+    action = world.budget_actions.get(request["ActionId"])
+    if action is None or action["BudgetName"] != request["BudgetName"]:
         raise CloudError(
             "NotFoundException", f"The budget {request['BudgetName']} has no action {request['ActionId']}."
         )
-    return one
+    return action
 
 
 def _of(world: EmulatorState, name: str) -> list[Bag]:

@@ -197,11 +197,11 @@ def _unfit(
 
 def find(world: EmulatorState, region: str, reservation_id: str) -> dict[str, Any]:
     """The stored reservation; InvalidCapacityReservationId.NotFound."""
-    found = world.reservations.get((region, reservation_id))
-    if found is None:
+    reservation = world.reservations.get((region, reservation_id))
+    if reservation is None:
         message = f"The capacity reservation '{reservation_id}' does not exist"
         raise CloudError("InvalidCapacityReservationId.NotFound", message)
-    return found
+    return reservation
 
 
 def show(world: EmulatorState, region: str, reservation_id: str) -> dict[str, Any]:

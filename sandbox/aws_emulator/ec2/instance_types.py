@@ -101,10 +101,10 @@ def _offers(world: EmulatorState, region: str, location: str) -> list[dict[str, 
 @cache
 def _recorded(region: str) -> dict[str, tuple[str, ...]]:
     """Zone ids by type. Moto's table by zone name is another account's, in which names mean other zones."""
-    found: dict[str, tuple[str, ...]] = {}
+    recorded: dict[str, tuple[str, ...]] = {}
     for offer in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(region, []):
-        found[offer["InstanceType"]] = (*found.get(offer["InstanceType"], ()), offer["Location"])
-    return found
+        recorded[offer["InstanceType"]] = (*recorded.get(offer["InstanceType"], ()), offer["Location"])
+    return recorded
 
 
 def _zone_ids(region: str) -> dict[str, str]:

@@ -29,9 +29,9 @@ REASONS = {
 
 def caller(peer: str) -> tuple[Any, Any] | None:
     """The instance behind `peer`. On the loopback, 127.b.c.d stands for the instance whose address ends in .b.c.d."""
-    found = account.instance_at(peer)
-    if found or not peer.startswith("127."):
-        return found
+    caller = account.instance_at(peer)
+    if caller or not peer.startswith("127."):
+        return caller
     ending = peer[3:]
     for backend in account.ec2_backends():
         for instance in backend.all_instances():

@@ -90,29 +90,31 @@ def _peer(
     for one in peerings_of(backend, transit_gateway_id):
         if peer_transit_gateway_id in ends(one):
             raise error("DuplicateTransitGatewayAttachment", f"{transit_gateway_id} has it already: {one.id}.")
-    made = _ORIGINAL["create_transit_gateway_peering_attachment"](
+    peer = _ORIGINAL["create_transit_gateway_peering_attachment"](
         backend, transit_gateway_id, peer_transit_gateway_id, peer_region, account, tags
     )
     # One id, and an attachment on either side: each with its own transit gateway and its own tags.
-    theirs = copy(made)
+    theirs = copy(peer)
     theirs.ec2_backend, theirs.resource_id, theirs.transit_gateway_id = (
         there,
         transit_gateway_id,
         peer_transit_gateway_id,
     )
     theirs.transit_gateway_route_table = there.transit_gateways[peer_transit_gateway_id].default_route_table
-    there.transit_gateway_attachments[made.id] = theirs
-    return made
+    there.transit_gateway_attachments[peer.id] = theirs
+    return peer
 
 
 def _accept(backend: Any, transit_gateway_attachment_id: str) -> Any:
-    found = _found(backend, transit_gateway_attachment_id)
-    if found.state != "pendingAcceptance" or backend.region_name != found.accepter_tgw_info["Region"]:
-        raise error("IncorrectState", f"{found.id} is {found.state}, and is accepted in {found.accepter_tgw_info['Region']}.")  # fmt: skip
-    made = _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
-    ours = ec2_backends[backend.account_id][found.requester_tgw_info["Region"]].transit_gateway_attachments[found.id]
-    ours.state = made.state
-    return made
+    attachment = _found(backend, transit_gateway_attachment_id)
+    if attachment.state != "pendingAcceptance" or backend.region_name != attachment.accepter_tgw_info["Region"]:
+        raise error("IncorrectState", f"{attachment.id} is {attachment.state}, and is accepted in {attachment.accepter_tgw_info['Region']}.")  # fmt: skip
+    accepted = _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    ours = ec2_backends[backend.account_id][attachment.requester_tgw_info["Region"]].transit_gateway_attachments[
+        attachment.id
+    ]
+    ours.state = accepted.state
+    return accepted
 
 
 def _unpeer(backend: Any, transit_gateway_attachment_id: str) -> Any:
@@ -155,13 +157,13 @@ def _route(
         raise error("InvalidParameterCombination", "Give an attachment, or make it a blackhole.")
     if transit_gateway_attachment_id:
         attachment_of(backend, transit_gateway_attachment_id, table)
-    made = _ORIGINAL["create_transit_gateway_route"](
+    route = _ORIGINAL["create_transit_gateway_route"](
         backend, transit_gateway_route_table_id, destination_cidr_block, transit_gateway_attachment_id, blackhole
     )
     # moto keeps the attachment as an object, which its answers, where it is a list, leave out.
-    if "transitGatewayAttachments" in made:
-        made["transitGatewayAttachments"] = [made["transitGatewayAttachments"]]
-    return made
+    if "transitGatewayAttachments" in route:
+        route["transitGatewayAttachments"] = [route["transitGatewayAttachments"]]
+    return route
 
 
 def _unroute(backend: Any, transit_gateway_route_table_id: str, destination_cidr_block: str) -> Any:

@@ -43,18 +43,21 @@ def table_of(backend: Any, id_: str) -> Any:
 
 def attachment_of(backend: Any, id_: str, table: Any) -> Any:
     """Return an attachment that a route table can use; a peering attachment must be accepted first."""
-    found = backend.transit_gateway_attachments.get(id_)
-    if found is None or found.state == "deleted":
+    attachment = backend.transit_gateway_attachments.get(id_)
+    if attachment is None or attachment.state == "deleted":
         message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
         raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
-    own = (found.transit_gateway_id,)
-    if found.resource_type == "peering":
-        own = (found.requester_tgw_info["TransitGatewayId"], found.accepter_tgw_info["TransitGatewayId"])
-        if found.state != "available":
-            raise error("IncorrectState", f"{id_} is in invalid state {found.state}.")
-    if table.transit_gateway_id not in own:
+    gateway_ids = (attachment.transit_gateway_id,)
+    if attachment.resource_type == "peering":
+        gateway_ids = (
+            attachment.requester_tgw_info["TransitGatewayId"],
+            attachment.accepter_tgw_info["TransitGatewayId"],
+        )
+        if attachment.state != "available":
+            raise error("IncorrectState", f"{id_} is in invalid state {attachment.state}.")
+    if table.transit_gateway_id not in gateway_ids:
         raise error("InvalidParameterValue", f"{id_} and {table.id} are of two transit gateways.")
-    return found
+    return attachment
 
 
 def _associate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
@@ -96,11 +99,11 @@ def _stop(backend: Any, transit_gateway_attachment_id: str, transit_gateway_rout
     if not _propagates(table, transit_gateway_attachment_id):
         message = f"{transit_gateway_attachment_id} does not propagate to {table.id}."
         raise error("TransitGatewayRouteTablePropagation.NotFound", message)
-    told = TransitGatewayRelations(
+    relation = TransitGatewayRelations(
         backend, transit_gateway_attachment_id, transit_gateway_route_table_id, state="disabled"
     )
     backend.disable_route_table_propagation(transit_gateway_attachment_id, transit_gateway_route_table_id)
-    return told
+    return relation
 
 
 def _delete_table(backend: Any, transit_gateway_route_table_id: str) -> Any:
@@ -112,11 +115,11 @@ def _delete_table(backend: Any, transit_gateway_route_table_id: str) -> Any:
 
 
 def _attach(backend: Any, *arguments: Any, **named: Any) -> Any:
-    made = _ORIGINAL["create_transit_gateway_vpc_attachment"](backend, *arguments, **named)
-    hub = backend.transit_gateways[made.transit_gateway_id]
-    if hub.options.get("DefaultRouteTableAssociation") == "disable":
-        forget(backend, made.id)
-    return made
+    attachment = _ORIGINAL["create_transit_gateway_vpc_attachment"](backend, *arguments, **named)
+    gateway = backend.transit_gateways[attachment.transit_gateway_id]
+    if gateway.options.get("DefaultRouteTableAssociation") == "disable":
+        forget(backend, attachment.id)
+    return attachment
 
 
 def _detach(backend: Any, transit_gateway_attachment_id: str) -> Any:
@@ -135,10 +138,10 @@ def _modify(backend: Any, transit_gateway_id: str, description: Any = None, opti
     """ModifyTransitGateway: CIDR blocks are added and removed, other options are set."""
     settings = dict(options or {})
     more, fewer = (settings.pop(f"{word}TransitGatewayCidrBlocks", None) or [] for word in ("Add", "Remove"))
-    made = _ORIGINAL["modify_transit_gateway"](backend, transit_gateway_id, description, settings)
-    kept = [cidr for cidr in made.options.get("TransitGatewayCidrBlocks") or [] if cidr not in fewer]
-    made.options["TransitGatewayCidrBlocks"] = kept + list(more)
-    return made
+    gateway = _ORIGINAL["modify_transit_gateway"](backend, transit_gateway_id, description, settings)
+    remaining = [cidr for cidr in gateway.options.get("TransitGatewayCidrBlocks") or [] if cidr not in fewer]
+    gateway.options["TransitGatewayCidrBlocks"] = remaining + list(more)
+    return gateway
 
 
 def _delete_gateway(backend: Any, transit_gateway_id: str) -> Any:

@@ -14,10 +14,10 @@ from sandbox.aws_emulator.world import EmulatorState
 
 def file_system(world: EmulatorState, region: str, one: str) -> dict[str, Any]:
     """A file system, or FSx's error."""
-    found = world.file_systems.get((region, one))
-    if found is None:
+    file_system = world.file_systems.get((region, one))
+    if file_system is None:
         raise CloudError("FileSystemNotFound", f"File system '{one}' does not exist.")
-    return found
+    return file_system
 
 
 def of(world: EmulatorState, region: str, one: str) -> list[dict[str, Any]]:
@@ -82,10 +82,10 @@ def _bucket(response: Any, path: str) -> None:
 
 
 def _link(world: EmulatorState, response: Any, one: str) -> dict[str, Any]:
-    found = world.file_links.get((response.region, one))
-    if found is None:
+    link = world.file_links.get((response.region, one))
+    if link is None:
         raise CloudError("DataRepositoryAssociationNotFound", f"Association '{one}' does not exist.")
-    return found
+    return link
 
 
 def describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:

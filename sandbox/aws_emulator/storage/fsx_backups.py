@@ -16,18 +16,18 @@ def keep(world: EmulatorState, response: Any, system: dict[str, Any], tags: list
     """Back a file system up. Raises FSx's error for one that can have no backup."""
     if not can_be_backed_up(system, bool(of(world, response.region, system["FileSystemId"]))):
         raise bad(f"A backup of {system['FileSystemId']} is not supported.")
-    one = f"backup-{uuid.uuid4().hex[:17]}"
-    found = {
-        "BackupId": one,
+    backup_id = f"backup-{uuid.uuid4().hex[:17]}"
+    backup = {
+        "BackupId": backup_id,
         "Lifecycle": "AVAILABLE",
         "Type": "USER_INITIATED",
         "CreationTime": unix_time(),
-        "ResourceARN": f"arn:aws:fsx:{response.region}:{response.current_account}:backup/{one}",
+        "ResourceARN": f"arn:aws:fsx:{response.region}:{response.current_account}:backup/{backup_id}",
         "Tags": tags,
         "FileSystem": copy.deepcopy(system),
     }
-    world.file_backups[(response.region, one)] = found
-    return found
+    world.file_backups[(response.region, backup_id)] = backup
+    return backup
 
 
 def create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict
 
 
 def _backup(world: EmulatorState, response: Any, one: str) -> dict[str, Any]:
-    found = world.file_backups.get((response.region, one))
-    if found is None:
+    backup = world.file_backups.get((response.region, one))
+    if backup is None:
         raise CloudError("BackupNotFound", f"Backup '{one}' does not exist.")
-    return found
+    return backup

@@ -25,12 +25,12 @@ WantedBy=multi-user.target
 
 def suites() -> Mapping[str, list[Package]]:
     """The packages of every suite, from all files of data/."""
-    found: dict[str, list[Package]] = {}
-    for file in sorted((files("sandbox.hardware.packages") / "data").iterdir(), key=lambda one: one.name):
+    suites: dict[str, list[Package]] = {}
+    for file in sorted((files("sandbox.hardware.packages") / "data").iterdir(), key=lambda path: path.name):
         read = yaml.safe_load(file.read_text())
         for suite, rows in read["suites"].items():
-            found.setdefault(suite, []).extend(package for row in rows for package in _packages(row))
-    return found
+            suites.setdefault(suite, []).extend(package for row in rows for package in _packages(row))
+    return suites
 
 
 def _packages(row: Mapping[str, Any]) -> Iterator[Package]:

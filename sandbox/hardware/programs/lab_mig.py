@@ -25,8 +25,8 @@ def state():
     return json.loads(STATE.read_text()) if STATE.exists() else {}
 
 
-def save(found):
-    STATE.write_text(json.dumps(found))
+def save(gpus_by_index):
+    STATE.write_text(json.dumps(gpus_by_index))
 
 
 def enabled(gpu):
@@ -60,12 +60,12 @@ def switch(gpu, word):
     if word not in ("0", "1"):
         print(f"Invalid MIG mode '{word}'")
         return 2
-    found = state()
-    if word == "0" and found.get(str(gpu["index"]), {}).get("instances"):
+    gpus_by_index = state()
+    if word == "0" and gpus_by_index.get(str(gpu["index"]), {}).get("instances"):
         print(f"Unable to disable MIG Mode for GPU {gpu['bus']}: In use by another client")
         return 19
-    found[str(gpu["index"])] = {"enabled": word == "1", "instances": {}}
-    save(found)
+    gpus_by_index[str(gpu["index"])] = {"enabled": word == "1", "instances": {}}
+    save(gpus_by_index)
     print(f"{'Enabled' if word == '1' else 'Disabled'} MIG Mode for GPU {gpu['bus']}\nAll done.")
     return 0
 
@@ -92,8 +92,8 @@ def manage(words, gpus):
         return 3
     if "-cgi" in options:
         return create(chosen, options["-cgi"], "-C" in options)
-    found = state()
-    instances = found[str(chosen["index"])]["instances"]
+    gpus_by_index = state()
+    instances = gpus_by_index[str(chosen["index"])]["instances"]
     if not instances:
         print("No GPU instances found: Not Found")
         return 6
@@ -105,14 +105,14 @@ def manage(words, gpus):
         return 19
     else:
         instances.clear()
-    save(found)
+    save(gpus_by_index)
     expose(chosen)
     print("Successfully destroyed")
     return 0
 
 
 def listing(gpus):
-    rows = [(gpu["index"], number, one) for gpu in gpus for number, one in instances(gpu).items()]
+    rows = [(gpu["index"], number, instance) for gpu in gpus for number, instance in instances(gpu).items()]
     if not rows:
         print("No GPU instances found: Not Found")
         return 6
@@ -128,8 +128,8 @@ def listing(gpus):
 
 
 def create(gpu, text, computes):
-    found = state()
-    instances = found[str(gpu["index"])]["instances"]
+    gpus_by_index = state()
+    instances = gpus_by_index[str(gpu["index"])]["instances"]
     for word in text.split(","):
         match = _TUPLE.fullmatch(word)
         kind = gpu["mig"].get(match.group(1)) if match else None
@@ -156,7 +156,7 @@ def create(gpu, text, computes):
         print(
             f"Successfully created GPU instance ID {number:>2} on GPU {gpu['index']:>2} using profile MIG {match.group(1)}"
         )
-    save(found)
+    save(gpus_by_index)
     expose(gpu)
     return 0
 

@@ -79,9 +79,9 @@ def archives(root: Path = Path("/")) -> Archives:
         return Archives(override.rstrip("/"), os.environ.get("DEBIAN_SECURITY_MIRROR"))
     release = _os_release(root)
     if release.get("ID") == "debian":
-        found = choose(_configured(root), release.get("VERSION_CODENAME", STABLE))
-        if found:
-            return found
+        archives = choose(_configured(root), release.get("VERSION_CODENAME", STABLE))
+        if archives:
+            return archives
     fallback = _builder_default()
     if fallback is None:
         raise LabError(

@@ -52,15 +52,15 @@ def missing(packages: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ..
 
 def install(report: Report = silent) -> tuple[HostPackage, ...]:
     """Install missing packages, after printing their names; return the installed ones."""
-    wanted = missing()
-    if not wanted:
+    packages = missing()
+    if not packages:
         return ()
-    names = [package.name for package in wanted]
+    names = [package.name for package in packages]
     if find_program("apt-get") is None:
         raise LabError(f"this machine lacks {', '.join(names)}", "use a Debian or Ubuntu machine: it has no apt-get")
     if os.geteuid() != 0:
         raise LabError(f"this machine lacks {', '.join(names)}", f"as root: apt-get install {' '.join(names)}")
-    for package in wanted:
+    for package in packages:
         report(f"will install {package.name}: {package.purpose}")
     cacher = "apt-cacher-ng" in names
     if cacher:
@@ -72,7 +72,7 @@ def install(report: Report = silent) -> tuple[HostPackage, ...]:
     if cacher:
         _service("unmask")
         _service("disable")
-    return wanted
+    return packages
 
 
 def _service(verb: str) -> None:

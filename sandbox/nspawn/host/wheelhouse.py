@@ -33,11 +33,11 @@ def house(lab: Layout) -> Path:
     return lab.wheels / "house"
 
 
-def ensure(lab: Layout, wanted: Iterable[Path], report: Report = silent) -> None:
+def ensure(lab: Layout, locks: Iterable[Path], report: Report = silent) -> None:
     """Every wheel of these locks is in the house afterwards."""
     house(lab).mkdir(parents=True, exist_ok=True)
     with locked(lab.wheels / "lock"):
-        missing = [path for path in wanted if not _note(lab, path).exists()]
+        missing = [path for path in locks if not _note(lab, path).exists()]
         if not missing:
             return
         disk.need(lab.wheels, 2000, "the wheelhouse")

@@ -63,14 +63,14 @@ def remove(lab: str, node: str | None = None, root: Path = ROOT) -> None:
 
 def members(lab: str, root: Path = ROOT) -> set[int]:
     """Every process in the lab's groups."""
-    found: set[int] = set()
+    members: set[int] = set()
     for tree in hierarchies(root):
         for path in (tree / lab).rglob("cgroup.procs") if (tree / lab).is_dir() else ():
             try:
-                found.update(int(line) for line in path.read_text().split())
+                members.update(int(line) for line in path.read_text().split())
             except OSError:
                 continue
-    return found
+    return members
 
 
 def memory(lab: str, node: str, root: Path = ROOT) -> int | None:

@@ -50,13 +50,13 @@ class _Record:
 def find(lab: Layout, name: str) -> LabImage | None:
     """The image of that name or id; None when it was never built or one of its layers is gone."""
     tag = lab.images / "tags" / name
-    own = tag.read_text().strip() if tag.exists() else name
-    record = lab.images / own / "image.json"
+    image_id = tag.read_text().strip() if tag.exists() else name
+    record = lab.images / image_id / "image.json"
     if not record.exists():
         return None
     below = json.loads(record.read_text())["below"]
-    layers = tuple(lab.images / layer / "rootfs" for layer in (own, *below))
-    return LabImage(own, layers) if all(layer.is_dir() for layer in layers) else None
+    layers = tuple(lab.images / layer / "rootfs" for layer in (image_id, *below))
+    return LabImage(image_id, layers) if all(layer.is_dir() for layer in layers) else None
 
 
 def need(lab: Layout, name: str) -> LabImage:
@@ -66,25 +66,27 @@ def need(lab: Layout, name: str) -> LabImage:
     return image
 
 
-def publish(lab: Layout, own: str, tree: Path, below: Sequence[str], source: str, tags: Sequence[str] = ()) -> LabImage:
-    """Make a finished folder (with `rootfs/` in it) the image `own`, at once or not at all, and point `tags` at it."""
+def publish(
+    lab: Layout, image_id: str, tree: Path, below: Sequence[str], source: str, tags: Sequence[str] = ()
+) -> LabImage:
+    """Make a finished folder (with `rootfs/` in it) the image `image_id`, at once or not at all, and point `tags` at it."""
     record = _Record(tuple(below), source)
     (tree / "image.json").write_text(json.dumps(asdict(record), indent=1))
-    target = lab.images / own
+    target = lab.images / image_id
     if target.exists():
         shutil.rmtree(tree)
     else:
         tree.rename(target)
     for name in tags:
-        tag(lab, name, own)
-    return need(lab, own)
+        tag(lab, name, image_id)
+    return need(lab, image_id)
 
 
-def tag(lab: Layout, name: str, own: str) -> None:
+def tag(lab: Layout, name: str, image_id: str) -> None:
     folder = lab.images / "tags"
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".{name}.new"
-    temporary.write_text(own)
+    temporary.write_text(image_id)
     temporary.replace(folder / name)
 
 
@@ -141,14 +143,14 @@ def base_id(found: Archives) -> str:
 def ensure_base(lab: Layout, cache: Cache, report: Report = silent) -> LabImage:
     """The base image, built when no image of its hash is there yet. Tagged `base`."""
     found = archives()
-    own = base_id(found)
+    image_id = base_id(found)
     with locked(lab.images / "lock"):
-        if find(lab, own) is None:
+        if find(lab, image_id) is None:
             disk.need(lab.images, 1500, "the base image")
             with step(report, f"building the base image (Debian {STABLE})"):
-                _build(lab, own, found, cache)
-        tag(lab, "base", own)
-    return need(lab, own)
+                _build(lab, image_id, found, cache)
+        tag(lab, "base", image_id)
+    return need(lab, image_id)
 
 
 def sources(found: Archives) -> str:
@@ -162,8 +164,8 @@ def sources(found: Archives) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _build(lab: Layout, own: str, found: Archives, cache: Cache) -> None:
-    work = lab.images / f".{own}.{os.getpid()}"
+def _build(lab: Layout, image_id: str, found: Archives, cache: Cache) -> None:
+    work = lab.images / f".{image_id}.{os.getpid()}"
     discard(work)
     tree = work / "rootfs"
     work.mkdir(parents=True)
@@ -201,7 +203,7 @@ def _build(lab: Layout, own: str, found: Archives, cache: Cache) -> None:
             timeout=1200,
         )
         shutil.rmtree(scratch)
-        publish(lab, own, work, (), f"mmdebstrap {STABLE}")
+        publish(lab, image_id, work, (), f"mmdebstrap {STABLE}")
     except BaseException:
         discard(work)
         raise

@@ -47,13 +47,13 @@ def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report
     """
     base = image.need(lab, "base")
     variables = dict(inventory(environment)["all"]["vars"])
-    own = f"node-{_digest(playbook, variables, base.id)}"
+    image_id = f"node-{_digest(playbook, variables, base.id)}"
     with locked(lab.images / "locks" / tag):
-        if image.find(lab, own) is not None:
-            image.tag(lab, tag, own)
+        if image.find(lab, image_id) is not None:
+            image.tag(lab, tag, image_id)
             return False
         with step(report, f"building image {tag}"):
-            _build(lab, environment, own, tag, playbook, variables, report)
+            _build(lab, environment, image_id, tag, playbook, variables, report)
     return True
 
 
@@ -75,7 +75,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
 def _build(
     lab: Layout,
     environment: Environment,
-    own: str,
+    image_id: str,
     tag: str,
     playbook: Path,
     variables: Mapping[str, Any],
@@ -96,7 +96,7 @@ def _build(
         nodes.boot(lab, BUILDER)
         nodes.wait_ssh(lab, [BUILDER])
         run_playbook(lab, playbook, {BUILDER: address}, variables, report, fast=False)
-        nodes.commit(lab, BUILDER, own, tags=[tag])
+        nodes.commit(lab, BUILDER, image_id, tags=[tag])
     finally:
         nodes.destroy(lab, BUILDER)
 
@@ -147,8 +147,8 @@ def run_playbook(
     log = folder / f"{playbook.stem}.log"
     log.write_text(done.stdout + done.stderr)
     if done.returncode != 0:
-        said = "\n  ".join(_failure(done.stdout.splitlines()) or [done.stderr.strip()[-1500:]])
-        raise LabError(f"{playbook} failed:\n  {said}", f"its whole output is {log}")
+        message = "\n  ".join(_failure(done.stdout.splitlines()) or [done.stderr.strip()[-1500:]])
+        raise LabError(f"{playbook} failed:\n  {message}", f"its whole output is {log}")
     report(next((line for line in reversed(done.stdout.splitlines()) if "changed=" in line), ""))
 
 

@@ -96,16 +96,16 @@ def boot(lab: Layout, name: str) -> bool:
     return True
 
 
-def boot_all(lab: Layout, wanted: Iterable[str]) -> list[str]:
+def boot_all(lab: Layout, names: Iterable[str]) -> list[str]:
     """Boot nodes side by side; returns those that were not running before."""
-    chosen = list(wanted)
+    chosen = list(names)
     with ThreadPoolExecutor(8) as pool:
         return [name for name, booted in zip(chosen, pool.map(lambda n: boot(lab, n), chosen), strict=True) if booted]
 
 
-def wait_ssh(lab: Layout, wanted: Iterable[str], seconds: float = 300) -> None:
+def wait_ssh(lab: Layout, names: Iterable[str], seconds: float = 300) -> None:
     """Return when every node's sshd greets; a LabError names those that do not, with their console's last lines."""
-    pending = {name: load(lab, name).address for name in wanted}
+    pending = {name: load(lab, name).address for name in names}
     deadline = time.monotonic() + seconds
     while True:
         pending = {name: address for name, address in pending.items() if not ssh.greets(lab, address)}
@@ -130,10 +130,10 @@ def stop(lab: Layout, name: str, seconds: float = 30) -> None:
         _end_leftovers(lab, name)
 
 
-def stop_all(lab: Layout, wanted: Iterable[str]) -> None:
+def stop_all(lab: Layout, names: Iterable[str]) -> None:
     """Stop nodes side by side."""
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda name: stop(lab, name), wanted))
+        list(pool.map(lambda name: stop(lab, name), names))
 
 
 def power_cut(lab: Layout, name: str) -> None:
@@ -152,8 +152,8 @@ def destroy(lab: Layout, name: str) -> None:
             shutil.rmtree(lab.node(name))
 
 
-def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.LabImage:
-    """Stop the node and make an image of id `own` from its changes, on top of the node's own image.
+def commit(lab: Layout, name: str, image_id: str, tags: Sequence[str] = ()) -> image.LabImage:
+    """Stop the node and make an image of id `image_id` from its changes, on top of the node's own image.
 
     An id stands for one content: when it is taken, the image that has it is kept. An image without a tag that no
     node stands on is removed some day.
@@ -163,16 +163,16 @@ def commit(lab: Layout, name: str, own: str, tags: Sequence[str] = ()) -> image.
     below = image.need(lab, node.image)
     upper = lab.node(name) / "upper"
     with locked(lab.images / "lock"):
-        work = lab.images / f".{own}.{os.getpid()}"
+        work = lab.images / f".{image_id}.{os.getpid()}"
         image.discard(work)
         work.mkdir(parents=True)
         size = int(shell.run(["du", "-sm", upper]).stdout.split()[0])
-        disk.need(lab.images, size + 200, f"image {own}")
+        disk.need(lab.images, size + 200, f"image {image_id}")
         try:
             shell.run(["cp", "-a", "--reflink=auto", upper, work / "rootfs"], timeout=600)
             _depersonalise(work / "rootfs")
             ids = [layer.parent.name for layer in below.layers]
-            return image.publish(lab, own, work, ids, f"node {name}", tags)
+            return image.publish(lab, image_id, work, ids, f"node {name}", tags)
         except BaseException:
             image.discard(work)
             raise

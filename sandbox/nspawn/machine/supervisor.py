@@ -42,8 +42,8 @@ def main(path: str) -> int:
     try:
         _prepare(order)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = error.stderr.decode(errors="replace") if isinstance(error, subprocess.CalledProcessError) else ""
-        print(said.strip() or str(error), flush=True)
+        message = error.stderr.decode(errors="replace") if isinstance(error, subprocess.CalledProcessError) else ""
+        print(message.strip() or str(error), flush=True)
         return 1
     console = os.open(folder / "console.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     answer = os.dup(1)

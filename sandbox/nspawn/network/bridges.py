@@ -62,22 +62,22 @@ def up(lab: Layout, bridges: Iterable[LabBridge]) -> None:
 def wire(lab: Layout, node: str, nics: Sequence[LabInterface], routes: Sequence[str]) -> None:
     """A fresh namespace for a node with its interfaces, addresses and routes (`default via ...`, `... dev eth0`)."""
     unwire(lab, node)
-    own = lab.node_netns(node)
-    shell.run(["ip", "netns", "add", own])
-    netns.write_sysctls(own, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
+    namespace = lab.node_netns(node)
+    shell.run(["ip", "netns", "add", namespace])
+    netns.write_sysctls(namespace, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
     outside: list[str] = []
     inside = ["link set lo up"]
     for index, nic in enumerate(nics):
         ours = interface(node, index)
         outside += [
-            f"link add {ours} type veth peer name eth{index} address {mac(lab.name, node, index)} netns {own}",
+            f"link add {ours} type veth peer name eth{index} address {mac(lab.name, node, index)} netns {namespace}",
             f"link set {ours} master {nic.bridge} up",
         ]
         inside += [f"addr add {address} dev eth{index}" for address in nic.addresses]
         inside.append(f"link set eth{index} up")
     inside += [f"route add {route}" for route in routes]
     _batch(lab.netns, outside)
-    _batch(own, inside)
+    _batch(namespace, inside)
 
 
 def unwire(lab: Layout, node: str) -> None:

@@ -74,7 +74,7 @@ def processes_in(prefixes: tuple[str, ...]) -> dict[int, str]:
     for path in FOLDER.glob("*") if FOLDER.is_dir() else ():
         if path.name in prefixes or path.name.startswith(tuple(f"{prefix}." for prefix in prefixes)):
             inodes[path.stat().st_ino] = path.name
-    found: dict[int, str] = {}
+    names_by_pid: dict[int, str] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
@@ -82,5 +82,5 @@ def processes_in(prefixes: tuple[str, ...]) -> dict[int, str]:
             except OSError:
                 continue
             if name:
-                found[int(entry)] = name
-    return found
+                names_by_pid[int(entry)] = name
+    return names_by_pid

@@ -13,10 +13,10 @@ from sandbox.nspawn.layout import Layout
 
 def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
     """Make sure the relay serves these addresses of the lab; a relay for others, or an older cache, is replaced."""
-    wanted = f"{cache.port} {' '.join(addresses)}"
+    arguments = f"{cache.port} {' '.join(addresses)}"
     note = lab.state / "relay.args"
     current = processes.read_pid_file(lab.state / "relay.pid")
-    if current and note.exists() and note.read_text() == wanted:
+    if current and note.exists() and note.read_text() == arguments:
         return
     stop(lab)
     wheels.house(lab).mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
             f"the relay into the lab did not start: {log_path.read_text().strip()}",
             "end the program that listens there, or start over: `landbridge sandbox down`, then `up`",
         )
-    note.write_text(wanted)
+    note.write_text(arguments)
 
 
 def stop(lab: Layout) -> None:

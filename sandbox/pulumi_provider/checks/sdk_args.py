@@ -45,11 +45,11 @@ def fields(cls: type) -> Mapping[str, tuple[Any, bool]]:
     """Return each property's type, and whether it is required, by its name on the wire."""
     parameters = inspect.signature(cls.__init__).parameters
     kinds = _types.input_type_types(cls)
-    found = {}
+    fields = {}
     for python, wire in _types.input_type_py_to_pulumi_names(cls).items():
         required = python in parameters and parameters[python].default is inspect.Parameter.empty
-        found[wire] = (kinds.get(wire, Any), required)
-    return found
+        fields[wire] = (kinds.get(wire, Any), required)
+    return fields
 
 
 def problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:

@@ -24,8 +24,8 @@ Table = Mapping[str, Any]
 @cache
 def table() -> Table:
     """Requests, names and additions to the model, as in value_ranges.yaml."""
-    found: Table = yaml_text.load(File(__file__).with_name("value_ranges.yaml").read_text())
-    return found
+    content: Table = yaml_text.load(File(__file__).with_name("value_ranges.yaml").read_text())
+    return content
 
 
 def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:

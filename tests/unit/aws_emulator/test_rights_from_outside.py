@@ -187,8 +187,8 @@ def test_an_activation_ends_and_is_told_once(aws: EmulatorProcess) -> None:
     assert len(made[0]["ActivationCode"]) == 20
     shown = ssm.get_paginator("describe_activations").paginate(PaginationConfig={"PageSize": 2})
     activations = [one for page in shown for one in page["ActivationList"]]
-    assert [one["ActivationId"] for one in activations] == [one["ActivationId"] for one in made]
-    assert not any("ActivationCode" in one or one["Expired"] for one in activations)
+    assert [activation["ActivationId"] for activation in activations] == [one["ActivationId"] for one in made]
+    assert not any("ActivationCode" in activation or activation["Expired"] for activation in activations)
     aws.control(clock=25 * 3600)
     assert all(one["Expired"] for one in ssm.describe_activations()["ActivationList"])
     aws.control(clock=0)

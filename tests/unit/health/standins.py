@@ -78,12 +78,12 @@ class Standins:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standins:
     """A sound dgx-h100 that Slurm has in service."""
-    found = Standins(tmp_path)
-    found.become("dgx-h100")
-    found.log.write_text("")
-    found.slurm(state=["IDLE"])
+    machine = Standins(tmp_path)
+    machine.become("dgx-h100")
+    machine.log.write_text("")
+    machine.slurm(state=["IDLE"])
     program = tmp_path / "usr/bin/scontrol"
     program.write_text(_SCONTROL.format(path=str(tmp_path / "slurm.json")))
     program.chmod(0o755)
     monkeypatch.setattr(runner, "PATH", f"{tmp_path}/usr/bin:{tmp_path}/usr/sbin:/usr/bin:/bin")
-    return found
+    return machine

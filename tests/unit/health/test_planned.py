@@ -34,7 +34,7 @@ def test_every_node_is_expected_to_be_what_its_group_says_and_no_other_host_is()
     ]
     found = environment({("onprem", "nodes"): mixed})
     hosts = inventory(found)["_meta"]["hostvars"]
-    said = {name: one["node_health_expected"] for name, one in hosts.items() if "node_health_expected" in one}
+    said = {name: host["node_health_expected"] for name, host in hosts.items() if "node_health_expected" in host}
     assert set(said) == {"dgx01", "old01"}
     assert json.loads(json.dumps(said)) == said, "plain values"
     assert said["dgx01"] == {

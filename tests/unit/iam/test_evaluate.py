@@ -99,10 +99,10 @@ def test_a_user_is_named_directly() -> None:
 
 def test_a_service_is_named_by_its_principal() -> None:
     trust = Document.of("trust", '{"Statement": {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}}')  # fmt: skip
-    found = Policies(resource=trust, resource_decides=True)
-    assert evaluate(Request("ec2.amazonaws.com", "sts:AssumeRole", ROLE), found).allowed
-    assert not evaluate(Request("lambda.amazonaws.com", "sts:AssumeRole", ROLE), found).allowed
-    assert not evaluate(Request(USER, "sts:AssumeRole", ROLE), found).allowed
+    policies = Policies(resource=trust, resource_decides=True)
+    assert evaluate(Request("ec2.amazonaws.com", "sts:AssumeRole", ROLE), policies).allowed
+    assert not evaluate(Request("lambda.amazonaws.com", "sts:AssumeRole", ROLE), policies).allowed
+    assert not evaluate(Request(USER, "sts:AssumeRole", ROLE), policies).allowed
 
 
 @pytest.mark.parametrize(

@@ -41,22 +41,22 @@ def write(lines: Sequence[Line]) -> str:
 
 def settings(text: str) -> dict[str, str]:
     """The lines that are about no node and no queue; of a key with several lines, the first."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for line in read(text):
         if line.words and line.key not in OBJECTS:
-            found.setdefault(*line.words[0])
-    return found
+            settings.setdefault(*line.words[0])
+    return settings
 
 
 def objects(text: str, key: str) -> dict[str, dict[str, str]]:
     """The lines of one kind by each name that they are about."""
-    found = {}
+    objects = {}
     for line in read(text):
         if line.key == key:
             for name in hostlist.expand(line.words[0][1]):
-                assert name not in found, f"{name} has two lines"
-                found[name] = line.fields
-    return found
+                assert name not in objects, f"{name} has two lines"
+                objects[name] = line.fields
+    return objects
 
 
 def write_topology(topologies: Sequence[dict[str, Any]]) -> str:

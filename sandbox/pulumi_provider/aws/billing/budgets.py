@@ -181,5 +181,5 @@ def _small(item: Bag) -> Bag:
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     keys = ("NotificationType", "ActionType", "ActionThreshold", "Definition", "ExecutionRoleArn", "ApprovalModel")
-    own: Bag = turned({key: item[key] for key in (*keys, "Subscribers")})
-    return own
+    translated: Bag = turned({key: item[key] for key in (*keys, "Subscribers")})
+    return translated

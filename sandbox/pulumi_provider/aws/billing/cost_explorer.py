@@ -182,26 +182,26 @@ _VALUES = {"key": "Key", "values": "Values", "matchOptions": "MatchOptions"}
 
 
 def _expression(one: Bag) -> Bag:
-    found: Bag = {}
+    expression: Bag = {}
     for key, value in one.items():
         if key in _MANY:
-            found[_MANY[key]] = [_expression(item) for item in value]
+            expression[_MANY[key]] = [_expression(item) for item in value]
         elif key == "not":
-            found["Not"] = _expression(value)
+            expression["Not"] = _expression(value)
         elif value is not None:
-            found[_PARTS[key]] = {_VALUES[name]: own for name, own in value.items() if own is not None}
-    return found
+            expression[_PARTS[key]] = {_VALUES[name]: own for name, own in value.items() if own is not None}
+    return expression
 
 
-def _as_inputs(one: Bag) -> Bag:
+def _as_inputs(expression: Bag) -> Bag:
     many, parts = {v: k for k, v in _MANY.items()}, {v: k for k, v in _PARTS.items()}
     values = {v: k for k, v in _VALUES.items()}
-    found: Bag = {}
-    for key, value in one.items():
+    inputs: Bag = {}
+    for key, value in expression.items():
         if key in many:
-            found[many[key]] = [_as_inputs(item) for item in value]
+            inputs[many[key]] = [_as_inputs(item) for item in value]
         elif key == "Not":
-            found["not"] = _as_inputs(value)
+            inputs["not"] = _as_inputs(value)
         else:
-            found[parts[key]] = {values[name]: own for name, own in value.items()}
-    return found
+            inputs[parts[key]] = {values[name]: own for name, own in value.items()}
+    return inputs
