@@ -14,7 +14,7 @@ from bench.measure import Contender, Failed, Figures, take_turns
 ROOT = Path(__file__).resolve().parent.parent
 LAST = ROOT / ".landbridge" / "bench.json"
 BASELINE = "python"
-# What the issue promises of `landbridge check`, up to ParallelCluster's greatest cluster.
+# Limits of `landbridge check`, up to ParallelCluster's largest cluster.
 SECONDS, MIB = 0.5, 100
 PROMISED = ("check, example", growth.name(50))
 # And of the whole graph of 10 pools of 5 types each.

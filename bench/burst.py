@@ -24,7 +24,7 @@ SIZES, JOBS, LATENCIES = (16, 128, 512, 1000), (1, 50), (0.0, 0.1)
 OURS, COLD = "landbridge", "landbridge, daemon not running"
 #: Names in one `scontrol update` of ours.
 GROUP = 500
-# What was promised of 1,000 nodes of one job at 100 ms a call.
+# Limits for 1,000 nodes of one job at 100 ms a call.
 SECONDS, CALLS, MIB = 3.0, 15, 80
 
 

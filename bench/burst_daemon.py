@@ -14,7 +14,7 @@ from bench.measure import Contender, take_turns
 from sandbox.aws_emulator.process import running
 
 IDLE_SECONDS = 30.0
-# What was promised.
+# Limits.
 SHIM_SECONDS, IDLE_SHARE, IDLE_MIB, THINK_SECONDS = 0.1, 0.01, 60, 1.0
 ROOT = Path(__file__).resolve().parent.parent
 

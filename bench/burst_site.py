@@ -24,7 +24,7 @@ REGION, TYPE, IMAGE = "us-east-1", "p5.48xlarge", "ami-0a11ce5a9db0c5000"
 CLUSTER, POOL, MOST = "bench", "p5", 1000
 #: ParallelCluster's name for node `number` of one compute resource of one queue.
 PEER_NODE = "q1-dy-p5-"
-#: What slurmctld gives its programs beside the resume file: nothing to find Python's folders by.
+#: Environment that slurmctld gives its programs beside the resume file: without Python's folders.
 PROGRAM = """#!/bin/sh
 case "$1 $2" in
   "ping --json") cat {folder}/ping.json;;

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What a process of a run is, by a word of its command line; the first that fits.
+#: Name of a process of a run, by a word of its command line; the first match.
 ROLES = {
     "pulumi-language-python": "program",
     "pulumi-resource-aws": "provider",

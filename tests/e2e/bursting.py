@@ -24,7 +24,7 @@ STATE = "/var/lib/landbridge"
 POOL, TYPE = "p5", "p5.48xlarge"
 NODES = ("p5-1", "p5-2", "p5-3", "p5-4")
 ALIVE = ("pending", "running", "stopping", "shutting-down")
-#: Seconds. Slurm powers an idle node down after SuspendTime, which the environment says (20); the rest is made short here.
+#: Seconds. Slurm powers an idle node down after SuspendTime, which the environment sets (20); other times are shortened here.
 SLURM_TIMES = {"SuspendTimeout": 5, "ResumeTimeout": 240, "KillWait": 5}
 BURST_TIMES = {
     "insufficient_capacity_seconds": [4, 12],
@@ -32,7 +32,7 @@ BURST_TIMES = {
     "orphan_seconds": 10,
     "settle_seconds": 10,
 }
-#: How long the controller may take over something it only sees when it looks again: its interval and a pass.
+#: Seconds until the controller has seen a change: its interval and a pass.
 LOOK = 20
 
 
@@ -81,7 +81,7 @@ class Bursting:
         )
 
     def ended(self, number: int) -> LabJob:
-        """Wait until the job is over, and insist that it ended well."""
+        """Wait until the job is over, and assert that it is COMPLETED."""
         job = self.wait_for(f"job {number} to end", lambda: self.job(number), lambda job: job.over)
         assert job.state == "COMPLETED", job
         return job
@@ -144,12 +144,12 @@ class Bursting:
 
     def alive(self, number: int | None = None) -> list[str]:
         """Instances that are billed now."""
-        return [one["id"] for one in self.launched(number) if one["state"] in ALIVE]
+        return [instance["id"] for instance in self.launched(number) if instance["state"] in ALIVE]
 
     def calls(self, action: str = "RunInstances") -> int:
         return int(self.cloud.control()["calls"].get(action, 0))
 
-    def room(self, **zones: int) -> None:
+    def set_capacity(self, **zones: int) -> None:
         """Set the number of instances that EC2 has left, by zone id; `everywhere` for all zones together."""
         keys = {f"{TYPE}/{'*' if zone == 'everywhere' else zone.replace('_', '-')}": n for zone, n in zones.items()}
         self.cloud.control(pool=keys)
@@ -163,7 +163,7 @@ class Bursting:
         """Kill the controller, as the kernel's out-of-memory killer does."""
         self.on_controller("kill", "-9", str(self.pid()))
 
-    def operate(self, *words: str) -> str:
+    def landbridge_burst(self, *words: str) -> str:
         """`landbridge burst ...`, as an operator types it."""
         return self.on_controller("/opt/landbridge/bin/landbridge-burst", *words)
 
@@ -174,14 +174,14 @@ class Bursting:
     def records(self, event: str = "", number: int | None = None) -> list[dict[str, Any]]:
         """Return the controller's decisions since the test began, from its decision log."""
         lines = self.shell(f"cat {STATE}/decisions.jsonl 2>/dev/null || true").splitlines()
-        found = [json.loads(line) for line in lines]
+        decisions = [json.loads(line) for line in lines]
         return [
             one
-            for one in found
+            for one in decisions
             if (not event or one["event"] == event) and (number is None or number in one.get("jobs", []))
         ]
 
-    def forget(self) -> None:
+    def reset_journal(self) -> None:
         """Delete the journal: a test must not see the state of offerings, pools and jobs of an earlier one."""
         self.shell(
             f"systemctl stop {SERVICE}; rm -f {STATE}/burst.db* {STATE}/decisions.jsonl*; systemctl start {SERVICE}"
@@ -195,7 +195,7 @@ class Bursting:
         self.on_controller("systemctl", "kill", "--signal=HUP", SERVICE)
 
     def settle(self) -> None:
-        """No job, no instance, every node off."""
+        """Cancel all jobs, terminate all instances, and wait until every node is off."""
         self.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
 
         def observe() -> tuple[list[str], list[str], dict[str, frozenset[str]]]:
@@ -221,7 +221,7 @@ class Bursting:
 
     @contextmanager
     def slurm_with(self, settings: Mapping[str, object]) -> Iterator[None]:
-        """slurm.conf with other values for a while."""
+        """Run with other values in slurm.conf."""
         original = self.on_controller("cat", SLURM_CONF)
         lines = [line for line in original.splitlines() if line.partition("=")[0] not in settings]
         # Settings stand before the first node.
@@ -238,7 +238,7 @@ class Bursting:
         self.on_controller("scontrol", "reconfigure")
         wait_for("slurmctld to answer", self.states)
 
-    def moments(self, pattern: str) -> list[float]:
+    def log_times(self, pattern: str) -> list[float]:
         """Return the times of matching lines in slurmctld's log, in seconds since 1970."""
         moments = []
         for line in self.on_controller("tail", "-n", "400", "/var/log/slurm/slurmctld.log").splitlines():
@@ -250,7 +250,7 @@ class Bursting:
 
 @contextmanager
 def scaled(deployment: BringUp, **settings: object) -> Iterator[Bursting]:
-    """The cluster with short times, and as it was afterwards."""
+    """Run with short times in Slurm and the controller, and restore them afterwards."""
     bursting = Bursting(deployment, deployment.environment.users[0].name)
     original = bursting.on_controller("cat", CONFIG)
 
@@ -269,13 +269,13 @@ def scaled(deployment: BringUp, **settings: object) -> Iterator[Bursting]:
     finally:
         bursting.cloud.control(reset=True)
         bursting.write(CONFIG, original)
-        bursting.forget()
+        bursting.reset_journal()
 
 
 def fresh(bursting: Bursting) -> Iterator[None]:
-    """Around each test: EC2 has room and answers at once, the controller remembers nothing, everything is off."""
+    """Fixture of each test: EC2 has capacity and answers at once, the journal is empty, all nodes are off."""
     bursting.cloud.control(reset=True)
-    bursting.forget()
+    bursting.reset_journal()
     yield
     bursting.cloud.control(reset=True)
     bursting.settle()

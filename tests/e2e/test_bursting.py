@@ -9,7 +9,7 @@ from sandbox.demo.bring_up import BringUp
 from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
-#: Seconds from `sbatch` to a running job beyond what EC2 takes to launch and the machine to boot.
+#: Seconds from `sbatch` to a running job, without EC2's launch and the machine's boot.
 OWN_SECONDS = 2.0
 
 
@@ -31,22 +31,22 @@ def _own_seconds(bursting: Bursting, node: str) -> tuple[float, str, int]:
     bursting.wait_for("a call of RunInstances", bursting.calls, lambda calls: calls > before, every=0.02)
     asked = time.time()
     assert bursting.ended(number).nodes == (node,)
-    submitted = bursting.moments(rf"_slurm_rpc_submit_batch_job: JobId={number} ")[-1]
-    registered = bursting.moments(rf"Node {node} now responding")[-1]
-    started = bursting.moments(rf"Configuration for JobId={number} is complete")[-1]
+    submitted = bursting.log_times(rf"_slurm_rpc_submit_batch_job: JobId={number} ")[-1]
+    registered = bursting.log_times(rf"Node {node} now responding")[-1]
+    started = bursting.log_times(rf"Configuration for JobId={number} is complete")[-1]
     text = f"EC2 asked after {asked - submitted:.2f} s, there after {registered - asked:.2f}, ran {started - registered:.2f} s later"
     return (asked - submitted) + (started - registered), text, number
 
 
-def test_a_job_runs_two_seconds_after_its_node_is_there_and_the_node_goes_when_idle(bursting: Bursting) -> None:
-    told = []
-    for node in NODES:  # other work on this machine, and where in Slurm's second it comes, may disturb one of them
-        own, words, number = _own_seconds(bursting, node)
-        told.append(words)
-        if own <= OWN_SECONDS:
+def test_a_job_runs_two_seconds_after_its_node_registers_and_an_idle_node_is_terminated(bursting: Bursting) -> None:
+    texts = []
+    for node in NODES:  # other load on this machine, and the phase of Slurm's timer, may disturb one of them
+        seconds, words, number = _own_seconds(bursting, node)
+        texts.append(words)
+        if seconds <= OWN_SECONDS:
             break
-    print(told)
-    assert own <= OWN_SECONDS, told
+    print(texts)
+    assert seconds <= OWN_SECONDS, texts
     ended = bursting.job(number)
     assert ended.restarts == 0
     (instance,) = bursting.launched(number)
@@ -57,8 +57,8 @@ def test_a_job_runs_two_seconds_after_its_node_is_there_and_the_node_goes_when_i
     bursting.wait_until_off()
 
 
-def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) -> None:
-    bursting.room(everywhere=0)
+def test_a_job_without_capacity_gets_the_reason_and_runs_later(bursting: Bursting) -> None:
+    bursting.set_capacity(everywhere=0)
     number = bursting.submit("--nodes=2", script="sleep 1")
     waiting = bursting.refused(number, "CAPACITY")
     assert waiting.restarts >= 1, "Slurm put it back into the queue"
@@ -66,14 +66,14 @@ def test_a_drought_is_told_and_the_job_runs_when_it_is_over(bursting: Bursting) 
     # Every zone was asked, and each once.
     asked = [record["text"] for record in bursting.records("launch", number)]
     assert sorted(asked) == sorted(place["key"] for place in bursting.offerings()) and len(asked) == 2
-    bursting.room(everywhere=100)
-    # A minute until it is tried again, another until Slurm looks for jobs whose time has come, and the nodes' boot.
+    bursting.set_capacity(everywhere=100)
+    # A minute until the next attempt, another until Slurm checks for jobs whose begin time has passed, and the nodes' boot.
     ended = bursting.ended(number)
     assert len(bursting.launched(number)) == len(ended.nodes) == 2
 
 
 def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
-    bursting.room(use1_az4=2, use1_az6=1)
+    bursting.set_capacity(use1_az4=2, use1_az6=1)
     number = bursting.submit("--nodes=3")
     bursting.refused(number, "CAPACITY")
     # A job that fits is served beside it, from what the gang would have had.
@@ -99,17 +99,17 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
     bursting.refused(first, "CONFIG")
     calls = bursting.calls()
     second = bursting.submit("--nodes=1")
-    # It may have been of the refused batch's kind, or only of its pool.
+    # CONFIG when it was in the refused call, BREAKER when only its pool was stopped.
     bursting.refused(second, "CONFIG", "BREAKER")
-    assert bursting.calls() == calls, "EC2 is not asked again for what only a person can mend"
+    assert bursting.calls() == calls, "no call of EC2 until an operator corrects the configuration"
 
     def mended(content: dict) -> None:  # type: ignore[type-arg]
         for place, template in zip(content["pools"][POOL]["offerings"], right, strict=True):
             place["launch_template_id"] = template
 
     bursting.configure(mended)
-    bursting.operate("reset-breaker", POOL)
-    # A minute until they are tried again, and another until Slurm looks for jobs whose time has come.
+    bursting.landbridge_burst("reset-breaker", POOL)
+    # A minute until the next attempt, and another until Slurm checks for jobs whose begin time has passed.
     bursting.running(first)
     bursting.running(second)
 

@@ -10,7 +10,7 @@ from sandbox.demo.bring_up import BringUp
 from tests.e2e.bursting import LOOK, POOL, SERVICE, Bursting, fresh, has, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
-#: Seconds for which EC2 keeps an answer to itself, so that something can happen meanwhile.
+#: Seconds by which EC2 delays an answer, so that a test can act meanwhile.
 HELD = 4.0
 
 
@@ -25,7 +25,7 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
     yield from fresh(bursting)
 
 
-def test_a_controller_killed_while_it_launches_launches_nothing_twice(bursting: Bursting) -> None:
+def test_a_controller_killed_during_a_launch_launches_nothing_twice(bursting: Bursting) -> None:
     bursting.cloud.control(faults={"RunInstances": {"hold": HELD}})
     number = bursting.submit("--nodes=2", script="sleep 1")
     bursting.wait_for("two launches", lambda: bursting.launched(number), has(2), every=0.02)
@@ -56,7 +56,7 @@ def test_a_controller_that_was_down_when_slurm_called_serves_the_job_later(burst
 
 
 @pytest.mark.long
-def test_a_job_cancelled_while_its_nodes_boot_leaves_none(bursting: Bursting) -> None:
+def test_a_job_cancelled_while_its_nodes_boot_leaves_no_instance(bursting: Bursting) -> None:
     bursting.cloud.control(boot=5)
     number = bursting.submit("--nodes=3")
     bursting.wait_for("three instances", lambda: bursting.alive(number), has(3), every=0.02)
@@ -102,7 +102,7 @@ def test_slurmctld_restarts_while_nodes_boot(bursting: Bursting) -> None:
 
 
 @pytest.mark.long
-def test_nodes_started_and_stopped_by_hand_are_served_like_any(bursting: Bursting) -> None:
+def test_nodes_started_and_stopped_by_an_operator_are_launched_and_terminated(bursting: Bursting) -> None:
     bursting.on_controller("scontrol", "power", "up", "p5-[1-2]")
     bursting.wait_for("both nodes to be up", lambda: _up(bursting), lambda nodes: nodes == {"p5-1", "p5-2"})
     running = [instance for instance in bursting.launched() if instance["state"] == "running"]
@@ -117,7 +117,7 @@ def test_nodes_started_and_stopped_by_hand_are_served_like_any(bursting: Burstin
 def test_with_a_lost_journal_running_jobs_keep_their_nodes(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", script="sleep 45")
     bursting.running(number)
-    bursting.forget()
+    bursting.reset_journal()
     time.sleep(LOOK)
     assert len(bursting.alive(number)) == 2
     assert bursting.ended(number).restarts == 0

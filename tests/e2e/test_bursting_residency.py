@@ -1,5 +1,5 @@
-"""A user tries every flag that sbatch documents to get data that must stay into AWS; then nothing but the controller stands
-in the way."""
+"""A restricted job with every documented flag of sbatch gets no node in AWS; with Slurm's checks off, the burst controller
+refuses it."""
 
 import re
 import time
@@ -38,10 +38,10 @@ def bursting(deployment: BringUp) -> Iterator[Bursting]:
     files = slurm_files(changed)
     allowed = dict(re.findall(r"PartitionName=(\S+) .*AllowAccounts=(\S+)", files["slurm.conf"]))
     with scaled(deployment) as ready:
-        kept = {name: ready.on_controller("cat", f"/etc/slurm/{name}") for name in ("job_submit.lua", "slurm.conf")}
+        original = {name: ready.on_controller("cat", f"/etc/slurm/{name}") for name in ("job_submit.lua", "slurm.conf")}
         ready.shell(f"sacctmgr -i add account {ACCOUNT}; sacctmgr -i add user {USER} account={ACCOUNT}")
         ready.write("/etc/slurm/job_submit.lua", files["job_submit.lua"])
-        lines = [_allow(line, allowed) for line in kept["slurm.conf"].splitlines()]
+        lines = [_allow(line, allowed) for line in original["slurm.conf"].splitlines()]
         ready.write(SLURM_CONF, "\n".join(lines) + "\n")
         ready.configure(lambda content: content.update(accounts=accounts(changed)))
         ready.reconfigure()
@@ -49,7 +49,7 @@ def bursting(deployment: BringUp) -> Iterator[Bursting]:
             yield ready
         finally:
             ready.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
-            for name, content in kept.items():
+            for name, content in original.items():
                 ready.write(f"/etc/slurm/{name}", content)
             ready.reconfigure()
             ready.shell(f"sacctmgr -i delete user {USER} account={ACCOUNT}; sacctmgr -i delete account {ACCOUNT}")
@@ -88,12 +88,12 @@ def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -
         ("--partition=p5", "--nodes=2", "--switches=1", "--prefer=aws"),
         ("--partition=P5",),
     ):
-        said = refused(bursting, *RESTRICTED, *options)
-        assert "landbridge: " in said or "nvalid" in said, (
+        message = refused(bursting, *RESTRICTED, *options)
+        assert "landbridge: " in message or "nvalid" in message, (
             options,
-            said,
+            message,
         )
-    # Without a queue it would be the default one, which is over both sites; as it would with the user's own default account.
+    # Without a partition it would be the default one, which is over both sites; also with the user's default account.
     for words in (("sbatch",), ("srun",), ("salloc",)):
         tail = ["--wrap", "true"] if words == ("sbatch",) else ["true"]
         with pytest.raises(ClusterError, match="may be on-prem only"):
@@ -101,16 +101,16 @@ def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -
     for variable in ("SBATCH_PARTITION=p5", "SBATCH_PARTITION=gpu"):
         with pytest.raises(ClusterError, match="may be on-prem only"):
             as_user(bursting, "env", variable, "sbatch", "--account=clinical", "--gpus=1", "--wrap", "true")
-    # On-prem's queue has no node in AWS, whatever else is asked for.
+    # The on-prem partition has no node in AWS, with any other option.
     for more in (("--constraint=aws",), ("--nodelist=p5-1",), ("--constraint=p5-48xlarge",)):
         refused(bursting, *here, *more)
-    # One part of a heterogeneous job is enough.
-    said = refused(bursting, *here, "--gpus-per-node=1", ":", *RESTRICTED, "--partition=p5", "--gpus-per-node=8")
-    assert "may be on-prem only" in said
+    # One component of a heterogeneous job is enough for the refusal.
+    message = refused(bursting, *here, "--gpus-per-node=1", ":", *RESTRICTED, "--partition=p5", "--gpus-per-node=8")
+    assert "may be on-prem only" in message
     _nothing_started(bursting)
 
 
-def test_no_change_of_a_job_gets_it_there(bursting: Bursting) -> None:
+def test_no_change_of_a_job_gets_it_into_aws(bursting: Bursting) -> None:
     number = str(bursting.submit("--partition=onprem", *RESTRICTED, LATER, user=USER))
     with pytest.raises(ClusterError, match=DENIED):
         as_user(bursting, "scontrol", "update", f"jobid={number}", "partition=p5")
@@ -133,7 +133,7 @@ def test_no_change_of_a_job_gets_it_there(bursting: Bursting) -> None:
     _nothing_started(bursting)
 
 
-def test_a_reservation_of_cloud_nodes_opens_nothing(bursting: Bursting) -> None:
+def test_a_reservation_of_cloud_nodes_admits_no_restricted_job(bursting: Bursting) -> None:
     options = ("nodes=p5-1", "starttime=now", "duration=10", f"accounts={ACCOUNT}", "partition=p5")
     bursting.on_controller("scontrol", "create", "reservation", f"reservation={RESERVED}", *options)
     try:
@@ -150,7 +150,7 @@ def test_a_reservation_of_cloud_nodes_opens_nothing(bursting: Bursting) -> None:
         bursting.on_controller("scontrol", "delete", f"reservation={RESERVED}")
 
 
-def test_with_every_lock_of_slurm_open_the_controller_refuses(bursting: Bursting) -> None:
+def test_with_slurms_checks_off_the_controller_refuses(bursting: Bursting) -> None:
     """An operator has switched job_submit off and opened the queue to all: the launch itself is judged, and so is a node that
     runs already."""
     with bursting.slurm_with({"JobSubmitPlugins": None}):

@@ -1,4 +1,4 @@
-"""The tunnel is cut: while nodes start, under a job, and for an hour (sixty times faster than life)."""
+"""Failures of the tunnel: while nodes start, under a job, and for an hour (sixty times faster than real time)."""
 
 import time
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 
 @contextmanager
 def cut(bursting: Bursting) -> Iterator[None]:
-    """No packet between the sites. EC2's API is not behind the tunnel."""
+    """Cut the tunnel: no packet between the sites. EC2's API is not behind the tunnel."""
     port = network.interface("awsgw", 1)
     network.link_down(bursting.deployment.lab, port)
     try:

@@ -173,17 +173,17 @@ def test_the_controller_resolves_names_of_nodes_that_are_not_started(deployment:
 
 
 def test_a_second_up_and_a_second_configure_change_nothing(deployment: BringUp) -> None:
-    said = command(
+    output = command(
         [program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=deployment.variables()
     )
-    changes = json.loads(said[said.index("{") :])["changes"]
+    changes = json.loads(output[output.index("{") :])["changes"]
     assert set(changes) == {"same"}, changes
-    said = command(
+    output = command(
         [program("landbridge"), "configure", "-s", "sandbox", "--format", "json"],
         env=deployment.variables(),
         timeout=1200,
     )
-    hosts = json.loads(said[said.index("{") :])["hosts"]
+    hosts = json.loads(output[output.index("{") :])["hosts"]
     assert len(hosts) == 8
     assert {name: host["changed"] for name, host in hosts.items() if host["changed"] or host["failed"]} == {}
 

@@ -17,7 +17,7 @@ from tests.unit.slurm_files.golden import CASES, GOLDEN, HERE, OLDEST, environme
 
 ROOT = Path(__file__).parents[3]
 FILES = [(name, version, path.name) for name, version in CASES for path in sorted(folder(name, version).iterdir())]
-#: What a node's line has; slurm.conf(5), NODE CONFIGURATION.
+#: Parameters of a node's line; slurm.conf(5), NODE CONFIGURATION.
 NODE = {
     "NodeName",
     "NodeAddr",
