@@ -108,7 +108,7 @@ class PoolSubnetOutput(Args):
 
 class PoolOutput(Args):
     """What launching needs. `placement_group` is set where the pool has one capacity in one zone: then the template names
-    it too. Type and market are the first capacity's; of several, each launch names its own (plan/burst.py)."""
+    it too. Type and market are the first capacity's; of several, each launch names its own (`landbridge/plan/ansible/burst.py`)."""
 
     launch_template_id: str
     launch_template_name: str

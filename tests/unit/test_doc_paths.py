@@ -19,6 +19,8 @@ FOLDERS = (
     "tests",
 )
 PATH = re.compile(rf"(?<![\w./~-])(?:{'|'.join(FOLDERS)})/[\w./*<>{{}}-]*[\w*>}}]")
+#: Paths of modules below landbridge/, written without it.
+SHORT = re.compile(r"(?<![\w./-])(?:burst|catalog|environment|live|plan|policy|realise|rules)/[\w/]+\.py\b")
 #: Patterns, and names that stand for an environment of the reader.
 PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|rack\.yaml|[*<{]")
 #: Files that a reader of a how-to page makes, files that are made at run time, and folders below the state directory.
@@ -49,6 +51,9 @@ def test_each_path_in_a_document_a_docstring_or_a_comment_exists() -> None:
 def _missing(name: str, present: set[str]) -> Iterator[str]:
     for number, line in enumerate((ROOT / name).read_text(errors="replace").splitlines(), 1):
         for path in PATH.findall(line):
-            known = path in present or path in MADE or str(Path(name).parent / path) in present
-            if not known and not PLACEHOLDERS.search(path):
+            exists = path in present or path in MADE or str(Path(name).parent / path) in present
+            if not exists and not PLACEHOLDERS.search(path):
+                yield f"{name}:{number}: {path} does not exist"
+        for path in SHORT.findall(line):
+            if not any(file.endswith(f"/{path}") for file in present):
                 yield f"{name}:{number}: {path} does not exist"

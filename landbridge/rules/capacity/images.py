@@ -32,7 +32,7 @@ class PoolImage:
 def unknown_image(environment: Environment) -> Iterator[Finding]:
     """A pool's image is an id, or a name of aws.images.
 
-    Source: Landbridge (plan/images.py).
+    Source: Landbridge (landbridge/plan/aws/images.py).
     """
     named = environment.aws.images
     for owner in pools(environment):

@@ -28,7 +28,7 @@ def builds(environment: Environment) -> Iterator[tuple[str, ImageBuild, DataPath
 def image_source(environment: Environment) -> Iterator[Finding]:
     """An image of aws.images comes from a parameter or from a build: from one of the two.
 
-    Source: Landbridge (environment/images.py).
+    Source: Landbridge (landbridge/environment/aws/images.py).
     """
     for name, source in environment.aws.images.items():
         if (source.parameter is None) == (source.build is None):

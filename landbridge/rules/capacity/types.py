@@ -154,7 +154,7 @@ def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
     """Whoever has a pool of types without accelerators knows that its nodes are in the queue `gpu` too.
 
     That queue has every node: a job that asks for no GPU may start a cloud node and pay for it.
-    Source: Landbridge (plan/partitions.py); slurm.conf(5), Weight and DefCpuPerGPU.
+    Source: Landbridge (landbridge/plan/slurm/partitions.py); slurm.conf(5), Weight and DefCpuPerGPU.
     """
     for at in pools(environment):
         if at.type is not None and at.type.accelerators is None:

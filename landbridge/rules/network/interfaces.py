@@ -43,7 +43,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
 def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
     """Interfaces are laid out by hand or by a policy, not both: what is written by hand wins, and the rest says nothing.
 
-    Source: Landbridge (plan/nics.py).
+    Source: Landbridge (landbridge/plan/instances/network_interfaces.py).
     """
     for owner in pools(environment):
         pool = owner.pool

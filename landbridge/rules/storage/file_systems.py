@@ -137,7 +137,7 @@ def lustre_import_path(environment: Environment) -> Iterator[Finding]:
 def storage_zone(environment: Environment) -> Iterator[Finding]:
     """A file system's zone is one with a subnet: one that a pool may use.
 
-    Source: Landbridge makes subnets for the zones of pools (plan/subnets.py); FSx API, SubnetIds.
+    Source: Landbridge makes subnets for the zones of pools (landbridge/plan/network/subnets.py); FSx API, SubnetIds.
     """
     there = environment_zones(environment)
     if not there:
