@@ -129,7 +129,7 @@ def schema() -> Iterator[dict[str, Any]]:
             plugin.kill()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(900)
 def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, Any]) -> None:
     assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
     assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}

@@ -12,7 +12,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 #: What `pulumi package add` would generate for Python, by hand: a component that somebody else makes.
 PROGRAM = """
 import pulumi, pulumi_aws as aws

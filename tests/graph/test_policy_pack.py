@@ -10,7 +10,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from landbridge.policy import POLICIES, Level
 from tests.graph.packed import ask, serving
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")

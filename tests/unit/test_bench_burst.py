@@ -4,7 +4,7 @@ import pytest
 
 from bench.burst import COLD, OURS, bench
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_gang_is_one_launch_and_fifty_jobs_are_as_many_as_they_are() -> None:

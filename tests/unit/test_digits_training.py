@@ -13,7 +13,7 @@ import pytest
 from sandbox.ports import free_port
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 class Run:

@@ -25,7 +25,7 @@ for name in ("example", "limited"):
 """
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     folder = copy_of_the_checkout(tmp_path)
     diffs = DIFF.findall(PAGE.read_text())

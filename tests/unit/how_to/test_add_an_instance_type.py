@@ -9,7 +9,7 @@ from tests.unit.how_to.pages import ROOT, Step, copy_of_the_checkout, run, steps
 PAGE = ROOT / "docs/how-to/add-an-instance-type.md"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     folder = copy_of_the_checkout(tmp_path)
     followed = list(steps(PAGE))
