@@ -19,14 +19,14 @@ class Args(BaseModel):
 
 def tags(environment: Environment, **more: str) -> dict[str, str]:
     """Return the tags of every AWS resource; keyword `data_class` becomes `landbridge:data-class`."""
-    own = {
+    environment_tags = {
         "landbridge:cluster": environment.name,
         "landbridge:owner": environment.owner,
         "landbridge:cost-center": environment.cost_center,
     }
     return {
         **environment.aws.tags,
-        **own,
+        **environment_tags,
         **{f"landbridge:{key.replace('_', '-')}": value for key, value in more.items()},
     }
 

@@ -17,16 +17,18 @@ def in_region(environment: Environment, region: str) -> Environment:
     Everything that is at home alone is left out: services, file systems in AWS, the hub's copies, quotas, an existing VPC.
     Raises KeyError for a region that the environment does not name.
     """
-    there = environment.aws.other_regions[region]
+    region_settings = environment.aws.other_regions[region]
     aws = environment.aws.model_copy(
         update={
-            "cidr": there.cidr,
+            "cidr": region_settings.cidr,
             "secondary_cidrs": (),
             "vpc": None,
-            "subnets": there.subnets,
-            "nat": there.nat,
+            "subnets": region_settings.subnets,
+            "nat": region_settings.nat,
             "vpc_endpoints": "gateway",
-            "pools": tuple(_pool(own, there.pools[own.name]) for own in _pools(environment, there.pools)),
+            "pools": tuple(
+                _pool(pool, region_settings.pools[pool.name]) for pool in _pools(environment, region_settings.pools)
+            ),
             "other_regions": {},
             "services": None,
             # One that is built here is not in other regions; one of AWS's has the same name in each.
@@ -53,13 +55,13 @@ def other_regions(environment: Environment) -> dict[str, Environment]:
 
 def aws_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
     """Return all CIDR ranges of nodes in AWS, the environment's own region's first."""
-    own, *others = vpc_ranges(environment)
-    return (own, *environment.aws.secondary_cidrs, *others)
+    home, *others = vpc_ranges(environment)
+    return (home, *environment.aws.secondary_cidrs, *others)
 
 
 def vpc_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
     """Return the primary CIDR of every VPC: the link's transit gateway has routes to those only."""
-    return (environment.aws.cidr, *(there.cidr for there in environment.aws.other_regions.values()))
+    return (environment.aws.cidr, *(region.cidr for region in environment.aws.other_regions.values()))
 
 
 def at_home_only(storage: Storage) -> Storage:
@@ -69,17 +71,17 @@ def at_home_only(storage: Storage) -> Storage:
     return storage.model_copy(update={"home": home, "cloud_scratch": None, "cloud_shares": {}})
 
 
-def _pools(environment: Environment, wanted: Mapping[str, RegionPool]) -> list[PoolSettings]:
+def _pools(environment: Environment, region_pools: Mapping[str, RegionPool]) -> list[PoolSettings]:
     """Return the named pools in the file's order. A rule reports unknown names."""
-    return [pool for pool in environment.aws.pools if pool.name in wanted]
+    return [pool for pool in environment.aws.pools if pool.name in region_pools]
 
 
-def _pool(pool: PoolSettings, there: RegionPool) -> PoolSettings:
+def _pool(pool: PoolSettings, region_pool: RegionPool) -> PoolSettings:
     own_image = pool.image is not None and pool.image.startswith("ami-")
     return pool.model_copy(
         update={
-            "capacity": there.capacity,
-            "image": there.image if there.image is not None else (None if own_image else pool.image),
+            "capacity": region_pool.capacity,
+            "image": region_pool.image if region_pool.image is not None else (None if own_image else pool.image),
             "min_nodes": 0,
             "placement_group": None,
             "security_groups": (),

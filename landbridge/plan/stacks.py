@@ -37,7 +37,7 @@ def stacks_of_another_shape(environment: Environment) -> tuple[PlannedStack, ...
 
 def stack_name(environment: Environment, layer: Layer) -> str:
     """Return the name of the stack that registers a layer."""
-    return next(one.name for one in planned_stacks(environment) if layer in one.layers)
+    return next(planned.name for planned in planned_stacks(environment) if layer in planned.layers)
 
 
 def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
@@ -50,7 +50,7 @@ def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
     name, _, layer = stack.rpartition("-")
     if name and layer in LAYERS:
         return name
-    names = [one.name for one in _stacks(stack, "three")]
+    names = [planned.name for planned in _stacks(stack, "three")]
     message = f'"{stack}" is built as three stacks, and this is none of them'
     fix = f"landbridge up -s {stack}, or with pulumi, in this order: {', '.join(names)}"
     raise FindingsError([Finding("no-such-stack", message, ("stacks",), fix)])
@@ -58,7 +58,7 @@ def environment_name(stack: str, raw: Mapping[str, Any]) -> str:
 
 def stack_called(environment: Environment, name: str) -> PlannedStack:
     """Return the environment's stack of that name."""
-    return next(one for one in planned_stacks(environment) if one.name == name)
+    return next(planned for planned in planned_stacks(environment) if planned.name == name)
 
 
 def _stacks(name: str, shape: str) -> tuple[PlannedStack, ...]:

@@ -20,11 +20,11 @@ def offered_zones(types: Iterable[str], region: str) -> tuple[str, ...]:
 
     A type that the catalogue does not know is offered nowhere, as far as is known. No type at all: every zone.
     """
-    found = catalog.zones(region)
+    region_zones = catalog.zones(region)
     for name in types:
         kind = catalog.instances().get(name)
-        found = kind.zones_in(found) if kind is not None else ()
-    return found
+        region_zones = kind.zones_in(region_zones) if kind is not None else ()
+    return region_zones
 
 
 def pool_zones(pool: PoolSettings, region: str) -> tuple[str, ...]:
@@ -42,10 +42,10 @@ def pool_zones(pool: PoolSettings, region: str) -> tuple[str, ...]:
 def common_zones(pools: Iterable[PoolSettings], region: str) -> CommonZones:
     """Return the zones that all of `pools` may use. Storage in one zone, and every gang, needs at least one."""
     of = {pool.name: pool_zones(pool, region) for pool in pools}
-    every = tuple(dict.fromkeys(zone for zones in of.values() for zone in zones))
-    absent = {zone: tuple(name for name, zones in of.items() if zone not in zones) for zone in every}
+    all_zones = tuple(dict.fromkeys(zone for zones in of.values() for zone in zones))
+    absent = {zone: tuple(name for name, zones in of.items() if zone not in zones) for zone in all_zones}
     return CommonZones(
-        zones=tuple(zone for zone in every if not absent[zone]),
+        zones=tuple(zone for zone in all_zones if not absent[zone]),
         absent={zone: names for zone, names in absent.items() if names},
     )
 
@@ -63,21 +63,21 @@ def services_zones(environment: Environment) -> tuple[str, ...]:
     services = environment.aws.services
     if services is None:
         return ()
-    known = catalog.zones(environment.region)
-    at = known.index(services.zone) if services.zone in known else -1
-    others = (zone for zone in (*known[at + 1 :], *known[: at + 1]) if zone != services.zone)
+    region_zones = catalog.zones(environment.region)
+    at = region_zones.index(services.zone) if services.zone in region_zones else -1
+    others = (zone for zone in (*region_zones[at + 1 :], *region_zones[: at + 1]) if zone != services.zone)
     second = services.standby_zone or next(others, None)
     return (services.zone,) if second is None else (services.zone, second)
 
 
-def storage_zone(environment: Environment, wanted: str | None = None) -> str | None:
+def storage_zone(environment: Environment, configured_zone: str | None = None) -> str | None:
     """Return the zone of a file system: as configured, else the first that all pools share, else the first pool's
     first.
 
     None where there is no pool, or the catalogue knows of no zone for any.
     """
-    if wanted is not None:
-        return wanted
+    if configured_zone is not None:
+        return configured_zone
     pools = environment.aws.pools
     together = common_zones(pools, environment.region).zones
     return next(iter(together), None) or next(

@@ -33,20 +33,20 @@ def platform_of(environment: Environment, node: str) -> Platform | None:
 
 def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
     """Return thresholds of copies between host and GPU and between GPUs, in GB/s. Unknown limits are not checked."""
-    row, facts, found = acceptance().gpus.get(platform.gpu_model), acceptance(), []
+    row, facts, thresholds = acceptance().gpus.get(platform.gpu_model), acceptance(), []
     host, pcie = row.host if row else None, platform.gpu.pcie
     if host is not None:
-        made = (host, facts.source, "measured")
+        threshold = (host, facts.source, "measured")
     elif pcie is not None and pcie.generation in facts.pcie_lane:
         lanes = f"{facts.shares.host} of {pcie.width} lanes of PCIe {pcie.generation}"
-        made = (facts.shares.host * pcie.width * facts.pcie_lane[pcie.generation], lanes, "derived")
+        threshold = (facts.shares.host * pcie.width * facts.pcie_lane[pcie.generation], lanes, "derived")
     else:
-        made = None
-    if made is not None:
-        found += [_gb_s(name, *made) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
+        threshold = None
+    if threshold is not None:
+        thresholds += [_gb_s(name, *threshold) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
     if row is not None and row.peer is not None:
-        found.append(_gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
-    return tuple(found)
+        thresholds.append(_gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
+    return tuple(thresholds)
 
 
 def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, ...]:
@@ -85,7 +85,7 @@ def _between(platform: Platform) -> float | None:
 
     Source: nccl-tests, doc/PERFORMANCE.md, AllReduce.
     """
-    rates = [one.count * one.gbps / 8 for one in platform.adapters if one.use == "fabric"]
+    rates = [adapter.count * adapter.gbps / 8 for adapter in platform.adapters if adapter.use == "fabric"]
     if not rates:
         return None
     links = platform.gpu.nvlink

@@ -34,7 +34,7 @@ def aws_endpoint(environment: Environment) -> str | None:
 
 def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, Any]:
     """Return the configuration of the burst programs as plain data, without secrets."""
-    own, budget = environment.burst, environment.budget
+    settings, budget = environment.burst, environment.budget
     pools = {pool.name: pool for pool in environment.aws.pools}
     return {
         "cluster": outputs.cluster,
@@ -44,45 +44,45 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         # A host in AWS has its rights by being it.
         "credentials_file": CREDENTIALS_FILE if environment.onprem is not None else None,
         "slurm_key_secret": outputs.secrets.slurm_key,
-        "metrics": None if own.metrics_port is None else f"127.0.0.1:{own.metrics_port}",
+        "metrics": None if settings.metrics_port is None else f"127.0.0.1:{settings.metrics_port}",
         "snapshot_dir": _snapshots(environment),
         "monthly_usd": budget.monthly_usd,
         "hard": budget.hard,
         "pool_monthly_usd": {name: usd for name, usd in sorted(budget.pools.items()) if name in outputs.pools},
-        "unpriced": own.unpriced,
+        "unpriced": settings.unpriced,
         "lease_minutes": environment.aws.lease_minutes,
-        "grace_minutes": own.grace_minutes,
-        "orphan_seconds": 60 * own.orphan_minutes,
-        "breaker_seconds": 60 * own.breaker_minutes,
+        "grace_minutes": settings.grace_minutes,
+        "orphan_seconds": 60 * settings.orphan_minutes,
+        "breaker_seconds": 60 * settings.breaker_minutes,
         "operators": [OPERATORS],
         "accounts": accounts(environment),
         "promotions": [
-            {"partition": one, "partitions": list(others), "wait_seconds": seconds}
-            for one, others, seconds in promotions(environment)
+            {"partition": partition, "partitions": list(others), "wait_seconds": seconds}
+            for partition, others, seconds in promotions(environment)
         ],
         "pools": {
             name: _pool(environment, pools[name], outputs)
-            for name, found in sorted(outputs.pools.items())
+            for name, pool_outputs in sorted(outputs.pools.items())
             # One that the file has no more is gone at the next `up`; one that is nowhere to be had starts nothing.
-            if name in pools and found.subnets
+            if name in pools and pool_outputs.subnets
         },
     }
 
 
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
     """Return the accounts with their data class and budget. Jobs of an account with an unknown class stay on-prem."""
-    found: dict[str, dict[str, Any]] = {}
+    by_account: dict[str, dict[str, Any]] = {}
     for name, account in sorted(environment.scheduler.accounts.items()):
-        known, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
-        found[name] = {
+        data_class, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
+        by_account[name] = {
             "data_class": account.data_class,
-            "aws": known is not None and "aws" in known.sites,
+            "aws": data_class is not None and "aws" in data_class.sites,
             "monthly_usd": budget.monthly_usd if budget is not None else None,
             "hard": budget is not None and budget.hard,
         }
-        if known is not None and known.regions:
-            found[name]["regions"] = list(known.regions)
-    return found
+        if data_class is not None and data_class.regions:
+            by_account[name]["regions"] = list(data_class.regions)
+    return by_account
 
 
 def _snapshots(environment: Environment) -> str | None:
@@ -102,18 +102,22 @@ def _pool(environment: Environment, pool: PoolSettings, outputs: StackOutputs) -
             *_offerings(environment, pool, outputs.pools[pool.name]),
             *(
                 {**offering, "region": region}
-                for region, there in other_regions(environment).items()
-                for offering in _offerings_of_region(there, pool.name, outputs.region_pools.get(region, {}))
+                for region, region_environment in other_regions(environment).items()
+                for offering in _offerings_of_region(
+                    region_environment, pool.name, outputs.region_pools.get(region, {})
+                )
             ),
         ],
     }
 
 
-def _offerings_of_region(there: Environment, pool: str, outputs: Mapping[str, PoolOutput]) -> Iterator[dict[str, Any]]:
+def _offerings_of_region(
+    region_environment: Environment, pool: str, outputs: Mapping[str, PoolOutput]
+) -> Iterator[dict[str, Any]]:
     """Yield a pool's offerings in another region, as far as they are built."""
-    own = next((one for one in there.aws.pools if one.name == pool), None)
-    if own is not None and pool in outputs:
-        yield from _offerings(there, own, outputs[pool])
+    region_pool = next((settings for settings in region_environment.aws.pools if settings.name == pool), None)
+    if region_pool is not None and pool in outputs:
+        yield from _offerings(region_environment, region_pool, outputs[pool])
 
 
 def boot_seconds(pool: PoolSettings) -> int:
@@ -123,7 +127,7 @@ def boot_seconds(pool: PoolSettings) -> int:
 
 def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
     """Yield every capacity in the file's order as offerings, one for each of its zones."""
-    subnets, taken = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
+    subnets, used_keys = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
     for number, terms in enumerate(fallbacks(pool, environment.region)):
         for zone in terms.zones:
             subnet = subnets.get(zone)
@@ -131,9 +135,9 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 # The file is ahead of what is built.
                 continue
             key = _key(terms, zone)
-            key = f"{key}/{number}" if key in taken else key
-            taken.add(key)
-            made = subnet.placement_group if terms.placement is not None else None
+            key = f"{key}/{number}" if key in used_keys else key
+            used_keys.add(key)
+            placement_group = subnet.placement_group if terms.placement is not None else None
             yield {
                 "key": key,
                 "kind": terms.kind,
@@ -143,7 +147,7 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 "market": terms.market.kind,
                 "launch_template_id": outputs.launch_template_id,
                 "launch_template_version": outputs.launch_template_version,
-                "placement_group": terms.placement_group or made,
+                "placement_group": terms.placement_group or placement_group,
                 # An open one is found by any launch that names none.
                 "reservation": terms.market.reservation if terms.market.preference is None else None,
                 "reservation_group": terms.market.reservation_group,

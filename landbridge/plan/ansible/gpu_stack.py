@@ -26,10 +26,10 @@ class GpuSoftware:
 
     def packages(self, system: DriverPackages) -> dict[str, str]:
         """Package names of a system, with the version to pin; empty: of no version of the driver's."""
-        found = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
-        found |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}
-        found |= {name: "" for part in self.beside for name in system.beside.get(part, ())}
-        return {name.replace("{branch}", self.branch): version for name, version in found.items()}
+        versions = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
+        versions |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}
+        versions |= {name: "" for part in self.beside for name in system.beside.get(part, ())}
+        return {name.replace("{branch}", self.branch): version for name, version in versions.items()}
 
 
 def driver_of(environment: Environment) -> Driver:
@@ -49,9 +49,9 @@ def software(driver: Driver, platform: Platform) -> GpuSoftware:
     1.5 (NVLink 5: nvlsm beside it); IMEX guide; driver installation guide, kernel modules.
     """
     branch = branch_of(driver)
-    known = gpu_stack().branches.get(branch)
+    branch_facts = gpu_stack().branches.get(branch)
     # The distribution's archive keeps the newest release of a branch alone.
-    named = driver.version or (known.release if known and driver.repository == "nvidia" else None)
+    named = driver.version or (branch_facts.release if branch_facts and driver.repository == "nvidia" else None)
     modules = generation(platform.gpu).modules[0] if driver.modules == "auto" else driver.modules
     locked = {
         "fabric_manager": platform.fabric_manager,
@@ -63,33 +63,35 @@ def software(driver: Driver, platform: Platform) -> GpuSoftware:
         branch=branch,
         version=named or "",
         modules=modules,
-        locked=tuple(part for part, there in locked.items() if there),
+        locked=tuple(part for part, is_needed in locked.items() if is_needed),
         beside=("subnet_manager",) if platform.subnet_manager else (),
     )
 
 
 def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
     """Return one node's variables of the roles nvidia_driver, nvidia_fabric and node_health; empty for other hosts."""
-    group = next((one for one in environment.node_groups if host in hostlist.expand(one.hosts)), None)
+    group = next(
+        (node_group for node_group in environment.node_groups if host in hostlist.expand(node_group.hosts)), None
+    )
     if group is None or group.platform not in platforms():
         return {}
     driver, platform = driver_of(environment), platforms()[group.platform]
-    found = software(driver, platform)
-    checked = {"node_health_driver_branch": found.branch}
+    gpu_software = software(driver, platform)
+    checked = {"node_health_driver_branch": gpu_software.branch}
     if not driver.install:
         return checked
     variables: dict[str, Any] = {
-        "nvidia_driver_branch": found.branch,
-        "nvidia_driver_version": found.version,
-        "nvidia_driver_modules": found.modules,
+        "nvidia_driver_branch": gpu_software.branch,
+        "nvidia_driver_version": gpu_software.version,
+        "nvidia_driver_modules": gpu_software.modules,
         "nvidia_driver_repository": driver.repository,
         "nvidia_driver_mirror": driver.mirror or "",
-        "nvidia_driver_locked": list(found.locked),
-        "nvidia_driver_beside": list(found.beside),
+        "nvidia_driver_locked": list(gpu_software.locked),
+        "nvidia_driver_beside": list(gpu_software.beside),
         "nvidia_driver_secure_boot": driver.secure_boot,
         "nvidia_driver_reboot": driver.reboot,
-        "nvidia_fabric_manager": "fabric_manager" in found.locked,
-        "nvidia_fabric_subnet_manager": bool(found.beside),
+        "nvidia_fabric_manager": "fabric_manager" in gpu_software.locked,
+        "nvidia_fabric_subnet_manager": bool(gpu_software.beside),
         "nvidia_fabric_imex_nodes": imex_nodes(environment, group, platform, host),
     }
     return checked | variables

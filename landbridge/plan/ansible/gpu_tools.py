@@ -24,11 +24,11 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
         return {}
     tools = environment.onprem.gpu_tools
     platform = platforms()[group.platform]
-    kinds = {one.kind for one in platform.adapters}
+    kinds = {adapter.kind for adapter in platform.adapters}
     # Where all comes from NVIDIA's repository, the driver's role has brought it; a mirror of it has DCGM, too.
-    own = driver.repository != "nvidia"
+    is_distribution_archive = driver.repository != "nvidia"
     return {
-        **(_dcgm(tools, branch_of(driver), own, driver.mirror) if tools.dcgm else {}),
+        **(_dcgm(tools, branch_of(driver), is_distribution_archive, driver.mirror) if tools.dcgm else {}),
         **(_containers(tools) if tools.container_toolkit else {}),
         **(_rdma(tools.rdma) if tools.rdma.stack != "none" and (tools.rdma.roce or "infiniband" in kinds) else {}),
         # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
@@ -36,15 +36,15 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     }
 
 
-def _dcgm(tools: GpuTools, branch: str, own: bool, mirror: str | None) -> dict[str, Any]:
-    found = {
+def _dcgm(tools: GpuTools, branch: str, is_distribution_archive: bool, mirror: str | None) -> dict[str, Any]:
+    variables = {
         "landbridge_dcgm": True,
         "dcgm_cuda": "13" if int(branch) >= _CUDA_13 else "12",
         "dcgm_version": tools.dcgm_version or "",
-        "dcgm_repository": own,
+        "dcgm_repository": is_distribution_archive,
         "dcgm_mirror": mirror or "",
     }
-    return found | ({"slurm_job_environment_statistics": STATISTICS} if tools.job_statistics else {})
+    return variables | ({"slurm_job_environment_statistics": STATISTICS} if tools.job_statistics else {})
 
 
 def _containers(tools: GpuTools) -> dict[str, Any]:

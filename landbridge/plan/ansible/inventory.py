@@ -53,12 +53,12 @@ Variables = dict[str, Any]
 
 def inventory(environment: Environment, outputs: StackOutputs | None = None) -> dict[str, Any]:
     """Return groups, hosts and variables. Values that AWS assigns are present once there are outputs."""
-    found, top = hosts(environment), top_group(environment)
+    inventory_hosts, top = hosts(environment), top_group(environment)
     data: dict[str, Any] = {
         "all": {"children": [top], "vars": _common(environment, outputs)},
         # Here, not for all: an image of a cloud node has nothing to do with the site's ports.
         top: {
-            "hosts": [host.name for host in found],
+            "hosts": [host.name for host in inventory_hosts],
             "children": list(GROUPS[1:]),
             "vars": {
                 "base_time_servers": list(environment.hosts.time_servers),
@@ -91,35 +91,35 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "burst": _burst(environment, outputs),
     }
     for group in GROUPS[1:]:
-        members = [host.name for host in found if group in host.groups]
+        members = [host.name for host in inventory_hosts if group in host.groups]
         data[group] = {"hosts": members, "vars": variables.get(group, {})}
-    data["_meta"] = {"hostvars": {host.name: _host(environment, host, outputs) for host in found}}
+    data["_meta"] = {"hostvars": {host.name: _host(environment, host, outputs) for host in inventory_hosts}}
     for name, (site, linked) in linked_gateways(environment).items():
         data[top]["hosts"].append(name)
         data["site_gateway"]["hosts"].append(name)
-        own = {"ansible_host": str(linked.address), "base_hostname": name}
-        data["_meta"]["hostvars"][name] = {**own, **linked_gateway_variables(environment, site, outputs)}
+        gateway_host = {"ansible_host": str(linked.address), "base_hostname": name}
+        data["_meta"]["hostvars"][name] = {**gateway_host, **linked_gateway_variables(environment, site, outputs)}
     return data
 
 
 def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> Variables:
-    found: Variables = {"ansible_host": ssh_target(environment, host, outputs), "base_hostname": host.name}
+    variables: Variables = {"ansible_host": ssh_target(environment, host, outputs), "base_hostname": host.name}
     if host.platform:
-        found["landbridge_platform"] = host.platform
-        found |= prolog_epilog_variables(environment, host.name)
-        found |= container_folder(environment, host.name)
-        found["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
-        found |= driver_variables(environment, host.name)
-        found |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
+        variables["landbridge_platform"] = host.platform
+        variables |= prolog_epilog_variables(environment, host.name)
+        variables |= container_folder(environment, host.name)
+        variables["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
+        variables |= driver_variables(environment, host.name)
+        variables |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
-        found["slurm_login_daemon"] = False
-        found["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
+        variables["slurm_login_daemon"] = False
+        variables["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
     if {"slurm_controller", "slurm_node"} <= set(host.groups):
         # It and slurmd would want the same folder.
-        found |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
+        variables |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
     if {"nfs_server", "nfs_client"} <= set(host.groups):
-        found["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
-    return found | site_dns_host(environment, host)
+        variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
+    return variables | site_dns_host(environment, host)
 
 
 def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Variables]:
@@ -131,7 +131,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
     """Return variables that several roles need, and with which a node image is built on a host without groups."""
     served, mounts = service_hosts(environment), home_mounts(environment, outputs)
     links = served.packages.python_find_links or ""
-    found: Variables = {
+    variables: Variables = {
         "landbridge_cluster": environment.name,
         "landbridge_region": environment.region,
         "base_hosts": [
@@ -168,10 +168,10 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "cloud_identity_key_secret": identity_args(environment).secret_name,
     }
     if environment.scheduler.auth == "slurm":
-        found |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
+        variables |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
         # The keys themselves are among the operator's secrets.
-        found["landbridge_slurm_keys"] = has_multiple_keys(environment)
-    return found
+        variables["landbridge_slurm_keys"] = has_multiple_keys(environment)
+    return variables
 
 
 def _controller(environment: Environment) -> Variables:
@@ -196,10 +196,10 @@ def _controller(environment: Environment) -> Variables:
 
 def _database(environment: Environment, outputs: StackOutputs | None) -> Variables:
     """slurmdbd, and the database under it: on the same host, or RDS, which has an address once it is built."""
-    found: Variables = {"slurm_database_host": service_hosts(environment).database}
+    variables: Variables = {"slurm_database_host": service_hosts(environment).database}
     if outputs is not None and outputs.services is not None:
         database = outputs.services.database
-        found |= {
+        variables |= {
             "slurm_database_server": database.address,
             "slurm_database_server_port": database.port,
             "slurm_database_admin": database.user,
@@ -207,7 +207,7 @@ def _database(environment: Environment, outputs: StackOutputs | None) -> Variabl
             "slurm_database_region": environment.region,
             "slurm_database_endpoint": aws_endpoint(environment) or "",
         }
-    return found
+    return variables
 
 
 def _nfs_server(environment: Environment) -> Variables:
@@ -233,7 +233,7 @@ def _mlflow(environment: Environment, outputs: StackOutputs | None) -> Variables
     mlflow, served = environment.mlops.mlflow, service_hosts(environment)
     host, address = served.mlops, served.addresses[served.mlops]
     names = [host, f"{host}.{served.domain}", str(address), "localhost", *mlflow.allowed_hosts]
-    found: Variables = {
+    variables: Variables = {
         "mlflow_port": mlflow.port,
         "mlflow_find_links": served.packages.python_find_links or "",
         "mlflow_allowed_hosts": [*names, *(f"{name}:{mlflow.port}" for name in names)],
@@ -243,22 +243,22 @@ def _mlflow(environment: Environment, outputs: StackOutputs | None) -> Variables
     data_class = artifact_class(environment)
     if data_class is None:
         # Every class stays at home, and so do the artifacts.
-        found["mlflow_artifacts_destination"] = "/var/lib/mlflow/artifacts"
+        variables["mlflow_artifacts_destination"] = "/var/lib/mlflow/artifacts"
     elif outputs is not None:
-        found["mlflow_artifacts_destination"] = f"s3://{outputs.data_hub.buckets[data_class].name}/mlflow"
-    return found
+        variables["mlflow_artifacts_destination"] = f"s3://{outputs.data_hub.buckets[data_class].name}/mlflow"
+    return variables
 
 
 def _burst(environment: Environment, outputs: StackOutputs | None) -> Variables:
     served = service_hosts(environment)
-    found: Variables = {"burst_find_links": served.packages.python_find_links or ""}
+    variables: Variables = {"burst_find_links": served.packages.python_find_links or ""}
     if environment.scheduler.auth == "slurm":
-        found["burst_key_file"] = key_file(environment)
+        variables["burst_key_file"] = key_file(environment)
     if environment.onprem is None:
-        found["burst_metadata"] = True
+        variables["burst_metadata"] = True
     if shared_state(environment) is not None:
-        found["burst_snapshot_mount"] = SHARED
+        variables["burst_snapshot_mount"] = SHARED
     if outputs is not None:
-        found["burst_config"] = burst_config(environment, outputs)
-        found["burst_key_secret"] = outputs.secrets.slurm_key
-    return found
+        variables["burst_config"] = burst_config(environment, outputs)
+        variables["burst_key_secret"] = outputs.secrets.slurm_key
+    return variables

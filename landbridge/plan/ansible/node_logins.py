@@ -8,13 +8,13 @@ from landbridge.environment import Environment
 
 def node_login_variables(environment: Environment) -> dict[str, Any]:
     """Return the role slurm_adopt's variables; empty if the site manages sshd itself (`hosts.hardening`)."""
-    wanted = environment.hosts
-    if not wanted.hardening:
+    settings = environment.hosts
+    if not settings.hardening:
         return {}
-    found: dict[str, Any] = {
-        "landbridge_slurm_adopt": wanted.ssh.nodes == "jobs",
-        "slurm_adopt_exempt_groups": list(wanted.ssh.nodes_without_job),
+    variables: dict[str, Any] = {
+        "landbridge_slurm_adopt": settings.ssh.nodes == "jobs",
+        "slurm_adopt_exempt_groups": list(settings.ssh.nodes_without_job),
     }
     if environment.scheduler.slurm.packaging == "schedmd":
-        found["slurm_adopt_packages"] = list(slurm_sources().names["libpam-slurm-adopt"])
-    return found
+        variables["slurm_adopt_packages"] = list(slurm_sources().names["libpam-slurm-adopt"])
+    return variables

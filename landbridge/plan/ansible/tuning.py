@@ -13,17 +13,17 @@ def service_tuning(environment: Environment) -> dict[str, Any]:
 
 def node_tuning(environment: Environment) -> dict[str, Any]:
     """Return the role `tuning`'s variables of GPU nodes of both sites; empty if the site has disabled it."""
-    own = environment.hosts.tuning
-    if not own.enabled:
+    settings = environment.hosts.tuning
+    if not settings.enabled:
         return {}
-    found = _variables("gpu_node")
-    merged: dict[str, int | str | None] = {**found["tuning_kernel"], **own.kernel}
-    found["tuning_kernel"] = {key: value for key, value in merged.items() if value is not None}
-    if own.huge_pages:
-        found["tuning_huge_pages"] = own.huge_pages
-    if own.transparent_huge_pages:
-        found["tuning_transparent_huge_pages"] = own.transparent_huge_pages
-    return found
+    variables = _variables("gpu_node")
+    merged: dict[str, int | str | None] = {**variables["tuning_kernel"], **settings.kernel}
+    variables["tuning_kernel"] = {key: value for key, value in merged.items() if value is not None}
+    if settings.huge_pages:
+        variables["tuning_huge_pages"] = settings.huge_pages
+    if settings.transparent_huge_pages:
+        variables["tuning_transparent_huge_pages"] = settings.transparent_huge_pages
+    return variables
 
 
 def _variables(name: Profile) -> dict[str, Any]:

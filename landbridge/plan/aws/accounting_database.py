@@ -53,7 +53,7 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
     services = environment.aws.services
     if services is None:
         return None
-    wanted, facts, zones = services.database, databases(), services_zones(environment)
+    settings, facts, zones = services.database, databases(), services_zones(environment)
     if len(zones) < facts.zones:
         message = f"RDS wants subnets in {facts.zones} zones, and {services.zone} is the only one known"
         fix = "name a second one: standby_zone"
@@ -62,13 +62,13 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
         cluster=environment.name,
         name=f"{environment.name}-accounting",
         engine=facts.engine,
-        version=wanted.version,
-        family=facts.family(wanted.version),
-        instance_class=wanted.instance,
-        storage_gib=wanted.storage_gib,
-        most_gib=min(facts.storage_gib[1], max(100, _GROWS * wanted.storage_gib)),
-        multi_az=wanted.multi_az,
-        backup_days=wanted.backup_days,
+        version=settings.version,
+        family=facts.family(settings.version),
+        instance_class=settings.instance,
+        storage_gib=settings.storage_gib,
+        most_gib=min(facts.storage_gib[1], max(100, _GROWS * settings.storage_gib)),
+        multi_az=settings.multi_az,
+        backup_days=settings.backup_days,
         backup_window=BACKUP,
         maintenance_window=MAINTENANCE,
         parameters=_parameters(),

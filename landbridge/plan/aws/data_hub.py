@@ -71,18 +71,18 @@ def data_hub_args(environment: Environment) -> DataHubArgs:
 
 
 def _bucket(environment: Environment, name: str) -> BucketPlan:
-    wanted = environment.storage.data_hub.classes.get(name, HubClass())
-    lock = wanted.object_lock
+    hub_class = environment.storage.data_hub.classes.get(name, HubClass())
+    lock = hub_class.object_lock
     return BucketPlan(
         data_class=name,
         name_prefix=bucket_prefix(environment.name, name),
         replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
         replica_role=shortened(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
         shown=name in imported_classes(environment),
-        replica_region=wanted.replica_region,
+        replica_region=hub_class.replica_region,
         lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
-        tiering_days=wanted.tiering_days,
-        expire_days=wanted.expire_days,
+        tiering_days=hub_class.tiering_days,
+        expire_days=hub_class.expire_days,
         tags=tags(environment, data_class=name),
     )
 
@@ -151,7 +151,7 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
     ]
     if shown_in is not None:
         role = f"arn:{partition}:iam::{account}:role/aws-service-role/{FSX_SERVICE}/{FSX_ROLE}_fs-*"
-        asked = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
+        conditions = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
         statements.append(
             {
                 "Sid": "AllowFsxDataRepositories",
@@ -159,7 +159,7 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
                 "Principal": {"AWS": "*"},
                 "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
                 "Resource": "*",
-                "Condition": {"StringEquals": asked, "ArnLike": {"aws:PrincipalArn": role}},
+                "Condition": {"StringEquals": conditions, "ArnLike": {"aws:PrincipalArn": role}},
             }
         )
     return document(statements)
@@ -206,5 +206,7 @@ def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *
 
 def _s3(region: str) -> str:
     """S3 of a region, as KMS names it in conditions. Source: KMS Developer Guide, "kms:ViaService"."""
-    known = regions().get(region)
-    return f"s3.{region}.amazonaws.com{'.cn' if known is not None and known.partition == 'aws-cn' else ''}"
+    region_facts = regions().get(region)
+    return (
+        f"s3.{region}.amazonaws.com{'.cn' if region_facts is not None and region_facts.partition == 'aws-cn' else ''}"
+    )

@@ -127,7 +127,12 @@ def imported_classes(environment: Environment) -> frozenset[str]:
     """Return the data classes whose buckets a file system is linked to: FSx needs access to their KMS keys."""
     shares = environment.storage.in_aws().values()
     lustre = (share for share in shares if isinstance(share, FsxLustre))
-    return frozenset(own.data_class for share in lustre for own in share.repositories if own.data_class is not None)
+    return frozenset(
+        repository.data_class
+        for share in lustre
+        for repository in share.repositories
+        if repository.data_class is not None
+    )
 
 
 def file_system_security_group_rules(environment: Environment, share: Share) -> tuple[FileSystemSecurityGroupRule, ...]:
@@ -167,19 +172,19 @@ def _planned(environment: Environment, path: DataPath, share: Share) -> FileSyst
 
 
 def _zones(environment: Environment, path: DataPath, share: Share) -> tuple[str, ...]:
-    found = zones(environment, share)
-    if len(found) < zones_needed(share):
-        message = f"it needs subnets in {zones_needed(share)} zones, and there are {len(found)}"
+    share_zones = zones(environment, share)
+    if len(share_zones) < zones_needed(share):
+        message = f"it needs subnets in {zones_needed(share)} zones, and there are {len(share_zones)}"
         fix = "add a pool, or name more zones for one: file systems stand where pools may be"
         raise FindingsError([Finding("storage-without-zone", message, ("storage", *path), fix)])
-    return found
+    return share_zones
 
 
 def _backup_days(share: Share) -> int | None:
     if isinstance(share, FsxLustre):
-        known = facts().fsx_lustre.backups
+        backups = facts().fsx_lustre.backups
         linked = bool(share.repositories or share.import_path)
-        if share.deployment in known.not_on or (known.not_with_repositories and linked):
+        if share.deployment in backups.not_on or (backups.not_with_repositories and linked):
             return None
         return share.backup_days
     return share.backup_days if isinstance(share, FsxOpenZfs) else int(share.backups)
@@ -206,11 +211,11 @@ def _settings(environment: Environment, share: Share) -> LustreSettings | OpenZf
 
 
 def _lustre(share: FsxLustre) -> LustreSettings:
-    known, chosen = facts().fsx_lustre, resolve(share)
+    lustre, chosen = facts().fsx_lustre, resolve(share)
     elastic = share.storage_type == "intelligent_tiering"
-    cache = known.drive_cache
+    cache = lustre.drive_cache
     cached = (share.deployment, share.storage_type) == (cache.deployment, cache.storage)
-    versions = [version for version, on in known.versions.items() if share.deployment in on]
+    versions = [version for version, on in lustre.versions.items() if share.deployment in on]
     return LustreSettings(
         deployment=share.deployment.upper(),
         storage_type=share.storage_type.upper(),
@@ -218,8 +223,8 @@ def _lustre(share: FsxLustre) -> LustreSettings:
         capacity_gib=None if elastic else chosen.capacity_gib,
         throughput_per_tib=None if elastic else chosen.throughput,
         throughput=chosen.throughput if elastic else None,
-        metadata_iops=min(known.intelligent_tiering.metadata_iops) if elastic else None,
-        automatic_metadata=not elastic and share.efa and known.efa.needs_metadata_configuration,
+        metadata_iops=min(lustre.intelligent_tiering.metadata_iops) if elastic else None,
+        automatic_metadata=not elastic and share.efa and lustre.efa.needs_metadata_configuration,
         drive_cache="NONE" if cached else None,
         efa=share.efa,
         compression=share.compression.upper(),
@@ -229,10 +234,12 @@ def _lustre(share: FsxLustre) -> LustreSettings:
     )
 
 
-def _repository(own: DataRepository) -> RepositoryPlan:
+def _repository(settings: DataRepository) -> RepositoryPlan:
     # The folder is what no two of a file system share.
-    key = re.sub(r"[^a-z0-9]+", "-", own.folder.lower()).strip("-") or "root"
-    return RepositoryPlan(key=key, folder=own.folder, data_class=own.data_class, url=own.bucket, export=own.export)
+    key = re.sub(r"[^a-z0-9]+", "-", settings.folder.lower()).strip("-") or "root"
+    return RepositoryPlan(
+        key=key, folder=settings.folder, data_class=settings.data_class, url=settings.bucket, export=settings.export
+    )
 
 
 def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[FileSystemSecurityGroupRule]:
@@ -249,16 +256,19 @@ def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[Fil
                 yield _rule_with_ports(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
         return
     lustre = isinstance(share, FsxLustre)
-    wanted = _ports(share)
-    if (clients + lustre) * len(wanted) > most:
-        first, last = min(own.first for own in wanted), max(own.last for own in wanted)
-        wanted = (wanted[0].model_copy(update={"first": first, "last": last}),)
-    for own in wanted:
-        span, both = (own.first, own.last), ("in", "out") if lustre else ("in",)
+    port_ranges = _ports(share)
+    if (clients + lustre) * len(port_ranges) > most:
+        first, last = (
+            min(port_range.first for port_range in port_ranges),
+            max(port_range.last for port_range in port_ranges),
+        )
+        port_ranges = (port_ranges[0].model_copy(update={"first": first, "last": last}),)
+    for port_range in port_ranges:
+        span, both = (port_range.first, port_range.last), ("in", "out") if lustre else ("in",)
         for peer in ("self", "client") if lustre else ("client",):
             for direction in both:
-                key = f"{peer}-{direction}-{own.protocol}-{own.first}"
-                yield _rule_with_ports(key, direction, peer, own.protocol, span, "Lustre" if lustre else "NFS")
+                key = f"{peer}-{direction}-{port_range.protocol}-{port_range.first}"
+                yield _rule_with_ports(key, direction, peer, port_range.protocol, span, "Lustre" if lustre else "NFS")
 
 
 def _ports(share: Share) -> tuple[Ports, ...]:

@@ -78,8 +78,8 @@ def anomalies_of(cluster: str) -> dict[str, Any]:
 
 def subscribers(environment: Environment) -> tuple[str, ...]:
     """Return the email subscribers: as configured, else the owner if it is an email address."""
-    own = environment.budget.subscribers
-    return own or ((environment.owner,) if is_email(environment.owner) else ())
+    emails = environment.budget.subscribers
+    return emails or ((environment.owner,) if is_email(environment.owner) else ())
 
 
 def has_budgets(environment: Environment) -> bool:
@@ -91,20 +91,20 @@ def has_budgets(environment: Environment) -> bool:
 def guardrails_args(environment: Environment) -> GuardrailsArgs:
     """Plan the guardrails of an environment."""
     aws = environment.aws
-    wanted, billing, people = aws.guardrails, has_budgets(environment), subscribers(environment)
-    anomaly = wanted.anomaly_usd if billing and people else None
+    settings, billing, people = aws.guardrails, has_budgets(environment), subscribers(environment)
+    anomaly = settings.anomaly_usd if billing and people else None
     return GuardrailsArgs(
         cluster=environment.name,
         budget=_budget(environment) if billing and people else None,
         reaper=_reaper(environment) if _wants_reaper(environment) else None,
-        cost_tags=COST_TAGS if wanted.cost_tags and billing else (),
+        cost_tags=COST_TAGS if settings.cost_tags and billing else (),
         anomaly_usd=None if anomaly is None else _amount(anomaly),
         trail=None
-        if wanted.trail is None
+        if settings.trail is None
         else TrailPlan(
             bucket_prefix=bucket_prefix(environment.name, "audit-trail"),
-            days=wanted.trail.days,
-            mode="COMPLIANCE" if wanted.trail.mode == "compliance" else "GOVERNANCE",
+            days=settings.trail.days,
+            mode="COMPLIANCE" if settings.trail.mode == "compliance" else "GOVERNANCE",
         ),
         subscribers=people,
         path=aws.iam.path,
@@ -115,14 +115,14 @@ def guardrails_args(environment: Environment) -> GuardrailsArgs:
 
 
 def _budget(environment: Environment) -> BudgetPlan | None:
-    own = environment.budget
-    if own.monthly_usd is None:
+    settings = environment.budget
+    if settings.monthly_usd is None:
         return None
     return BudgetPlan(
-        usd=_amount(own.monthly_usd),
-        alarms=tuple(sorted(set(own.alarms))),
+        usd=_amount(settings.monthly_usd),
+        alarms=tuple(sorted(set(settings.alarms))),
         subscribers=subscribers(environment),
-        hard=own.hard,
+        hard=settings.hard,
         cluster_only=environment.aws.guardrails.cost_tags,
     )
 
@@ -131,25 +131,25 @@ def _wants_reaper(environment: Environment) -> bool:
     """True if the reaper is configured, or by default with pools in real AWS: an emulated function does not run by
     itself.
     """
-    asked = environment.aws.guardrails.reaper
-    return environment.aws.endpoints.are_public and bool(environment.aws.pools) if asked is None else asked
+    reaper = environment.aws.guardrails.reaper
+    return environment.aws.endpoints.are_public and bool(environment.aws.pools) if reaper is None else reaper
 
 
 def _reaper(environment: Environment) -> ReaperPlan:
-    wanted, facts = environment.aws.guardrails, guardrails().reaper
+    settings, facts = environment.aws.guardrails, guardrails().reaper
     others = tuple(environment.aws.other_regions)
     return ReaperPlan(
         name=f"{environment.name}-reaper",
-        schedule=f"rate({wanted.every_minutes} minutes)",
+        schedule=f"rate({settings.every_minutes} minutes)",
         runtime=facts.runtime,
         architecture=facts.architecture,
         memory_mib=facts.memory_mib,
-        timeout_seconds=min(facts.timeout_seconds, wanted.every_minutes * 60),
+        timeout_seconds=min(facts.timeout_seconds, settings.every_minutes * 60),
         log_days=environment.aws.logs.retention_days,
         variables={
             "CLUSTER": environment.name,
-            "GRACE_MINUTES": str(wanted.grace_minutes),
-            "UNLEASED_HOURS": str(wanted.unleased_hours),
+            "GRACE_MINUTES": str(settings.grace_minutes),
+            "UNLEASED_HOURS": str(settings.unleased_hours),
             **({"OTHER_REGIONS": " ".join(others)} if others else {}),
         },
         other_regions=others,

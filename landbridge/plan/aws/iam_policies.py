@@ -55,8 +55,10 @@ class ArnContext:
 
     def in_regions(self, service: str, resource: str, account: str | None = None) -> list[str]:
         """Return a resource's ARN in every region of nodes, the environment's own region first."""
-        own = self.account if account is None else account
-        return [f"arn:{self.partition}:{service}:{region}:{own}:{resource}" for region in (self.region, *self.others)]
+        account_id = self.account if account is None else account
+        return [
+            f"arn:{self.partition}:{service}:{region}:{account_id}:{resource}" for region in (self.region, *self.others)
+        ]
 
     @property
     def suffix(self) -> str:
@@ -73,8 +75,8 @@ def allow(
     sid: str, actions: Sequence[str], resource: str | Sequence[str], condition: Mapping[str, Any] | None = None
 ) -> Statement:
     """Return an Allow statement."""
-    found = resource if isinstance(resource, str) else list(resource)
-    statement: Statement = {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": found}
+    resources = resource if isinstance(resource, str) else list(resource)
+    statement: Statement = {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": resources}
     return statement if condition is None else {**statement, "Condition": dict(condition)}
 
 

@@ -69,7 +69,9 @@ def identity_args(environment: Environment) -> IdentityArgs:
     """Plan the roles of an environment."""
     iam, served = environment.aws.iam, service_hosts(environment)
     controllers = served.controllers
-    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    onprem_classes = tuple(
+        sorted(name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites)
+    )
     anywhere, activation = iam.anywhere, iam.ssm_activation
     return IdentityArgs(
         cluster=environment.name,
@@ -84,12 +86,14 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "hub": (served.mlops,),
             "mover": (served.storage or served.mlops,),
         },
-        restricted=kept,
-        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        restricted=onprem_classes,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=iam.path,
         permissions_boundary=iam.permissions_boundary,
         node_policies=iam.node_policies,
-        node_statements=tuple(_written(f"Asked{number}", own) for number, own in enumerate(iam.node_statements)),
+        node_statements=tuple(
+            _written(f"Asked{number}", statement) for number, statement in enumerate(iam.node_statements)
+        ),
         other_regions=tuple(environment.aws.other_regions),
         anchor=None
         if anywhere is None
@@ -138,10 +142,12 @@ def _utc(moment: datetime) -> str:
     return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _written(sid: str, own: Statement) -> dict[str, Any]:
+def _written(sid: str, statement: Statement) -> dict[str, Any]:
     """Return a statement of the environment file in IAM's form."""
-    found: dict[str, Any] = {"Sid": sid, "Effect": own.effect}
-    found |= {"Action": list(own.actions), "Resource": list(own.resources)}
+    written: dict[str, Any] = {"Sid": sid, "Effect": statement.effect}
+    written |= {"Action": list(statement.actions), "Resource": list(statement.resources)}
     return (
-        {**found, "Condition": {key: dict(value) for key, value in own.conditions.items()}} if own.conditions else found
+        {**written, "Condition": {key: dict(value) for key, value in statement.conditions.items()}}
+        if statement.conditions
+        else written
     )

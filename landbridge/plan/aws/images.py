@@ -52,15 +52,15 @@ def services_image_name(services: CloudServices) -> str:
 def image_sources(environment: Environment) -> dict[str, str]:
     """Return the SSM parameters of the images that the lock resolves, by image name."""
     aws = environment.aws
-    found = {name: source.parameter for name, source in aws.images.items() if source.parameter is not None}
+    parameters = {name: source.parameter for name, source in aws.images.items() if source.parameter is not None}
     for parent in (build_parent(source.build) for source in aws.images.values() if source.build is not None):
         if parent in images() and (parameter := _public(parent)) is not None:
-            found.setdefault(parent, parameter)
+            parameters.setdefault(parent, parameter)
     if environment.aws.services is not None:
         name = services_image_name(environment.aws.services)
         if name in images() and (parameter := _public(name)) is not None:
-            found.setdefault(name, parameter)
-    return found
+            parameters.setdefault(name, parameter)
+    return parameters
 
 
 def build_parent(build: ImageBuild) -> str:
@@ -82,8 +82,8 @@ def _chosen(environment: Environment, image: str, locked: Mapping[str, str] | No
 
 def _public(name: str) -> str | None:
     """Return the SSM parameter of a catalogue image for one architecture."""
-    found = images()[name]
-    return found.parameter_for(found.architectures[0])
+    image = images()[name]
+    return image.parameter_for(image.architectures[0])
 
 
 def built_parameter(environment: Environment) -> str:

@@ -43,12 +43,12 @@ def login_args(environment: Environment, locked: Mapping[str, str] | None = None
     services = environment.aws.services
     if services is None or services.login.count == 0:
         return None
-    wanted, iam = services.login, environment.aws.iam
+    settings, iam = services.login, environment.aws.iam
     return LoginArgs(
         cluster=environment.name,
         region=environment.region,
         machines=tuple(
-            machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked)
+            machine_plan(environment, services, host, settings.instance, settings.root_volume_gib, locked)
             for host in service_hosts(environment).logins
         ),
         security_group_rules=tuple(_security_group_rules(environment, services)),

@@ -116,8 +116,8 @@ def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
     """Return the CIDR ranges of nodes with their rule keys. A key is the range itself, so that a new range changes no
     other rule.
     """
-    own = environment.aws
-    return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (own.cidr, *own.secondary_cidrs))
+    settings = environment.aws
+    return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (settings.cidr, *settings.secondary_cidrs))
 
 
 def internet_egress_rules(services: CloudServices) -> Iterator[SecurityGroupRule]:

@@ -125,7 +125,7 @@ class PoolArgs(Args):
 
         Nothing secret. `mounts` have source, type, options and mount each; the role cloud_storage reads the file.
         """
-        content = json.dumps({**self.node_config, "mounts": [dict(one) for one in mounts]}, sort_keys=True)
+        content = json.dumps({**self.node_config, "mounts": [dict(mount) for mount in mounts]}, sort_keys=True)
         written = {"path": POOL_FILE, "permissions": "0644", "content": content}
         return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
 
@@ -135,7 +135,7 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
     decided = fallbacks(pool, environment.region)
     first, *others = decided
     # A reservation's own group is that launch's alone, and exists.
-    free = [one for one in decided if one.placement is not None and (not others or one.placement_group is None)]
+    free = [terms for terms in decided if terms.placement is not None and (not others or terms.placement_group is None)]
     return PoolArgs(
         cluster=environment.name,
         pool=pool.name,
@@ -146,7 +146,7 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
         placement=free[0].placement if free else None,
         own_placement_group=None if others else first.placement_group,
         zones=pool_zones(pool, environment.region),
-        placement_zones=tuple(dict.fromkeys(zone for one in free for zone in one.zones)),
+        placement_zones=tuple(dict.fromkeys(zone for terms in free for zone in terms.zones)),
         interfaces=_interfaces(pool, first.instance),
         public_ip=pool.public_ip,
         security_groups=pool.security_groups,
@@ -186,12 +186,12 @@ def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, .
 
     Whom they speak to, and where Slurm's key is, is the same as at home.
     """
-    there = in_region(environment, region)
-    planned = (pool_args(there, pool) for pool in there.aws.pools)
+    region_environment = in_region(environment, region)
+    planned = (pool_args(region_environment, pool) for pool in region_environment.aws.pools)
     home = {"security_group_rules": pool_security_group_rules(environment)}
     return tuple(
-        one.model_copy(update={**home, "node_config": {**one.node_config, "region": environment.region}})
-        for one in planned
+        subnet.model_copy(update={**home, "node_config": {**subnet.node_config, "region": environment.region}})
+        for subnet in planned
     )
 
 
@@ -216,7 +216,7 @@ def rule_description(text: str) -> str:
 def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRule, ...]:
     """Return the rules of the pool's security group; all other traffic is denied in both directions."""
     served = service_hosts(environment)
-    theirs, on_site = str(served.cidr), served.site == "onprem"
+    site_cidr, on_site = str(served.cidr), served.site == "onprem"
 
     def security_group_rule(
         key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
@@ -232,12 +232,12 @@ def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRu
             "self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"
         ),
         security_group_rule(
-            "slurmd", "in", theirs, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"
+            "slurmd", "in", site_cidr, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"
         ),
         security_group_rule(
-            "ssh", "in", theirs, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"
+            "ssh", "in", site_cidr, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"
         ),
-        security_group_rule("srun", "in", theirs, "tcp", SRUN_PORTS, "srun and its tasks"),
+        security_group_rule("srun", "in", site_cidr, "tcp", SRUN_PORTS, "srun and its tasks"),
         *(
             security_group_rule(
                 f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED
@@ -245,12 +245,12 @@ def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRu
             for cidr in aws_ranges(environment)
             for way in both
         ),
-        security_group_rule("icmp", "in", theirs, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
+        security_group_rule("icmp", "in", site_cidr, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
         security_group_rule(
-            "onprem", "out", theirs, "-1", None, "the controller, storage, MLflow and name service on-prem"
+            "onprem", "out", site_cidr, "-1", None, "the controller, storage, MLflow and name service on-prem"
         )
         if on_site
-        else security_group_rule("services", "out", theirs, "-1", None, "the controller and MLflow"),
+        else security_group_rule("services", "out", site_cidr, "-1", None, "the controller and MLflow"),
         security_group_rule(
             "https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"
         ),
@@ -258,16 +258,28 @@ def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRu
     )
 
 
-def _ingress(one: Ingress) -> SecurityGroupRule:
+def _ingress(ingress: Ingress) -> SecurityGroupRule:
     """Return the rule of an ingress entry of the file. Its key depends on its content only, so that other entries may
     be added before it.
     """
-    first, _, last = (one.ports or "").partition("-")
-    ports = (int(first), int(last or first)) if one.protocol in ("tcp", "udp") and first else None
-    if one.protocol == "icmp":
+    first, _, last = (ingress.ports or "").partition("-")
+    ports = (int(first), int(last or first)) if ingress.protocol in ("tcp", "udp") and first else None
+    if ingress.protocol == "icmp":
         ports = (-1, -1)
-    protocol = "-1" if one.protocol == "all" else one.protocol
-    key = "-".join(["ingress", str(one.source).replace("/", "-"), one.protocol, *([one.ports] if one.ports else [])])
+    protocol = "-1" if ingress.protocol == "all" else ingress.protocol
+    key = "-".join(
+        [
+            "ingress",
+            str(ingress.source).replace("/", "-"),
+            ingress.protocol,
+            *([ingress.ports] if ingress.ports else []),
+        ]
+    )
     return SecurityGroupRule(
-        key=key, direction="in", peer=str(one.source), protocol=protocol, ports=ports, why=rule_description(one.why)
+        key=key,
+        direction="in",
+        peer=str(ingress.source),
+        protocol=protocol,
+        ports=ports,
+        why=rule_description(ingress.why),
     )

@@ -63,18 +63,20 @@ class Inside(Args):
 
 def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
     """Plan it; None where the environment does not ask for it."""
-    wanted = environment.mlops.sagemaker
-    if wanted is None:
+    settings = environment.mlops.sagemaker
+    if settings is None:
         return None
-    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    onprem_classes = tuple(
+        sorted(name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites)
+    )
     return SageMakerArgs(
         cluster=environment.name,
         role=f"{environment.name}-sagemaker",
         policy=f"{environment.name}-train",
         data_classes=job_classes(environment),
-        groups=tuple(ModelGroup(key=key, name=group_name(environment, key)) for key in wanted.model_groups),
-        restricted=kept,
-        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        groups=tuple(ModelGroup(key=key, name=group_name(environment, key)) for key in settings.model_groups),
+        restricted=onprem_classes,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=environment.aws.iam.path,
         permissions_boundary=environment.aws.iam.permissions_boundary,
         protect=environment.aws.protect,
@@ -84,9 +86,9 @@ def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
 
 def job_classes(environment: Environment) -> tuple[str, ...]:
     """The data classes whose buckets jobs use, sorted: those asked for as far as they may be in AWS, or all of these."""
-    wanted, known = environment.mlops.sagemaker, environment.data_classes
-    named = wanted.data_classes if wanted is not None and wanted.data_classes else tuple(known)
-    return tuple(sorted({name for name in named if name in known and "aws" in known[name].sites}))
+    settings, data_classes = environment.mlops.sagemaker, environment.data_classes
+    named = settings.data_classes if settings is not None and settings.data_classes else tuple(data_classes)
+    return tuple(sorted({name for name in named if name in data_classes and "aws" in data_classes[name].sites}))
 
 
 def group_name(environment: Environment, key: str) -> str:
@@ -109,9 +111,9 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
     jobs = _arn(place, "training-job", f"{place.cluster}-*")
     groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
     versions = [_arn(place, "model-package", f"{group.name}/*") for group in args.groups]
-    own = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
+    tag_condition = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
     start = {
-        **own,
+        **tag_condition,
         "Bool": {"sagemaker:InterContainerTrafficEncryption": "true"},
         "ArnEquals": {"sagemaker:OutputKmsKey": list(inside.keys)},
         "ForAllValues:StringEquals": {

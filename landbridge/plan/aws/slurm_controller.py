@@ -81,18 +81,20 @@ def slurm_controller_args(
     services, database = environment.aws.services, accounting_database_args(environment)
     if services is None or database is None:
         return None
-    wanted, iam = services.controller, environment.aws.iam
+    settings, iam = services.controller, environment.aws.iam
     host = service_hosts(environment).controllers[0]
-    kept = tuple(sorted(name for name, own in environment.data_classes.items() if "aws" not in own.sites))
+    onprem_classes = tuple(
+        sorted(name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites)
+    )
     return SlurmControllerArgs(
         cluster=environment.name,
         region=environment.region,
-        machine=machine_plan(environment, services, host, wanted.instance, wanted.root_volume_gib, locked),
+        machine=machine_plan(environment, services, host, settings.instance, settings.root_volume_gib, locked),
         security_group_rules=tuple(_security_group_rules(environment, services)),
-        state=StatePlan(name=f"{environment.name}-state", gib=wanted.volume_gib, device=STATE_DEVICE),
+        state=StatePlan(name=f"{environment.name}-state", gib=settings.volume_gib, device=STATE_DEVICE),
         database=database,
-        restricted=kept,
-        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in kept),
+        restricted=onprem_classes,
+        restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=iam.path,
         permissions_boundary=iam.permissions_boundary,
         protect=environment.aws.protect,
@@ -130,7 +132,7 @@ def controller_documents(args: SlurmControllerArgs, place: ArnContext, reach: Co
     """
     buckets, keys = list(reach.buckets), list(reach.bucket_keys)
     never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
-    wanted: dict[str, Sequence[iam_policies.Statement]] = {
+    documents: dict[str, Sequence[iam_policies.Statement]] = {
         "launch": iam_policies.launch(place, reach.node_role, reach.slurm_key),
         "terminate": iam_policies.terminate(place),
         "read": iam_policies.read(place),
@@ -139,4 +141,4 @@ def controller_documents(args: SlurmControllerArgs, place: ArnContext, reach: Co
         "session": iam_policies.session(place),
         "never": never,
     }
-    return {name: document(list(wanted[name])) for name in args.rights(hub=bool(buckets))}
+    return {name: document(list(documents[name])) for name in args.rights(hub=bool(buckets))}

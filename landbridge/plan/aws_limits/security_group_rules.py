@@ -47,9 +47,9 @@ def is_internet(source: str | IPv4Network | IPv6Network) -> bool:
     What is no range is none. Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
     """
     try:
-        found = ip_network(source)
+        source_network = ip_network(source)
     except ValueError:
         return False
-    if isinstance(found, IPv6Network):
-        return found.prefixlen <= _WIDE and found.is_global
-    return found.prefixlen <= _WIDE and not network().is_private(found)
+    if isinstance(source_network, IPv6Network):
+        return source_network.prefixlen <= _WIDE and source_network.is_global
+    return source_network.prefixlen <= _WIDE and not network().is_private(source_network)

@@ -30,10 +30,10 @@ def reserved_tag_violations(key: str) -> Iterator[LimitViolation]:
 
 def tag_form_violations(key: str, value: str | None) -> Iterator[LimitViolation]:
     """Yield violations of one tag's length and characters; its value is checked only if its key is valid."""
-    known = limits().tags
-    if not 1 <= len(key) <= known.key_characters:
+    tag_limits = limits().tags
+    if not 1 <= len(key) <= tag_limits.key_characters:
         least = "at most" if key else "1 to"
-        yield LimitViolation(key, f"a tag's key has {least} {known.key_characters} characters, not {len(key)}")
+        yield LimitViolation(key, f"a tag's key has {least} {tag_limits.key_characters} characters, not {len(key)}")
     elif bad := _strangers(key):
         yield LimitViolation(key, f'a tag\'s key cannot have "{bad}"')
     else:
@@ -42,9 +42,11 @@ def tag_form_violations(key: str, value: str | None) -> Iterator[LimitViolation]
 
 def tag_value_violations(key: str, value: str | None) -> Iterator[LimitViolation]:
     """Yield violations of a tag value's length and characters; `key` is used in the message only."""
-    known = limits().tags
-    if value is not None and len(value) > known.value_characters:
-        yield LimitViolation(key, f"a tag's value has at most {known.value_characters} characters, not {len(value)}")
+    tag_limits = limits().tags
+    if value is not None and len(value) > tag_limits.value_characters:
+        yield LimitViolation(
+            key, f"a tag's value has at most {tag_limits.value_characters} characters, not {len(value)}"
+        )
     elif value is not None and (bad := _strangers(value)):
         yield LimitViolation(key, f'a tag\'s value cannot have "{bad}"')
 

@@ -18,13 +18,13 @@ def volume_violations(
 
 
 def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
-    known = limits().volumes.types.get(kind)
-    if known is None:
+    type_limits = limits().volumes.types.get(kind)
+    if type_limits is None:
         return
     for key, value, bounds, unit in (
-        ("gib", gib, known.gib, "GiB"),
-        ("iops", iops, known.iops, "IOPS"),
-        ("throughput", throughput, known.throughput, "MiB/s"),
+        ("gib", gib, type_limits.gib, "GiB"),
+        ("iops", iops, type_limits.iops, "IOPS"),
+        ("throughput", throughput, type_limits.throughput, "MiB/s"),
     ):
         if value is not None and bounds is None:
             yield LimitViolation(key, f"a {kind} volume has no choice of {unit}")
@@ -36,19 +36,19 @@ def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None)
 
 
 def _together(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
-    known = limits().volumes.types.get(kind)
-    if known is None or known.iops is None:
+    type_limits = limits().volumes.types.get(kind)
+    if type_limits is None or type_limits.iops is None:
         return
-    if known.iops_per_gib is not None and iops is not None and gib is not None:
-        most = max(known.iops_per_gib * gib, known.iops[0])
+    if type_limits.iops_per_gib is not None and iops is not None and gib is not None:
+        most = max(type_limits.iops_per_gib * gib, type_limits.iops[0])
         if iops > most:
             message = f"{iops} IOPS are more than the {most} that {kind} has on {gib} GiB"
-            yield LimitViolation("iops", message, (("iops", most), ("gib", -(-iops // known.iops_per_gib))))
+            yield LimitViolation("iops", message, (("iops", most), ("gib", -(-iops // type_limits.iops_per_gib))))
     # What is not asked for is what every volume of the kind has.
-    given = iops if iops is not None else known.iops[0]
-    if known.throughput_per_iops is not None and throughput is not None:
-        most = int(known.throughput_per_iops * given)
+    provisioned_iops = iops if iops is not None else type_limits.iops[0]
+    if type_limits.throughput_per_iops is not None and throughput is not None:
+        most = int(type_limits.throughput_per_iops * provisioned_iops)
         if throughput > most:
-            message = f"{throughput} MiB/s are more than the {most} that {kind} has at {given} IOPS"
-            needed = int(-(-throughput // known.throughput_per_iops))
+            message = f"{throughput} MiB/s are more than the {most} that {kind} has at {provisioned_iops} IOPS"
+            needed = int(-(-throughput // type_limits.throughput_per_iops))
             yield LimitViolation("throughput", message, (("iops", needed), ("throughput", most)))

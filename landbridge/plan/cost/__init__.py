@@ -18,7 +18,7 @@ def spend(environment: Environment) -> Spend:
 
     Traffic and what buckets hold is not known before; it is listed with its price by volume.
     """
-    found = [
+    bill_lines = [
         *(item for pool in environment.aws.pools for item in pool_spend(environment, pool)),
         *services_spend(environment),
         *storage_spend(environment),
@@ -27,6 +27,6 @@ def spend(environment: Environment) -> Spend:
         *dns_spend(environment),
     ]
     return Spend(
-        lines=tuple(item for item in found if isinstance(item, SpendLine)),
-        unpriced=tuple(item for item in found if isinstance(item, Unpriced)),
+        lines=tuple(item for item in bill_lines if isinstance(item, SpendLine)),
+        unpriced=tuple(item for item in bill_lines if isinstance(item, Unpriced)),
     )

@@ -84,12 +84,12 @@ class Spend:
         return self._by("data_class")
 
     def _by(self, field: str) -> dict[str | None, tuple[float, float]]:
-        found: dict[str | None, tuple[float, float]] = {}
+        by_key: dict[str | None, tuple[float, float]] = {}
         for line in self.lines:
             key = getattr(line, field)
-            month, fixed = found.get(key, (0.0, 0.0))
-            found[key] = (month + line.usd_month, fixed + line.fixed_month)
-        return found
+            month, fixed = by_key.get(key, (0.0, 0.0))
+            by_key[key] = (month + line.usd_month, fixed + line.fixed_month)
+        return by_key
 
 
 def hourly(what: str, name: str, region: str, count: float, kind: What = "network") -> Iterator[BillItem]:

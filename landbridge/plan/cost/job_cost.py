@@ -56,9 +56,9 @@ def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: floa
     """What `nodes` (names, or a host list) cost for `seconds`. Whole nodes are counted, as AWS does."""
     names = hostlist.expand(nodes) if isinstance(nodes, str) else list(nodes)
     rates = [node_hour_usd(environment, name) for name in names]
-    known = [rate.usd for rate in rates if rate.usd is not None]
+    known_rates = [rate.usd for rate in rates if rate.usd is not None]
     basis = "; ".join(dict.fromkeys(rate.basis for rate in rates))
-    return JobCost(sum(known) * seconds / 3600 if len(known) == len(rates) else None, basis)
+    return JobCost(sum(known_rates) * seconds / 3600 if len(known_rates) == len(rates) else None, basis)
 
 
 def _onprem_rate(platform: str) -> Rate:
@@ -74,7 +74,7 @@ def _pool_rate(pool: PoolSettings, region: str) -> Rate:
     first = terms(pool, pool.capacity[0])
     if first.market.kind == "spot":
         return Rate(None, f"{first.instance} as spot: its price is known at launch only")
-    found, how = instance_rate(first, region), purchase_words(first.kind)
-    if found is None:
+    rate, how = instance_rate(first, region), purchase_words(first.kind)
+    if rate is None:
         return Rate(None, f"no {how} price known for {first.instance} in {region}")
-    return Rate(found.high, f"{first.instance} {how} at ${found.high:,.2f} an hour, prices of {found.as_of}")
+    return Rate(rate.high, f"{first.instance} {how} at ${rate.high:,.2f} an hour, prices of {rate.as_of}")

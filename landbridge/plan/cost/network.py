@@ -25,18 +25,18 @@ def network_spend(environment: Environment) -> Iterator[BillItem]:
         yield from hourly(what, "interface_endpoint", region, endpoints * zones)
     if environment.aws.kubernetes is not None:
         yield from hourly("EKS control plane", "eks_cluster", region, 1, "control")
-    for name, there in other_regions(environment).items():
-        yield from _elsewhere(name, there)
+    for name, region_environment in other_regions(environment).items():
+        yield from _elsewhere(name, region_environment)
     if gateways:
         yield by_volume("traffic through NAT", "network", "nat_gateway_gb", region)
     if endpoints:
         yield by_volume("traffic through interface endpoints", "network", "interface_endpoint_gb", region)
 
 
-def _elsewhere(name: str, there: Environment) -> Iterator[BillItem]:
+def _elsewhere(name: str, region_environment: Environment) -> Iterator[BillItem]:
     """Yield the fixed cost of another region: VPC attachment, both ends of the peering, NAT gateways."""
     yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
-    gateways = sum(subnet.tier == "public" for subnet in subnets(there))
+    gateways = sum(subnet.tier == "public" for subnet in subnets(region_environment))
     yield from hourly(f"{gateways} x NAT gateway in {name}", "nat_gateway", name, gateways)
     yield from hourly(f"{gateways} x public address in {name}", "public_ipv4", name, gateways)
     yield by_volume(f"traffic between {name} and the other regions", "network", "cross_region", name)

@@ -15,14 +15,14 @@ def pool_spend(environment: Environment, pool: PoolSettings) -> Iterator[BillIte
     The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
     """
     data_class = only_data_class(environment)
-    wanted, kept, running = pool.max_nodes, pool.min_nodes, 0
+    unplaced, unplaced_min, running = pool.max_nodes, pool.min_nodes, 0
     for terms in fallbacks(pool, environment.region):
         paid = is_prepaid(terms)
-        nodes = (terms.size or wanted) if paid else min(wanted, terms.size or wanted)
+        nodes = (terms.size or unplaced) if paid else min(unplaced, terms.size or unplaced)
         if nodes <= 0:
             continue
-        always = nodes if paid else min(kept, nodes)
-        wanted, kept, running = max(wanted - nodes, 0), max(kept - nodes, 0), running + nodes
+        always = nodes if paid else min(unplaced_min, nodes)
+        unplaced, unplaced_min, running = max(unplaced - nodes, 0), max(unplaced_min - nodes, 0), running + nodes
         yield _line(environment, pool, terms, nodes, always, data_class)
     yield _disks(environment, pool, running, data_class)
 
@@ -34,8 +34,8 @@ def is_prepaid(terms: Terms) -> bool:
 
 def only_data_class(environment: Environment) -> str | None:
     """Return the single data class of everything in AWS; None if there are several."""
-    there = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
-    return there[0] if len(there) == 1 else None
+    aws_classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
+    return aws_classes[0] if len(aws_classes) == 1 else None
 
 
 def _line(
@@ -73,23 +73,23 @@ def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class:
         "ebs_gp3_mibps": max(pool.root_volume_throughput - (included.throughput or (0, 0))[0], 0),
     }
     prices = {name: price_of("storage", name, environment.region) for name, units in parts.items() if units}
-    known = {name: price for name, price in prices.items() if isinstance(price, Price)}
-    if missing := [name for name in prices if name not in known]:
+    known_prices = {name: price for name, price in prices.items() if isinstance(price, Price)}
+    if missing := [name for name in prices if name not in known_prices]:
         return Unpriced(what, pool.name, data_class, f"no price known for {missing[0]} in {environment.region}")
-    month = sum(price.usd * parts[name] for name, price in known.items())
-    kept = min(pool.min_nodes, nodes)
-    oldest = min(known.values(), key=lambda price: price.as_of)
-    weakest = max(known.values(), key=lambda price: CONFIDENCE.index(price.confidence))
+    month = sum(price.usd * parts[name] for name, price in known_prices.items())
+    always_running = min(pool.min_nodes, nodes)
+    oldest = min(known_prices.values(), key=lambda price: price.as_of)
+    weakest = max(known_prices.values(), key=lambda price: CONFIDENCE.index(price.confidence))
     return SpendLine(
         what=what,
         pool=pool.name,
         data_class=data_class,
         usd_hour=nodes * month / HOURS_A_MONTH,
         usd_month=nodes * month,
-        fixed_hour=kept * month / HOURS_A_MONTH,
-        fixed_month=kept * month,
+        fixed_hour=always_running * month / HOURS_A_MONTH,
+        fixed_month=always_running * month,
         as_of=oldest.as_of,
-        source="; ".join(dict.fromkeys(price.source for price in known.values())),
+        source="; ".join(dict.fromkeys(price.source for price in known_prices.values())),
         confidence=weakest.confidence,
     )
 

@@ -51,6 +51,6 @@ def lustre_price(share: FsxLustre) -> str:
 
 def _class_of(environment: Environment, share: Share) -> str | None:
     """Return the single data class linked to a file system, else the only class that AWS may hold."""
-    shown = {own.data_class for own in share.repositories} if isinstance(share, FsxLustre) else set()
+    shown = {repository.data_class for repository in share.repositories} if isinstance(share, FsxLustre) else set()
     named = {name for name in shown if name is not None}
     return next(iter(named)) if len(named) == 1 and None not in shown else only_data_class(environment)

@@ -91,13 +91,21 @@ def terms(pool: PoolSettings, capacity: AnyCapacity, region: str | None = None) 
             )
         case Reservation():
             # Made in a group, it is found by launches into that group only; made in none, by launches into none.
-            own = capacity.placement_group
+            placement_group = capacity.placement_group
             market = Market(
                 kind="on-demand",
                 reservation=capacity.reservation,
                 preference="open" if capacity.match == "open" else None,
             )
-            return Terms(capacity.kind, instance, market, zones, "cluster" if own else None, own, size=capacity.count)
+            return Terms(
+                capacity.kind,
+                instance,
+                market,
+                zones,
+                "cluster" if placement_group else None,
+                placement_group,
+                size=capacity.count,
+            )
         case ReservationGroup():
             market = Market(kind="on-demand", reservation_group=capacity.group)
             return Terms(capacity.kind, instance, market, zones, size=capacity.count)
@@ -122,7 +130,7 @@ def fallbacks(pool: PoolSettings, region: str) -> tuple[Terms, ...]:
 
 def kept_nodes(pool: PoolSettings, region: str) -> int:
     """Return the number of nodes that a pool keeps running: min_nodes, or more if prepaid capacity is larger."""
-    return max(pool.min_nodes, *(found.bounds(pool)[0] for found in fallbacks(pool, region)))
+    return max(pool.min_nodes, *(terms.bounds(pool)[0] for terms in fallbacks(pool, region)))
 
 
 def _reclaim(instance: str) -> timedelta:

@@ -63,7 +63,8 @@ def pool_interfaces(pool: PoolSettings, instance: str | None = None) -> tuple[Pl
     """
     if pool.interfaces:
         return tuple(
-            PlannedInterface(own.card, own.device, own.type, own.type != "efa-only") for own in pool.interfaces
+            PlannedInterface(interface.card, interface.device, interface.type, interface.type != "efa-only")
+            for interface in pool.interfaces
         )
     name = instance or pool.instance
     if name not in instances():
@@ -134,13 +135,13 @@ def _primary(nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
 
 
 def _places(instance: InstanceType | None, nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
-    seen: set[tuple[int, int]] = set()
+    used: set[tuple[int, int]] = set()
     for index, nic in enumerate(nics):
         place = (nic.network_card, nic.device)
-        if place in seen:
+        if place in used:
             message = f"card {nic.network_card} has device {nic.device} twice"
             yield InterfaceViolation(index, message, "give every interface of a card a device of its own")
-        seen.add(place)
+        used.add(place)
         if instance is None:
             continue
         last = len(instance.cards) - 1

@@ -77,15 +77,15 @@ def worst_rate(terms: Terms, environment: Environment) -> float | None:
     if terms.kind == "spot":
         bid = terms.market.max_price_usd
         most = _price("on_demand", terms.instance, region)
-        known = [price for price in (bid, most.high if most is not None else None) if price is not None]
-        if known:
-            return min(known)
-    found = instance_rate(terms, region)
-    return found.high if found is not None else environment.burst.prices.get(terms.instance)
+        known_prices = [price for price in (bid, most.high if most is not None else None) if price is not None]
+        if known_prices:
+            return min(known_prices)
+    rate = instance_rate(terms, region)
+    return rate.high if rate is not None else environment.burst.prices.get(terms.instance)
 
 
 def _price(what: What, name: str, region: str) -> PriceRange | None:
-    found = price_of(what, name, region)
-    if isinstance(found, Price):
-        return PriceRange(found.usd, found.usd, found.unit, found.region, found.as_of, found.source, found.confidence)
-    return found
+    price = price_of(what, name, region)
+    if isinstance(price, Price):
+        return PriceRange(price.usd, price.usd, price.unit, price.region, price.as_of, price.source, price.confidence)
+    return price

@@ -87,8 +87,8 @@ def ranges(environment: Environment) -> Iterator[Range]:
     yield Range("the AWS range", "vpc", aws.cidr, ("aws", "cidr"))
     for index, cidr in enumerate(aws.secondary_cidrs):
         yield Range("the VPC's secondary range", "vpc", cidr, ("aws", "secondary_cidrs", index))
-    for name, there in aws.other_regions.items():
-        yield Range(f"the range of {name}", "region", there.cidr, ("aws", "other_regions", name, "cidr"))
+    for name, region in aws.other_regions.items():
+        yield Range(f"the range of {name}", "region", region.cidr, ("aws", "other_regions", name, "cidr"))
     for subnet in subnets(environment):
         if subnet.tier != "pods":
             yield Range(f"the {subnet.tier} subnet of {subnet.zone}", "subnet", subnet.cidr, subnet.path)
@@ -104,25 +104,33 @@ def link_ranges(environment: Environment) -> Iterator[Range]:
     """The other sites' ranges, and those of tunnels: inside them, and where AWS's ends of a VPN inside a line are."""
     for name, site in environment.link.sites.items() if environment.link is not None else ():
         yield Range(f"the range of site {name}", "site", site.cidr, ("link", "sites", name, "cidr"))
-    for own in connections(environment):
-        if isinstance(own.tunnels, LineVpn):
-            yield Range("AWS's range in the line", "line", own.tunnels.cidr, (*own.path, "cidr"))
-        for index, cidr in enumerate(own.tunnels.inside_cidrs or ()):
-            whose = "" if own.path == ("link",) else f" ({own.key})"
-            yield Range(f"tunnel {index + 1}'s inside range{whose}", "tunnel", cidr, (*own.path, "inside_cidrs", index))
+    for connection in connections(environment):
+        if isinstance(connection.tunnels, LineVpn):
+            yield Range("AWS's range in the line", "line", connection.tunnels.cidr, (*connection.path, "cidr"))
+        for index, cidr in enumerate(connection.tunnels.inside_cidrs or ()):
+            whose = "" if connection.path == ("link",) else f" ({connection.key})"
+            yield Range(
+                f"tunnel {index + 1}'s inside range{whose}", "tunnel", cidr, (*connection.path, "inside_cidrs", index)
+            )
 
 
 def overlaps(environment: Environment) -> tuple[Overlap, ...]:
     """Every pair of ranges that share addresses and must not."""
     pairs = combinations(ranges(environment), 2)
-    return tuple(Overlap(one, other) for one, other in pairs if one.cidr.overlaps(other.cidr) and not _may(one, other))
+    return tuple(
+        Overlap(first, other) for first, other in pairs if first.cidr.overlaps(other.cidr) and not _may(first, other)
+    )
 
 
 def outside(environment: Environment) -> tuple[Range, ...]:
     """Subnets that no range of the VPC holds."""
-    every = tuple(ranges(environment))
-    vpc = [own.cidr for own in every if own.kind == "vpc"]
-    return tuple(own for own in every if own.kind == "subnet" and not any(own.cidr.subnet_of(cidr) for cidr in vpc))
+    all_ranges = tuple(ranges(environment))
+    vpc = [address_range.cidr for address_range in all_ranges if address_range.kind == "vpc"]
+    return tuple(
+        address_range
+        for address_range in all_ranges
+        if address_range.kind == "subnet" and not any(address_range.cidr.subnet_of(cidr) for cidr in vpc)
+    )
 
 
 def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:
@@ -206,12 +214,12 @@ def _services(environment: Environment, zone: str) -> int:
     return 1 + (reserved.num_addresses if reserved is not None and zone == services.zone else 0)
 
 
-def _may(one: Range, other: Range) -> bool:
+def _may(first: Range, other: Range) -> bool:
     """Whether two ranges may share addresses: what is part of the other, and container ranges, which never meet."""
-    kinds = {one.kind, other.kind}
+    kinds = {first.kind, other.kind}
     if kinds == {"container"}:
         return True
     if kinds in ({"vpc", "subnet"}, {"vpc", "pods"}):
-        inner, outer = (other, one) if one.kind == "vpc" else (one, other)
+        inner, outer = (other, first) if first.kind == "vpc" else (first, other)
         return inner.cidr.subnet_of(outer.cidr)
     return False

@@ -55,7 +55,9 @@ def cloud_hosts(environment: Environment, services: CloudServices) -> CloudHosts
 
 
 def _reserved(environment: Environment, zone: str) -> IPv4Network | None:
-    own = next((one for one in subnets(environment) if one.tier == "private" and one.zone == zone), None)
-    if own is None or own.cidr.prefixlen >= _PREFIX:
+    private_subnet = next(
+        (subnet for subnet in subnets(environment) if subnet.tier == "private" and subnet.zone == zone), None
+    )
+    if private_subnet is None or private_subnet.cidr.prefixlen >= _PREFIX:
         return None
-    return IPv4Network((int(own.cidr.network_address) + _BEHIND, _PREFIX))
+    return IPv4Network((int(private_subnet.cidr.network_address) + _BEHIND, _PREFIX))

@@ -36,15 +36,15 @@ def direct_connect_args(environment: Environment, line: DirectConnectSettings) -
     else:
         prefixes = [str(cidr) for cidr in aws_ranges(environment)]
         prefixes += [str(site.cidr) for site in line.sites.values()] if line.sites_meet else []
-    theirs = line.aws_address or other_host(line.gateway_address)
-    length = peer_prefix(line.gateway_address, theirs)
+    aws_address = line.aws_address or other_host(line.gateway_address)
+    length = peer_prefix(line.gateway_address, aws_address)
     return DirectConnectArgs(
         cluster=environment.name,
         connection=line.connection,
         vlan=line.vlan,
         mtu=line.mtu,
         customer_address=f"{line.gateway_address}/{length}",
-        aws_address=f"{theirs}/{length}",
+        aws_address=f"{aws_address}/{length}",
         onprem_asn=line.onprem_asn,
         asn=line.line_asn,
         allowed_prefixes=tuple(prefixes),
@@ -66,7 +66,7 @@ def other_host(address: IPv4Address) -> IPv4Address:
     return pair[1] if address == pair[0] else pair[0]
 
 
-def peer_prefix(one: IPv4Address, other: IPv4Address) -> int:
+def peer_prefix(address: IPv4Address, other: IPv4Address) -> int:
     """The length of the network that two peers are the two hosts of: a /30, else a /31."""
-    hosts = set(around(one, 30).hosts())
-    return 30 if {one, other} == hosts else 31
+    hosts = set(around(address, 30).hosts())
+    return 30 if {address, other} == hosts else 31

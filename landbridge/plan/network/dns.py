@@ -119,8 +119,8 @@ def endpoint_zones(environment: Environment) -> tuple[str, ...]:
     named = [zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)]
     for share in environment.storage.in_aws().values():
         named += share.zones if share.kind == "efs" else filter(None, [storage_zone(environment, share.zone)])
-    found = tuple(dict.fromkeys(named))[:ADDRESSES]
-    return found * ADDRESSES if len(found) == 1 else found
+    endpoint_zone_names = tuple(dict.fromkeys(named))[:ADDRESSES]
+    return endpoint_zone_names * ADDRESSES if len(endpoint_zone_names) == 1 else endpoint_zone_names
 
 
 def resolver_addresses(environment: Environment) -> Mapping[str, int]:
@@ -132,16 +132,16 @@ def resolver_addresses(environment: Environment) -> Mapping[str, int]:
 
 def server_addresses(environment: Environment) -> tuple[str, ...]:
     """What the VPC asks about the site's names. A host without an address has a rule of its own."""
-    dns, known = environment.dns, environment.host_addresses()
+    dns, addresses = environment.dns, environment.host_addresses()
     if dns is not None and dns.resolvers:
         return tuple(str(address) for address in dns.resolvers)
-    return tuple(known[host] for host in name_server_hosts(environment) if host in known)
+    return tuple(addresses[host] for host in name_server_hosts(environment) if host in addresses)
 
 
 def reverse_zones(cidr: IPv4Network) -> tuple[str, ...]:
     """The domains under in-addr.arpa that hold a range's names and nobody else's: several where it ends inside an octet."""
-    whole = max(-(-cidr.prefixlen // 8) * 8, 8)
-    return tuple(_reverse(part) for part in cidr.subnets(new_prefix=whole))
+    octet_prefix = max(-(-cidr.prefixlen // 8) * 8, 8)
+    return tuple(_reverse(part) for part in cidr.subnets(new_prefix=octet_prefix))
 
 
 def site_domains(environment: Environment) -> tuple[str, ...]:
@@ -157,14 +157,14 @@ def aws_domains(environment: Environment) -> tuple[str, ...]:
     dns, aws = environment.dns, environment.aws
     if dns is None:
         return ()
-    own = [private_zone(environment)]
-    own += [endpoint_domain(one.service, environment.region) for one in _interfaces(environment)]
+    domains = [private_zone(environment)]
+    domains += [endpoint_domain(endpoint.service, environment.region) for endpoint in _interfaces(environment)]
     kinds = {share.kind for share in environment.storage.in_aws().values()}
     services = {"efs" if kind == "efs" else "fsx" for kind in kinds}
-    own += [endpoint_domain(service, environment.region) for service in sorted(services)]
+    domains += [endpoint_domain(service, environment.region) for service in sorted(services)]
     if dns.reverse:
-        own += [name for cidr in (aws.cidr, *aws.secondary_cidrs) for name in reverse_zones(cidr)]
-    return tuple(dict.fromkeys(own))
+        domains += [name for cidr in (aws.cidr, *aws.secondary_cidrs) for name in reverse_zones(cidr)]
+    return tuple(dict.fromkeys(domains))
 
 
 def endpoint_domain(service: str, region: str) -> str:
@@ -172,14 +172,14 @@ def endpoint_domain(service: str, region: str) -> str:
 
     Source: AWS PrivateLink guide, private DNS names of interface endpoints; Amazon EKS User Guide for eks-auth.
     """
-    known = regions().get(region)
-    china = known is not None and known.partition == "aws-cn"
+    region_facts = regions().get(region)
+    china = region_facts is not None and region_facts.partition == "aws-cn"
     suffix = _SUFFIXES["eks-auth" if service == "eks-auth" else ""][china]
     return ".".join([*reversed(service.split(".")), region, suffix])
 
 
 def _interfaces(environment: Environment) -> Iterator[Endpoint]:
-    return (one for one in endpoint_services(environment) if one.kind == "interface")
+    return (endpoint for endpoint in endpoint_services(environment) if endpoint.kind == "interface")
 
 
 def _site(environment: Environment, dns: DnsSettings) -> SitePlan | None:
@@ -189,15 +189,17 @@ def _site(environment: Environment, dns: DnsSettings) -> SitePlan | None:
     return SitePlan(
         cidrs=(str(onprem.cidr),),
         servers=server_addresses(environment),
-        forwards=tuple(ForwardPlan(domain=one, name=_rule_name(environment, one)) for one in site_domains(environment)),
+        forwards=tuple(
+            ForwardPlan(domain=domain, name=_rule_name(environment, domain)) for domain in site_domains(environment)
+        ),
     )
 
 
 def _logs(environment: Environment, dns: DnsSettings) -> QueryLogPlan | None:
     logs = environment.aws.logs
-    wanted = logs.flow_logs if dns.query_logs is None else dns.query_logs
+    is_enabled = logs.flow_logs if dns.query_logs is None else dns.query_logs
     group = f"{LOG_PREFIX}/{environment.name}/dns"
-    return QueryLogPlan(group=group, retention_days=logs.retention_days) if wanted else None
+    return QueryLogPlan(group=group, retention_days=logs.retention_days) if is_enabled else None
 
 
 def _rule_name(environment: Environment, domain: str) -> str:

@@ -24,9 +24,9 @@ class Endpoint:
 
 def features(environment: Environment) -> Mapping[str, str]:
     """The features in use, in words of the catalogue, and what each is used for here."""
-    found = {"s3": "the hub's buckets"}
+    reasons = {"s3": "the hub's buckets"}
     if environment.aws.pools or environment.aws.services is not None:
-        found |= {
+        reasons |= {
             "ec2": "instances that read their tags and renew their lease",
             "sts": "the credentials of the nodes' role",
             "secrets": "Slurm's key, when a node boots",
@@ -37,21 +37,21 @@ def features(environment: Environment) -> Mapping[str, str]:
     kinds = {share.kind: path[-1] for path, share in reversed(environment.storage.in_aws().items())}
     for kind, feature in (("fsx_lustre", "fsx"), ("fsx_openzfs", "fsx"), ("efs", "efs")):
         if kind in kinds:
-            found.setdefault(feature, f"the file system {kinds[kind]}")
+            reasons.setdefault(feature, f"the file system {kinds[kind]}")
     built = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
     if built is not None:
-        found["image_builder"] = f"builds of the image {built}"
+        reasons["image_builder"] = f"builds of the image {built}"
     if environment.aws.kubernetes is not None:
-        found |= {
+        reasons |= {
             "eks": "nodes that join the Kubernetes cluster",
             "ecr": "the cluster's own images",
             "load_balancing": "load balancers made from the cluster",
         }
     if environment.mlops.sagemaker is not None:
         jobs = "training jobs of SageMaker"
-        found |= {"sagemaker": f"{jobs} and the model registry"}
-        found |= {feature: jobs for feature in ("ecr", "kms", "logs", "metrics", "sts") if feature not in found}
-    return found
+        reasons |= {"sagemaker": f"{jobs} and the model registry"}
+        reasons |= {feature: jobs for feature in ("ecr", "kms", "logs", "metrics", "sts") if feature not in reasons}
+    return reasons
 
 
 def needed(environment: Environment) -> tuple[Endpoint, ...]:

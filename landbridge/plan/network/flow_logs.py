@@ -66,10 +66,10 @@ def role_trust(group_arn: str) -> str:
 def role_policy(group_arn: str) -> str:
     """Write into the group, and find it by name. The group is made beforehand: making groups is not among the rights."""
     group = group_arn.removesuffix(":*")
-    every, _, _ = group.partition(":log-group:")
+    arn_prefix, _, _ = group.partition(":log-group:")
     return document(
         [
             {"Effect": "Allow", "Action": _WRITE, "Resource": [group, f"{group}:*"]},
-            {"Effect": "Allow", "Action": ["logs:DescribeLogGroups"], "Resource": f"{every}:log-group:*"},
+            {"Effect": "Allow", "Action": ["logs:DescribeLogGroups"], "Resource": f"{arn_prefix}:log-group:*"},
         ]
     )

@@ -100,16 +100,16 @@ def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
     machines = {
         name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
     }
-    addresses = {**{name: str(own) for name, own in served.addresses.items()}, **environment.host_addresses()}
-    found = []
+    addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
+    inventory_hosts = []
     for name in dict.fromkeys([*served.names, *machines]):
         if name not in addresses:
             at = ".".join(str(part) for part in served.path)
             raise ValueError(f"host {name} has no address: add it under {at}.addresses")
         platform, rack = machines.get(name, (None, None))
         groups = _groups(environment, served, name, name in machines)
-        found.append(InventoryHost(name, addresses[name], served.site, groups, platform, rack))
-    return tuple(found)
+        inventory_hosts.append(InventoryHost(name, addresses[name], served.site, groups, platform, rack))
+    return tuple(inventory_hosts)
 
 
 def _on_site(site: OnPrem) -> ServiceHosts:

@@ -105,24 +105,24 @@ class Connection:
 
 def connections(environment: Environment) -> tuple[Connection, ...]:
     """Every VPN connection: our own site's (inside the line before the one over the internet), then the other sites'."""
-    link, found = environment.link, list[Connection]()
+    link, all_connections = environment.link, list[Connection]()
     if link is None:
         return ()
     if isinstance(link, VpnSettings):
-        found.append(Connection(OWN, ("link",), link, link.onprem_asn))
+        all_connections.append(Connection(OWN, ("link",), link, link.onprem_asn))
     else:
         if link.line_vpn is not None:
-            found.append(Connection(LINE, ("link", "line_vpn"), link.line_vpn, link.onprem_asn, "line"))
+            all_connections.append(Connection(LINE, ("link", "line_vpn"), link.line_vpn, link.onprem_asn, "line"))
         if link.backup is not None:
-            found.append(Connection(OWN, ("link", "backup"), link.backup, link.onprem_asn))
+            all_connections.append(Connection(OWN, ("link", "backup"), link.backup, link.onprem_asn))
     for name, site in link.sites.items():
-        found.append(Connection(name, ("link", "sites", name), site, site.asn))
-    return tuple(found)
+        all_connections.append(Connection(name, ("link", "sites", name), site, site.asn))
+    return tuple(all_connections)
 
 
 def ends_tunnels(environment: Environment) -> bool:
     """Whether a tunnel ends at our own site."""
-    return any(one.key in (OWN, LINE) for one in connections(environment))
+    return any(connection.key in (OWN, LINE) for connection in connections(environment))
 
 
 def cipher_of(tunnels: Tunnels) -> Cipher:
@@ -136,7 +136,7 @@ def link_args(environment: Environment) -> LinkArgs:
     if link is None or onprem is None:
         raise ValueError(f"{environment.name} has no site to link")
     line = direct_connect_args(environment, link) if isinstance(link, DirectConnectSettings) else None
-    inside = [one.tunnels for one in connections(environment) if isinstance(one.tunnels, LineVpn)]
+    inside = [connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)]
     return LinkArgs(
         cluster=environment.name,
         aws_asn=link.aws_asn,
@@ -144,7 +144,7 @@ def link_args(environment: Environment) -> LinkArgs:
             OWN: str(onprem.cidr),
             **{name: str(site.cidr) for name, site in link.sites.items()},
         },
-        vpns={one.key: _vpn(one) for one in connections(environment)},
+        vpns={connection.key: _vpn(connection) for connection in connections(environment)},
         line=line,
         private_cidr=str(inside[0].cidr) if inside else None,
         sites_meet=link.sites_meet,
@@ -154,15 +154,15 @@ def link_args(environment: Environment) -> LinkArgs:
     )
 
 
-def _vpn(own: Connection) -> VpnArgs:
-    cidrs = own.tunnels.inside_cidrs
+def _vpn(connection: Connection) -> VpnArgs:
+    cidrs = connection.tunnels.inside_cidrs
     return VpnArgs(
-        gateway_address=str(own.tunnels.gateway_address),
-        asn=own.asn,
+        gateway_address=str(connection.tunnels.gateway_address),
+        asn=connection.asn,
         inside_cidrs=None if cidrs is None else (str(cidrs[0]), str(cidrs[1])),
-        bandwidth=own.tunnels.bandwidth,
-        cipher=cipher_of(own.tunnels),
-        private=own.over == "line",
+        bandwidth=connection.tunnels.bandwidth,
+        cipher=cipher_of(connection.tunnels),
+        private=connection.over == "line",
     )
 
 

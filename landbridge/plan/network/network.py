@@ -72,13 +72,15 @@ def network_args(environment: Environment) -> NetworkArgs:
     """Plan the network of every zone that something is in. Raises ValueError for a zone that gets no subnet."""
     planned, reserved = subnets(environment), _reserved(environment)
 
-    def tier(wanted: Tier) -> tuple[SubnetPlan, ...]:
+    def tier(tier: Tier) -> tuple[SubnetPlan, ...]:
         return tuple(
             SubnetPlan(
-                zone=own.zone, cidr=str(own.cidr), reserved=reserved.get(own.zone) if wanted == "private" else None
+                zone=subnet.zone,
+                cidr=str(subnet.cidr),
+                reserved=reserved.get(subnet.zone) if tier == "private" else None,
             )
-            for own in planned
-            if own.tier == wanted
+            for subnet in planned
+            if subnet.tier == tier
         )
 
     private = tier("private")
@@ -104,8 +106,8 @@ def network_args(environment: Environment) -> NetworkArgs:
 def _reserved(environment: Environment) -> dict[str, str]:
     """Ranges that are kept for the services' hosts, by zone."""
     services = environment.aws.services
-    kept = cloud_hosts(environment, services) if services is not None else None
-    return {kept.zone: str(kept.reserved)} if kept is not None and kept.reserved is not None else {}
+    reserved = cloud_hosts(environment, services) if services is not None else None
+    return {reserved.zone: str(reserved.reserved)} if reserved is not None and reserved.reserved is not None else {}
 
 
 def _existing(environment: Environment, private: tuple[SubnetPlan, ...]) -> ExistingPlan | None:
@@ -123,7 +125,11 @@ def _existing(environment: Environment, private: tuple[SubnetPlan, ...]) -> Exis
 
 def _endpoints(environment: Environment, kind: Literal["gateway", "interface"]) -> tuple[EndpointPlan, ...]:
     return tuple(
-        EndpointPlan(service=own.service, name=endpoint_name(own.service, own.kind, environment.region), why=own.why)
-        for own in endpoint_services(environment)
-        if own.kind == kind
+        EndpointPlan(
+            service=endpoint.service,
+            name=endpoint_name(endpoint.service, endpoint.kind, environment.region),
+            why=endpoint.why,
+        )
+        for endpoint in endpoint_services(environment)
+        if endpoint.kind == kind
     )

@@ -22,13 +22,13 @@ class RegionLinkArgs(Args):
 
 def region_link_args(environment: Environment, region: str) -> RegionLinkArgs:
     """Plan the peering with one of the other regions. Raises ValueError for an environment without a link."""
-    there = environment.aws.other_regions[region]
-    in_aws = [str(cidr) for cidr in aws_ranges(environment) if cidr != there.cidr]
+    region_settings = environment.aws.other_regions[region]
+    in_aws = [str(cidr) for cidr in aws_ranges(environment) if cidr != region_settings.cidr]
     return RegionLinkArgs(
         cluster=environment.name,
         region=region,
-        asn=there.asn,
-        cidr=str(there.cidr),
+        asn=region_settings.asn,
+        cidr=str(region_settings.cidr),
         beyond={**link_args(environment).networks, **{cidr.replace("/", "-"): cidr for cidr in in_aws}},
         tags=tags(environment),
     )

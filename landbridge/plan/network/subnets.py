@@ -37,12 +37,12 @@ def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
     """Every subnet, by zone. A zone without a number from 1 to 7, or without room, has none: a rule says so."""
     zones = used_zones(environment)
     behind_nat = nat_zones(environment, zones)
-    found = [
+    planned = [
         *_planned(environment, "private", zones),
         *_planned(environment, "public", behind_nat),
         *_planned(environment, "pods", zones),
     ]
-    return tuple(found)
+    return tuple(planned)
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
@@ -65,10 +65,10 @@ def nat_zones(environment: Environment, zones: tuple[str, ...]) -> tuple[str, ..
 
 def zone_number(zone: str) -> int:
     """Return the number in a zone's id: 4 for `use1-az4`. Raises ValueError for one that is not from 1 to 7."""
-    found = re.search(r"-az([1-7])$", zone)
-    if found is None:
+    match = re.search(r"-az([1-7])$", zone)
+    if match is None:
         raise ValueError(f"{zone!r} is not the id of an availability zone with a number from 1 to 7")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
 def part(cidr: IPv4Network, number: int) -> IPv4Network:
@@ -83,20 +83,20 @@ def part(cidr: IPv4Network, number: int) -> IPv4Network:
 def _planned(environment: Environment, tier: Tier, zones: Iterable[str]) -> Iterable[PlannedSubnet]:
     for zone in zones:
         try:
-            found = _subnet(environment, tier, zone)
+            settings = _subnet(environment, tier, zone)
         except ValueError:
             continue
-        if found is not None:
-            yield found
+        if settings is not None:
+            yield settings
 
 
 def _subnet(environment: Environment, tier: Tier, zone: str) -> PlannedSubnet | None:
     """A zone's range depends on its own number alone, so that adding a zone or a pool moves no other."""
     aws = environment.aws
     if tier == "pods":
-        own = aws.kubernetes.pod_cidr if aws.kubernetes is not None else None
+        pod_cidr = aws.kubernetes.pod_cidr if aws.kubernetes is not None else None
         path: DataPath = ("aws", "kubernetes", "pod_cidr")
-        return PlannedSubnet(zone, tier, part(own, zone_number(zone)), path) if own is not None else None
+        return PlannedSubnet(zone, tier, part(pod_cidr, zone_number(zone)), path) if pod_cidr is not None else None
     if tier == "public":
         return PlannedSubnet(zone, tier, part(part(aws.cidr, 0), zone_number(zone)), ("aws", "cidr"))
     if aws.vpc is not None:

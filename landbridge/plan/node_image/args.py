@@ -137,23 +137,25 @@ def build_architecture(environment: Environment, build: ImageBuild) -> str:
 
 def _variables(environment: Environment, build: ImageBuild) -> dict[str, Any]:
     """Return the roles' variables of on-prem hosts, with package sources for a build instance in AWS."""
-    found = dict(inventory(environment)["all"]["vars"])
+    variables = dict(inventory(environment)["all"]["vars"])
     if build.python_find_links is not None:
-        found |= dict.fromkeys(("python_runtime_find_links", "training_runtime_find_links"), build.python_find_links)
-    if found["slurm_common_release"]:
-        found["slurm_common_repository"] = {"uris": build.apt_mirror, "components": "main", "signed_by": _KEYRING}
-    return found
+        variables |= dict.fromkeys(
+            ("python_runtime_find_links", "training_runtime_find_links"), build.python_find_links
+        )
+    if variables["slurm_common_release"]:
+        variables["slurm_common_repository"] = {"uris": build.apt_mirror, "components": "main", "signed_by": _KEYRING}
+    return variables
 
 
 def _ports(build: ImageBuild) -> list[int]:
     """Return the ports of the package sources, each once."""
-    found = set()
+    ports = set()
     for url in (build.apt_mirror, build.apt_proxy, build.python_find_links, "http://deb.debian.org"):
-        scheme, _, rest = (url or "").partition("://")
-        port = rest.partition("/")[0].rpartition(":")[2]
+        scheme, _, authority = (url or "").partition("://")
+        port = authority.partition("/")[0].rpartition(":")[2]
         if scheme:
-            found.add(int(port) if port.isdigit() else 80 if scheme == "http" else 443)
-    return sorted(found)
+            ports.add(int(port) if port.isdigit() else 80 if scheme == "http" else 443)
+    return sorted(ports)
 
 
 def _wrong(name: str, key: str, message: str) -> Finding:

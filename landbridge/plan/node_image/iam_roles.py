@@ -41,12 +41,12 @@ def builder_policy(place: ArnContext, parts: ImageBuildResources) -> str:
     """
     here = {"StringEquals": {"aws:RequestedRegion": place.region}}
     reports = ["ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus"]
-    theirs = f"arn:{place.partition}:ssm:{place.region}::document/AWS*"
+    aws_documents = f"arn:{place.partition}:ssm:{place.region}::document/AWS*"
     return document(
         [
             *session(place),
             allow("ReceiveSsmMessages", _SSM_MESSAGES, "*", here),
-            allow("GetSsmDocuments", ["ssm:DescribeDocument", "ssm:GetDocument"], theirs),
+            allow("GetSsmDocuments", ["ssm:DescribeDocument", "ssm:GetDocument"], aws_documents),
             allow("UpdateAssociationStatus", reports, place.ec2("instance")),
             allow("GetRolesArchive", ["s3:GetObject"], parts.archive),
             allow("GetImageBuilderComponent", ["imagebuilder:GetComponent"], parts.component),

@@ -30,10 +30,10 @@ def subid(uid: int) -> int:
 
 def container_variables(environment: Environment) -> dict[str, Any]:
     """Return the variables of every node, in AWS too."""
-    wanted = environment.containers
-    found: dict[str, Any] = {"landbridge_container_engines": list(wanted.engines)}
-    if "podman" in wanted.engines:
-        found |= {
+    settings = environment.containers
+    variables: dict[str, Any] = {"landbridge_container_engines": list(settings.engines)}
+    if "podman" in settings.engines:
+        variables |= {
             "podman_users": [
                 {"name": user.name, "uid": user.uid, "subid": subid(user.uid)} for user in environment.users
             ],
@@ -45,16 +45,16 @@ def container_variables(environment: Environment) -> dict[str, Any]:
                     "insecure": mirror.insecure,
                     "fallback": mirror.fallback,
                 }
-                for registry, mirror in wanted.mirrors.items()
+                for registry, mirror in settings.mirrors.items()
             ],
-            "podman_images": dict(wanted.images),
+            "podman_images": dict(settings.images),
         }
-    if "enroot" in wanted.engines:
-        found |= {"enroot_pyxis_plugin": PLUGIN, "enroot_pyxis_images": dict(wanted.images)}
+    if "enroot" in settings.engines:
+        variables |= {"enroot_pyxis_plugin": PLUGIN, "enroot_pyxis_images": dict(settings.images)}
     for engine, role in (("apptainer", "apptainer"), ("enroot", "enroot_pyxis")):
-        if engine in wanted.engines and wanted.packages is not None:
-            found |= {f"{role}_{key}": value for key, value in _repository(wanted.packages).items()}
-    return found | _where(environment, wanted.folder or FOLDER)
+        if engine in settings.engines and settings.packages is not None:
+            variables |= {f"{role}_{key}": value for key, value in _repository(settings.packages).items()}
+    return variables | _where(environment, settings.folder or FOLDER)
 
 
 def plugstack(environment: Environment) -> str | None:
@@ -84,19 +84,19 @@ def container_folder(environment: Environment, host: str) -> dict[str, Any]:
 
 def _where(environment: Environment, folder: str) -> dict[str, Any]:
     """Return the folders of the runtimes; a job's prolog creates a folder for its user in each."""
-    engines, found = environment.containers.engines, dict[str, Any]()
+    engines, variables = environment.containers.engines, dict[str, Any]()
     if not engines:
         return {}
     folders = []
     if "podman" in engines:
-        found["podman_folder"] = f"{folder}/podman"
+        variables["podman_folder"] = f"{folder}/podman"
         folders.append(f"{folder}/podman")
     if "apptainer" in engines:
-        found["apptainer_folder"] = f"{folder}/apptainer"
+        variables["apptainer_folder"] = f"{folder}/apptainer"
         folders.append(f"{folder}/apptainer")
     if "enroot" in engines:
-        found |= {"enroot_pyxis_folder": f"{folder}/enroot", "enroot_pyxis_runtime": RUNTIME}
+        variables |= {"enroot_pyxis_folder": f"{folder}/enroot", "enroot_pyxis_runtime": RUNTIME}
         folders += [f"{folder}/enroot", RUNTIME]
     if "podman" in engines:
-        found["slurm_job_environment_runtime"] = MEMORY
-    return {**found, "slurm_job_environment_user_folders": folders}
+        variables["slurm_job_environment_runtime"] = MEMORY
+    return {**variables, "slurm_job_environment_user_folders": folders}

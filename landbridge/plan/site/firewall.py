@@ -43,8 +43,10 @@ class FirewallRule:
 
     def as_variable(self) -> dict[str, Any]:
         """Return the rule as a dictionary of the role hardening's variable."""
-        found: dict[str, Any] = {"protocol": self.protocol, "why": self.why}
-        return found | {key: list(value) for key, value in (("sources", self.sources), ("ports", self.ports)) if value}
+        variable: dict[str, Any] = {"protocol": self.protocol, "why": self.why}
+        return variable | {
+            key: list(value) for key, value in (("sources", self.sources), ("ports", self.ports)) if value
+        }
 
 
 def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ...]]:
@@ -72,29 +74,29 @@ def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
     if environment.onprem is None:
         return ()
     site = environment.onprem.cidr
-    found = set()
+    ranges = set()
     for group in environment.node_groups:
         for address in _row(environment, group.hosts, group.address):
-            own = IPv4Network((address, max(_NODES_PREFIX, site.prefixlen)), strict=False)
-            found.add(own)
-    return tuple(collapse_addresses(found))
+            block = IPv4Network((address, max(_NODES_PREFIX, site.prefixlen)), strict=False)
+            ranges.add(block)
+    return tuple(collapse_addresses(ranges))
 
 
 def firewall_variables(environment: Environment) -> dict[str, Any]:
     """Return the role hardening's variables for every host; in AWS the security groups are the only firewall."""
-    wanted, served = environment.hosts, service_hosts(environment)
-    mode = wanted.firewall.mode if served.site == "onprem" else "off"
+    settings, served = environment.hosts, service_hosts(environment)
+    mode = settings.firewall.mode if served.site == "onprem" else "off"
     matrix = {group: [rule.as_variable() for rule in rules] for group, rules in firewall_rules(environment).items()}
     return {
-        "landbridge_hardening": wanted.hardening,
+        "landbridge_hardening": settings.hardening,
         "hardening_firewall": mode,
         "hardening_firewall_rules": matrix if mode != "off" else {},
         "hardening_ssh_ports": _ssh_ports(served),
         "hardening_ssh_sources": _operators(environment, served),
-        "hardening_ssh_keys_only": not wanted.ssh.passwords,
+        "hardening_ssh_keys_only": not settings.ssh.passwords,
         # The account that operators use is never locked out.
-        "hardening_ssh_root": "keys" if "keys" in (wanted.ssh.root, _root(served)) else "no",
-        "hardening_updates": "off" if wanted.security_updates == "none" else "security",
+        "hardening_ssh_root": "keys" if "keys" in (settings.ssh.root, _root(served)) else "no",
+        "hardening_updates": "off" if settings.security_updates == "none" else "security",
     }
 
 
@@ -116,7 +118,7 @@ def _ports(protocol: str, ports: Iterable[str]) -> str:
 
 
 def _from(sources: Iterable[str]) -> str:
-    return ", ".join(one.removesuffix("/32") for one in sources) or "anywhere"
+    return ", ".join(source.removesuffix("/32") for source in sources) or "anywhere"
 
 
 def _operators(environment: Environment, served: ServiceHosts) -> list[str]:
@@ -130,9 +132,9 @@ def _operators(environment: Environment, served: ServiceHosts) -> list[str]:
 def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
     nodes, cloud = _text(node_ranges(environment)), _cloud(environment) if environment.aws.pools else ()
     controllers, logins = _hosts(served, served.controllers), _hosts(served, served.logins)
-    every = (*nodes, *controllers, *logins, *_hosts(served, (served.database,)), *cloud)
+    all_groups = (*nodes, *controllers, *logins, *_hosts(served, (served.database,)), *cloud)
     slurmctld, slurmd, srun = _slurm_ports(environment)
-    yield "slurm_controller", _tcp(every, slurmctld, "slurmd, sackd, slurmdbd and commands reach slurmctld")
+    yield "slurm_controller", _tcp(all_groups, slurmctld, "slurmd, sackd, slurmdbd and commands reach slurmctld")
     yield "slurm_controller", _tcp((*nodes, *cloud), srun, "tasks reach the srun that an operator started")
     yield (
         "slurm_database",
@@ -178,8 +180,11 @@ def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[st
     nids = [nid for share in site_lustre(environment) for nid in re.split("[:,]", share.source.rpartition(":/")[0])]
     named = [nid.partition("@")[0] for nid in nids if nid.partition("@")[2].startswith("tcp")]
     if named:
-        known = (f"{name}/32" for name in named if re.fullmatch(r"[0-9.]+", name))
-        yield "lustre_client", _tcp((str(served.cidr), *known), LUSTRE_PORT, "Lustre's servers call their clients back")
+        host_ranges = (f"{name}/32" for name in named if re.fullmatch(r"[0-9.]+", name))
+        yield (
+            "lustre_client",
+            _tcp((str(served.cidr), *host_ranges), LUSTRE_PORT, "Lustre's servers call their clients back"),
+        )
 
 
 def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
@@ -208,10 +213,10 @@ def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
 
 def _slurm_ports(environment: Environment) -> tuple[str, str, str]:
     """Return the ports of slurmctld, slurmd and srun, with the site's overrides; srun uses any port without SrunPortRange."""
-    own = {key.casefold(): value for key, value in environment.scheduler.overrides.slurm_conf.items()}
+    overrides = {key.casefold(): value for key, value in environment.scheduler.overrides.slurm_conf.items()}
 
     def at(key: str, default: str, unset: str) -> str:
-        value = own.get(key.casefold(), default)
+        value = overrides.get(key.casefold(), default)
         return unset if value is None else str(value)
 
     srun = f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}"
@@ -228,8 +233,12 @@ def _tcp(sources: Iterable[str], ports: int | str, why: str) -> FirewallRule:
 
 def _without_overlaps(sources: Iterable[str]) -> tuple[str, ...]:
     """Drop networks that lie inside another one: nft refuses a set with overlapping elements."""
-    found = list(dict.fromkeys(map(IPv4Network, sources)))
-    return tuple(str(one) for one in found if not any(one != other and one.subnet_of(other) for other in found))
+    networks = list(dict.fromkeys(map(IPv4Network, sources)))
+    return tuple(
+        str(network)
+        for network in networks
+        if not any(network != other and network.subnet_of(other) for other in networks)
+    )
 
 
 def _cloud(environment: Environment) -> tuple[str, ...]:
@@ -256,5 +265,5 @@ def _text(ranges: Iterable[IPv4Network]) -> tuple[str, ...]:
 def _row(environment: Environment, hosts: str, first: IPv4Address) -> Iterator[IPv4Address]:
     """Yield the first and last address of a node group, and one address of each network between them."""
     last = first + len(hostlist.expand(hosts)) - 1
-    yield from (IPv4Address(one) for one in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX)))
+    yield from (IPv4Address(address) for address in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX)))
     yield last

@@ -34,43 +34,43 @@ def linked_gateways(environment: Environment) -> dict[str, tuple[str, LinkedSite
 def gateway_variables(environment: Environment, outputs: StackOutputs | None) -> Variables:
     """Return the variables of our own gateway; empty if no tunnel ends at our site."""
     link, served = environment.link, service_hosts(environment)
-    own = [one for one in connections(environment) if one.key in (LINE, OWN)]
-    if link is None or served.gateway is None or not own:
+    own_connections = [connection for connection in connections(environment) if connection.key in (LINE, OWN)]
+    if link is None or served.gateway is None or not own_connections:
         return {}
     ranges = [*vpc_ranges(environment), *_others(environment, OWN)]
-    found = _common(own[0].tunnels, link.onprem_asn, served.cidr, ranges)
-    found["site_gateway_router_id"] = str(served.addresses[served.gateway])
-    found["site_gateway_mtu"] = min(one.tunnels.mtu for one in own)
+    variables = _common(own_connections[0].tunnels, link.onprem_asn, served.cidr, ranges)
+    variables["site_gateway_router_id"] = str(served.addresses[served.gateway])
+    variables["site_gateway_mtu"] = min(connection.tunnels.mtu for connection in own_connections)
     if isinstance(link, DirectConnectSettings) and link.router is not None:
-        found["site_gateway_inside_neighbors"] = [str(link.router)]
+        variables["site_gateway_inside_neighbors"] = [str(link.router)]
     if outputs is not None and outputs.link is not None:
-        by_way = {one.over: one for one in own}
+        by_way = {connection.over: connection for connection in own_connections}
         tunnels = outputs.link.tunnels
         backup = isinstance(link, DirectConnectSettings)
-        found["site_gateway_tunnels"] = [
-            _tunnel(number, tunnel, outputs.link.aws_asn, by_way[tunnel.over], own[0], backup)
+        variables["site_gateway_tunnels"] = [
+            _tunnel(number, tunnel, outputs.link.aws_asn, by_way[tunnel.over], own_connections[0], backup)
             for number, tunnel in enumerate(tunnels, start=1)
         ]
-    return found
+    return variables
 
 
 def linked_gateway_variables(environment: Environment, name: str, outputs: StackOutputs | None) -> Variables:
     """Return the variables of a linked site's gateway."""
-    own = next(one for one in connections(environment) if one.key == name)
-    site = own.tunnels
+    connection = next(candidate for candidate in connections(environment) if candidate.key == name)
+    site = connection.tunnels
     assert isinstance(site, LinkedSite)
-    found = _common(site, site.asn, site.cidr, [*vpc_ranges(environment), *_others(environment, name)])
-    found |= {
+    variables = _common(site, site.asn, site.cidr, [*vpc_ranges(environment), *_others(environment, name)])
+    variables |= {
         "site_gateway_router_id": str(site.address),
         "site_gateway_mtu": site.mtu,
         "landbridge_link_keys": keys_file(name),
     }
     if outputs is not None and outputs.link is not None and name in outputs.link.sites:
-        found["site_gateway_tunnels"] = [
-            _tunnel(number, tunnel, outputs.link.aws_asn, own, own, False)
+        variables["site_gateway_tunnels"] = [
+            _tunnel(number, tunnel, outputs.link.aws_asn, connection, connection, False)
             for number, tunnel in enumerate(outputs.link.sites[name].tunnels, start=1)
         ]
-    return found
+    return variables
 
 
 def _others(environment: Environment, name: str) -> list[IPv4Network]:
@@ -78,27 +78,27 @@ def _others(environment: Environment, name: str) -> list[IPv4Network]:
     link, onprem = environment.link, environment.onprem
     if link is None or onprem is None or not link.sites_meet:
         return []
-    every = {OWN: onprem.cidr, **{key: site.cidr for key, site in link.sites.items()}}
-    return [cidr for key, cidr in every.items() if key != name]
+    cidrs = {OWN: onprem.cidr, **{key: site.cidr for key, site in link.sites.items()}}
+    return [cidr for key, cidr in cidrs.items() if key != name]
 
 
-def _common(tunnels: Tunnels, asn: int, ours: IPv4Network, theirs: Sequence[IPv4Network]) -> Variables:
+def _common(tunnels: Tunnels, asn: int, ours: IPv4Network, accepted: Sequence[IPv4Network]) -> Variables:
     cipher = cipher_of(tunnels)
     return {
         "site_gateway_datapath": tunnels.datapath,
         "site_gateway_local_address": str(tunnels.gateway_address),
         "site_gateway_local_asn": asn,
         "site_gateway_advertise": [str(ours)],
-        "site_gateway_accept": [str(cidr) for cidr in theirs],
+        "site_gateway_accept": [str(cidr) for cidr in accepted],
         "site_gateway_ike_proposals": cipher.ike_proposal,
         "site_gateway_esp_proposals": cipher.esp_proposal,
     }
 
 
 def _tunnel(
-    number: int, tunnel: TunnelOutput, asn: int, own: Connection, first: Connection, beside_a_line: bool
+    number: int, tunnel: TunnelOutput, asn: int, connection: Connection, first: Connection, beside_a_line: bool
 ) -> Variables:
-    found: Variables = {
+    variables: Variables = {
         "name": f"aws{number}",
         "remote_address": tunnel.outside_address,
         "inside_local": tunnel.customer_inside_address,
@@ -106,8 +106,8 @@ def _tunnel(
         "inside_prefix": int(tunnel.inside_cidr.rpartition("/")[2]),
         "remote_asn": asn,
     }
-    if own.tunnels.gateway_address != first.tunnels.gateway_address:
-        found["local_address"] = str(own.tunnels.gateway_address)
-    if beside_a_line and own.over == "internet":
-        found |= {"preference": BACKUP, "prepend": PREPENDED}
-    return found
+    if connection.tunnels.gateway_address != first.tunnels.gateway_address:
+        variables["local_address"] = str(connection.tunnels.gateway_address)
+    if beside_a_line and connection.over == "internet":
+        variables |= {"preference": BACKUP, "prepend": PREPENDED}
+    return variables

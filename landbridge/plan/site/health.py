@@ -25,25 +25,25 @@ def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
     `gpus.links` are NVLinks of one GPU, `gpus.memory_mib` and the PCIe values as nvidia-smi prints them; `ports` are the
     InfiniBand ports there must be, by rate in Gb/s; `services` systemd units; `mounts` paths.
     """
-    found: dict[str, Any] = {"gpus": _gpus(platform), "services": list(_services(platform))}
+    expectations: dict[str, Any] = {"gpus": _gpus(platform), "services": list(_services(platform))}
     ports: dict[str, int] = {}
-    for one in platform.adapters:
-        if one.kind == "infiniband":
-            ports[str(one.gbps)] = ports.get(str(one.gbps), 0) + one.count
+    for adapter in platform.adapters:
+        if adapter.kind == "infiniband":
+            ports[str(adapter.gbps)] = ports.get(str(adapter.gbps), 0) + adapter.count
     if ports:
-        found["ports"] = ports
+        expectations["ports"] = ports
     mounts = [str(mount["mount"]) for mount in home_mounts(environment, None)] + site_mount_points(environment)
     if mounts:
-        found["mounts"] = mounts
-    return found
+        expectations["mounts"] = mounts
+    return expectations
 
 
 def expected_of(environment: Environment, platform: str, group: NodeGroup | None = None) -> dict[str, Any]:
     """Return the expected values by the platform's name; with MIG, `gpus.mig` counts the instances by profile."""
-    found = expected(environment, platforms()[platform])
+    expectations = expected(environment, platforms()[platform])
     if group is not None and group.mig:
-        found["gpus"]["mig"] = dict(Counter(part.profile for part in mig_layout(group)))
-    return found
+        expectations["gpus"]["mig"] = dict(Counter(part.profile for part in mig_layout(group)))
+    return expectations
 
 
 def health_settings(environment: Environment) -> Mapping[str, Scalar]:
@@ -65,7 +65,7 @@ def health_settings(environment: Environment) -> Mapping[str, Scalar]:
 
 def _gpus(platform: Platform) -> dict[str, Any]:
     gpu = platform.gpu
-    found: dict[str, Any] = {
+    expectations: dict[str, Any] = {
         "count": platform.gpus.count,
         "type": gpu.type,
         "name": gpu.name,
@@ -73,13 +73,13 @@ def _gpus(platform: Platform) -> dict[str, Any]:
         "errors": generation(gpu).errors,
     }
     if gpu.pcie is not None:
-        found |= {"pcie_generation": gpu.pcie.generation, "pcie_width": gpu.pcie.width}
+        expectations |= {"pcie_generation": gpu.pcie.generation, "pcie_width": gpu.pcie.width}
     if gpu.nvlink is not None:
-        found["links"] = gpu.nvlink.links
-    return found
+        expectations["links"] = gpu.nvlink.links
+    return expectations
 
 
 def _services(platform: Platform) -> tuple[str, ...]:
     """Return the systemd units by NVIDIA's names. Source: Fabric Manager user guide, 2.5; IMEX guide, installation."""
-    wanted = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
-    return tuple(name for name, runs in wanted.items() if runs)
+    is_needed = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
+    return tuple(name for name, runs in is_needed.items() if runs)

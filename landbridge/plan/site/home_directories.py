@@ -40,13 +40,17 @@ def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list
     """
     if environment.aws.services is None or outputs is None:
         return []
-    found = outputs.file_systems.items()
-    return [_built(one, one.mount) for name, one in found if name != SHARE and one.kind != "fsx_lustre"]
+    file_systems = outputs.file_systems.items()
+    return [
+        _built(file_system, file_system.mount)
+        for name, file_system in file_systems
+        if name != SHARE and file_system.kind != "fsx_lustre"
+    ]
 
 
-def _built(one: FileSystemOutput, mount: str) -> dict[str, Any]:
-    server, _, export = one.source.partition(":")
-    return {"server": server, "export": export, "mount": mount, "options": f"{one.options},nosuid,nodev"}
+def _built(file_system: FileSystemOutput, mount: str) -> dict[str, Any]:
+    server, _, export = file_system.source.partition(":")
+    return {"server": server, "export": export, "mount": mount, "options": f"{file_system.options},nosuid,nodev"}
 
 
 def aws_home_variables(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:

@@ -32,60 +32,60 @@ def mig_layout(group: NodeGroup) -> tuple[MigInstance, ...]:
     path.
     """
     platform = platforms()[group.platform]
-    slots, found, seen = mig_profiles(platform.gpu_model), [], set[int]()
+    slots, instances, partitioned = mig_profiles(platform.gpu_model), [], set[int]()
     for part in group.mig:
         numbers = gpu_numbers(part.gpus, platform.gpus.count)
         placed = place_instances(slots, part.instances)
         for number in numbers:
-            if number in seen:
+            if number in partitioned:
                 raise ValueError(f"GPU {number} is partitioned twice")
             if number >= platform.gpus.count:
                 raise ValueError(f"there is no GPU {number}: a {group.platform} has {platform.gpus.count}")
-            seen.add(number)
-            found += [MigInstance(number, start, profile) for start, profile in placed]
-    return tuple(sorted(found))
+            partitioned.add(number)
+            instances += [MigInstance(number, start, profile) for start, profile in placed]
+    return tuple(sorted(instances))
 
 
 def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
     """Parse a list of GPUs such as `0-3,6`; None means all of them."""
     if text is None:
         return tuple(range(count))
-    found: list[int] = []
+    numbers: list[int] = []
     for word in text.split(","):
         first, _, last = word.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(found)
+        numbers += range(int(first), int(last or first) + 1)
+    return tuple(numbers)
 
 
-def place_instances(slots: Mapping[str, Slot], wanted: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
+def place_instances(slots: Mapping[str, Slot], counts: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
     """Return the placements of one GPU's instances as (start, profile), by start. Raises ValueError if they do not fit.
 
     Largest first, each at the last place that leaves room for the rest: the first places are the only ones of some kinds.
     """
-    unknown = [name for name in wanted if name not in slots]
+    unknown = [name for name in counts if name not in slots]
     if unknown:
         raise ValueError(
             f"there is no profile {unknown[0]}: " + (", ".join(slots) or "these GPUs cannot be partitioned")
         )
-    names = [name for name, count in wanted.items() for _ in range(count)]
+    names = [name for name, count in counts.items() for _ in range(count)]
     names.sort(key=lambda name: (-slots[name].size, len(slots[name].starts), name))
     placed = _place(slots, names, frozenset())
     if placed is None:
-        said = " + ".join(f"{count} x {name}" for name, count in wanted.items())
-        raise ValueError(f"{said} do not fit on one GPU")
+        layout = " + ".join(f"{count} x {name}" for name, count in counts.items())
+        raise ValueError(f"{layout} do not fit on one GPU")
     return tuple(sorted(placed))
 
 
-def _place(slots: Mapping[str, Slot], names: Sequence[str], taken: frozenset[int]) -> list[tuple[int, str]] | None:
+def _place(slots: Mapping[str, Slot], names: Sequence[str], occupied: frozenset[int]) -> list[tuple[int, str]] | None:
     if not names:
         return []
     slot = slots[names[0]]
     for start in reversed(slot.starts):
-        own = frozenset(range(start, start + slot.size))
-        if own.isdisjoint(taken):
-            rest = _place(slots, names[1:], taken | own)
-            if rest is not None:
-                return [(start, names[0]), *rest]
+        slices = frozenset(range(start, start + slot.size))
+        if slices.isdisjoint(occupied):
+            following = _place(slots, names[1:], occupied | slices)
+            if following is not None:
+                return [(start, names[0]), *following]
     return None
 
 
@@ -119,7 +119,10 @@ def mig_variables(environment: Environment, host: str) -> dict[str, Any]:
     if group is None or not group.mig:
         return {}
     layout = mig_layout(group)
-    gpus = sorted({one.gpu for one in layout})
+    gpus = sorted({instance.gpu for instance in layout})
     return {
-        "mig_layout": {str(gpu): [f"{one.profile}:{one.start}" for one in layout if one.gpu == gpu] for gpu in gpus}
+        "mig_layout": {
+            str(gpu): [f"{instance.profile}:{instance.start}" for instance in layout if instance.gpu == gpu]
+            for gpu in gpus
+        }
     }

@@ -18,7 +18,7 @@ def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -
     if dns is None or onprem is None or not name_server_hosts(environment):
         return {}
     domain = site_domain(environment)
-    found: Variables = {
+    variables: Variables = {
         "site_dns_clients": [str(cidr) for cidr in (onprem.cidr, *aws_ranges(environment))],
         "site_dns_zones": [domain, *(reverse_zones(onprem.cidr) if dns.reverse else ())],
         "site_dns_records": [{"name": f"{host.name}.{domain}", "address": host.address} for host in hosts(environment)],
@@ -26,8 +26,8 @@ def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -
     }
     if outputs is not None and outputs.dns is not None:
         servers = list(outputs.dns.inbound_addresses)
-        found["site_dns_forwards"] = [{"domain": one, "servers": servers} for one in aws_domains(environment)]
-    return found
+        variables["site_dns_forwards"] = [{"domain": domain, "servers": servers} for domain in aws_domains(environment)]
+    return variables
 
 
 def site_dns_host(environment: Environment, host: InventoryHost) -> Variables:

@@ -45,8 +45,8 @@ def image_variables(environment: Environment) -> dict[str, Any]:
     """Return the Lustre client variables of the cloud node image; empty unless cloud nodes mount Lustre and a client
     package exists.
     """
-    wanted = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
-    if not wanted or not environment.storage.lustre_client.known:
+    has_lustre = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
+    if not has_lustre or not environment.storage.lustre_client.known:
         return {}
     return {"landbridge_cloud_lustre": client_variables(environment)}
 
@@ -54,12 +54,12 @@ def image_variables(environment: Environment) -> dict[str, Any]:
 def client_variables(environment: Environment) -> dict[str, Any]:
     """Return the client's packages and their repository."""
     client = environment.storage.lustre_client
-    found: dict[str, Any] = {"lustre_client_packages": list(client.packages)}
+    variables: dict[str, Any] = {"lustre_client_packages": list(client.packages)}
     if client.mirror is not None:
-        found["lustre_client_repository"] = {
+        variables["lustre_client_repository"] = {
             "uris": client.mirror,
             "suites": client.suites,
             "components": client.components or "",
             "signed_by": client.key or "",
         }
-    return found
+    return variables

@@ -10,11 +10,11 @@ SECRET = "directory-password"
 
 def user_account_variables(environment: Environment) -> dict[str, Any]:
     """Return the role `users`' variables, for on-prem hosts and for images of cloud nodes. No secrets."""
-    found = _directory(environment)
-    if not found:
+    variables = _directory(environment)
+    if not variables:
         return {}
     # No secret goes into an image: nodes in AWS ask a directory that answers anybody inside the site, or know no names.
-    return {"users_directory": found, "landbridge_image_directory": {} if "bind_dn" in found else found}
+    return {"users_directory": variables, "landbridge_image_directory": {} if "bind_dn" in variables else variables}
 
 
 def home_server_account_variables(environment: Environment) -> dict[str, Any]:
@@ -26,11 +26,16 @@ def home_server_account_variables(environment: Environment) -> dict[str, Any]:
 
 
 def _directory(environment: Environment) -> dict[str, Any]:
-    own = environment.hosts.directory
-    if own is None:
+    settings = environment.hosts.directory
+    if settings is None:
         return {}
-    schema = "rfc2307" if own.members == "names" else "rfc2307bis"
-    found: dict[str, Any] = {"uris": list(own.uris), "base": own.base, "schema": schema, "min_uid": own.min_uid}
-    found |= {"groups": list(own.groups), "key_attribute": own.key_attribute or ""}
-    found |= {"bind_dn": own.bind_dn} if own.bind_dn else {}
-    return found | ({"ca_certificate": own.ca_certificate} if own.ca_certificate else {})
+    schema = "rfc2307" if settings.members == "names" else "rfc2307bis"
+    variables: dict[str, Any] = {
+        "uris": list(settings.uris),
+        "base": settings.base,
+        "schema": schema,
+        "min_uid": settings.min_uid,
+    }
+    variables |= {"groups": list(settings.groups), "key_attribute": settings.key_attribute or ""}
+    variables |= {"bind_dn": settings.bind_dn} if settings.bind_dn else {}
+    return variables | ({"ca_certificate": settings.ca_certificate} if settings.ca_certificate else {})

@@ -18,8 +18,8 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
 
 def qualities(environment: Environment) -> dict[str, dict[str, str]]:
     """Return QOS by name, every setting as sacctmgr(1) prints it; an empty one is no limit."""
-    own = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
-    return own | {name: _cap(minutes) for name, minutes in gpu_minute_limits(environment).items()}
+    configured = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
+    return configured | {name: _cap(minutes) for name, minutes in gpu_minute_limits(environment).items()}
 
 
 def capped(environment: Environment) -> list[str]:
@@ -80,11 +80,11 @@ def _gpus(count: int | None) -> str:
 
 def duration(limit: str) -> str:
     """A time limit as sacctmgr prints it, in whole minutes: `[days-]hours:minutes:00`; empty where there is none."""
-    whole = seconds(limit)
-    if math.isinf(whole):
+    total = seconds(limit)
+    if math.isinf(total):
         return ""
     # Slurm keeps minutes and rounds up.
-    minutes = math.ceil(whole / 60)
-    days, rest = divmod(minutes, 24 * 60)
-    shown = f"{rest // 60:02}:{rest % 60:02}:00"
+    minutes = math.ceil(total / 60)
+    days, remaining_minutes = divmod(minutes, 24 * 60)
+    shown = f"{remaining_minutes // 60:02}:{remaining_minutes % 60:02}:00"
     return f"{days}-{shown}" if days else shown

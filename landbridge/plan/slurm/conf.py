@@ -41,8 +41,8 @@ def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str
         **_power_saving(environment, nodes),
     }
     controllers = tuple(map(served.where, served.controllers))
-    found = with_overrides(settings, environment.scheduler.overrides.slurm_conf)
-    return {"SlurmctldHost": controllers, **{key: (setting_text(value),) for key, value in found.items()}}
+    merged = with_overrides(settings, environment.scheduler.overrides.slurm_conf)
+    return {"SlurmctldHost": controllers, **{key: (setting_text(value),) for key, value in merged.items()}}
 
 
 def _authentication(environment: Environment) -> dict[str, Scalar]:
@@ -80,8 +80,8 @@ def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Sc
 
 
 def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
-    typed = dict.fromkeys(f"gres/{one}" for group in nodes for one in group.gres_types)
-    found: dict[str, Scalar] = {
+    typed = dict.fromkeys(f"gres/{gres_type}" for group in nodes for gres_type in group.gres_types)
+    accounting: dict[str, Scalar] = {
         "JobAcctGatherType": f"jobacct_gather/{'cgroup' if environment.scheduler.cgroup == 'v2' else 'linux'}",
         "JobAcctGatherFrequency": 30,
         "AccountingStorageType": "accounting_storage/slurmdbd",
@@ -90,8 +90,8 @@ def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes])
     }
     if environment.scheduler.accounts:
         # Without accounts nobody has an association, and nobody could submit.
-        found["AccountingStorageEnforce"] = "associations,limits,qos,safe"
-    return found
+        accounting["AccountingStorageEnforce"] = "associations,limits,qos,safe"
+    return accounting
 
 
 def _kinds(nodes: Sequence[Nodes]) -> list[str]:
@@ -176,10 +176,12 @@ def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[st
 
     Slurm keeps those that run; the burst controller starts them.
     """
-    kept = [(pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools]
-    counted = [f"{hostlist.compress(names)}:{count}" for names, count in kept if count]
-    found = [*([hostlist.compress(list(onprem))] if onprem else []), *counted]
-    return {"SuspendExcNodes": ",".join(found)} if found else {}
+    min_nodes_of_pools = [
+        (pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools
+    ]
+    counted = [f"{hostlist.compress(names)}:{count}" for names, count in min_nodes_of_pools if count]
+    excluded = [*([hostlist.compress(list(onprem))] if onprem else []), *counted]
+    return {"SuspendExcNodes": ",".join(excluded)} if excluded else {}
 
 
 def _release(environment: Environment, feature: str) -> bool:

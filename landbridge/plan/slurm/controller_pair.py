@@ -43,9 +43,11 @@ def shared_state(environment: Environment) -> SharedState | None:
     site, served = environment.onprem, service_hosts(environment)
     if site is None:
         return None
-    wanted = site.controller_state
-    if wanted is not None:
-        return SharedState(server=wanted.host, export=wanted.export, options=wanted.options, ours=False)
+    controller_state = site.controller_state
+    if controller_state is not None:
+        return SharedState(
+            server=controller_state.host, export=controller_state.export, options=controller_state.options, ours=False
+        )
     if not has_standby(environment) or not _exports(environment, served):
         return None
     return SharedState(server=site.services.storage, export=EXPORT, options=OPTIONS, ours=True)
@@ -63,10 +65,10 @@ def pair_settings(environment: Environment) -> dict[str, Scalar]:
 
 def state_variables(environment: Environment) -> dict[str, Any]:
     """Variables of the role slurm_controller, and the mount for nfs_client; empty where the state is on the host's own disk."""
-    found = shared_state(environment)
-    if found is None:
+    state = shared_state(environment)
+    if state is None:
         return {}
-    mount = {"server": found.server, "export": found.export, "mount": SHARED, "options": found.options}
+    mount = {"server": state.server, "export": state.export, "mount": SHARED, "options": state.options}
     return {
         "slurm_controller_state_folder": state_folder(environment),
         "slurm_controller_state_mount": SHARED,
@@ -76,12 +78,12 @@ def state_variables(environment: Environment) -> dict[str, Any]:
 
 def state_export(environment: Environment) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the role nfs_server's export and folder; empty for an external filer."""
-    found, served = shared_state(environment), service_hosts(environment)
-    if found is None or not found.ours:
+    state, served = shared_state(environment), service_hosts(environment)
+    if state is None or not state.ours:
         return [], []
     clients = [str(served.addresses[name]) for name in served.controllers if name in served.addresses]
-    export = {"path": found.export, "clients": clients, "root_squash": True}
-    return [export], [{"path": f"{found.export}/{environment.name}", "owner": SLURM_UID}]
+    export = {"path": state.export, "clients": clients, "root_squash": True}
+    return [export], [{"path": f"{state.export}/{environment.name}", "owner": SLURM_UID}]
 
 
 def _exports(environment: Environment, served: ServiceHosts) -> bool:

@@ -26,11 +26,11 @@ def system_memory(memory_mib: int) -> int:
     return min(MOST_MEMORY, memory_mib // MEMORY_PART) // GIB * GIB
 
 
-def cores_per_gpu(sockets: int, cores_per_socket: int, kept: int, gpus: int, by_socket: Sequence[int]) -> int:
+def cores_per_gpu(sockets: int, cores_per_socket: int, reserved: int, gpus: int, by_socket: Sequence[int]) -> int:
     """Return the whole cores of each GPU or MIG instance, so that a job for each fits at the same time.
 
     `kept` are the system's cores; `by_socket` says how many GPUs hang on each socket, nothing where that is not known.
     """
     if by_socket:
-        return (cores_per_socket - -(-kept // sockets)) // max(by_socket)
-    return (sockets * cores_per_socket - kept) // gpus
+        return (cores_per_socket - -(-reserved // sockets)) // max(by_socket)
+    return (sockets * cores_per_socket - reserved) // gpus

@@ -33,12 +33,12 @@ def slurm_files(environment: Environment) -> dict[str, str]:
         "cgroup.conf": cgroup_conf(environment),
         topology_name: topology,
     }
-    found = {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
+    texts = {name: HEADER.format(name=environment.name) + body for name, body in files.items()}
     if has_job_submit(environment):
-        found["job_submit.lua"] = job_submit_lua(environment, nodes)
+        texts["job_submit.lua"] = job_submit_lua(environment, nodes)
     if plugins := plugstack(environment):
-        found["plugstack.conf"] = HEADER.format(name=environment.name) + plugins
-    return found
+        texts["plugstack.conf"] = HEADER.format(name=environment.name) + plugins
+    return texts
 
 
 def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
@@ -55,14 +55,14 @@ def gres_conf(nodes: Iterable[Nodes]) -> str:
     """gres.conf without its header. Files are named outright: automatic detection cannot be used with cloud nodes."""
     lines = ["AutoDetect=off"]
     for group in nodes:
-        found = group.accelerators
-        if found is None:
+        accelerators = group.accelerators
+        if accelerators is None:
             continue
-        device, own = DEVICES[found.kind], f"NodeName={group.hostlist} Name={found.kind}"
+        device, node_line = DEVICES[accelerators.kind], f"NodeName={group.hostlist} Name={accelerators.kind}"
         for numbers, cores in group.gpus_and_cores:
             files = hostlist.compress(tuple(f"{device}{number}" for number in numbers))
-            lines.append(f"{own} Type={found.type} File={files}{f' Cores={cores}' if cores else ''}")
-        lines += [f"{own} {part}" for part in instance_files(found.type, group.parts)]
+            lines.append(f"{node_line} Type={accelerators.type} File={files}{f' Cores={cores}' if cores else ''}")
+        lines += [f"{node_line} {part}" for part in instance_files(accelerators.type, group.parts)]
     return "\n".join(lines) + "\n"
 
 
@@ -79,8 +79,8 @@ def cgroup_conf(environment: Environment) -> str:
         settings["CgroupMountpoint"] = "/sys/fs/cgroup"
     else:
         settings |= {"ConstrainSwapSpace": "yes", "AllowedSwapSpace": 0, "MaxRAMPercent": 98}
-    found = with_overrides(settings, environment.scheduler.overrides.cgroup_conf)
-    return "".join(f"{key}={setting_text(value)}\n" for key, value in found.items())
+    merged = with_overrides(settings, environment.scheduler.overrides.cgroup_conf)
+    return "".join(f"{key}={setting_text(value)}\n" for key, value in merged.items())
 
 
 def _node_line(environment: Environment, nodes: Nodes) -> str:
@@ -106,12 +106,12 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
 def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
     """Return the memory and cores that jobs cannot use; a key with value 0 is left out."""
     release = slurm_releases()[environment.scheduler.slurm.version]
-    found = {
+    lines = {
         "CoreSpecCount": nodes.reserved_cores,
         "MemSpecLimit": nodes.reserved_memory_mib,
         "RestrictedCoresPerGPU": nodes.cores_kept_for_gpus if release.restricted_cores else 0,
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in lines.items() if value}
 
 
 def _has_node_suspend_time(environment: Environment) -> bool:

@@ -21,20 +21,20 @@ EVERYWHERE = "landbridge-aws"
 
 def gpu_minute_limits(environment: Environment) -> dict[str, int]:
     """Return GPU minutes a month by QOS; empty without a hard budget for all accounts, or without known prices."""
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     dearest = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
-    known = {name: price for name, price in dearest.items() if price is not None}
-    if not environment.scheduler.accounts or not known:
-        return found
-    whole = _whole_budget(environment)
-    if whole is not None:
+    known_prices = {name: price for name, price in dearest.items() if price is not None}
+    if not environment.scheduler.accounts or not known_prices:
+        return limits
+    total_usd = _whole_budget(environment)
+    if total_usd is not None:
         # What the dearest costs: never more dollars than the budget, and fewer minutes than cheaper capacity would have given.
-        found[EVERYWHERE] = math.floor(whole / max(known.values()))
+        limits[EVERYWHERE] = math.floor(total_usd / max(known_prices.values()))
     for name, usd in environment.budget.pools.items():
-        if name in known:
-            own = usd if whole is None else min(usd, whole)
-            found[_own(name)] = math.floor(own / known[name])
-    return found
+        if name in known_prices:
+            pool_usd = usd if total_usd is None else min(usd, total_usd)
+            limits[_own(name)] = math.floor(pool_usd / known_prices[name])
+    return limits
 
 
 def partition_qos(environment: Environment, members: Sequence[str], nodes: Sequence[Nodes]) -> str | None:
@@ -51,15 +51,15 @@ def partition_qos(environment: Environment, members: Sequence[str], nodes: Seque
 def _whole_budget(environment: Environment) -> float | None:
     """Return the total limit of spend: the hard budget, or the sum of the accounts' budgets if all are hard."""
     budget, classes = environment.budget, environment.data_classes
-    known = [budget.monthly_usd] if budget.hard and budget.monthly_usd is not None else []
+    limits_usd = [budget.monthly_usd] if budget.hard and budget.monthly_usd is not None else []
     may = [
         name
         for name, account in environment.scheduler.accounts.items()
         if account.data_class in classes and "aws" in classes[account.data_class].sites
     ]
     if may and all(name in budget.accounts and budget.accounts[name].hard for name in may):
-        known.append(sum(budget.accounts[name].monthly_usd for name in may))
-    return min(known, default=None)
+        limits_usd.append(sum(budget.accounts[name].monthly_usd for name in may))
+    return min(limits_usd, default=None)
 
 
 def _gpu_minute(environment: Environment, pool: PoolSettings) -> float | None:

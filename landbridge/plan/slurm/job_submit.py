@@ -111,8 +111,8 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
         "local ACCOUNTS = {",
     ]
     for name, account in environment.scheduler.accounts.items():
-        known = environment.data_classes.get(account.data_class)
-        sites = frozenset(known.sites) if known is not None else frozenset()
+        data_class = environment.data_classes.get(account.data_class)
+        sites = frozenset(data_class.sites) if data_class is not None else frozenset()
         use = [queue for queue, where in queues.items() if where <= sites]
         fields = {
             "class": _text(account.data_class),
@@ -126,8 +126,8 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
 
 
 def _set(sites: Iterable[Site]) -> str:
-    found = frozenset(sites)
-    return _table((site, "true") for site in SITES if site in found)
+    site_set = frozenset(sites)
+    return _table((site, "true") for site in SITES if site in site_set)
 
 
 def _table(fields: Iterable[tuple[str, str]]) -> str:
@@ -136,5 +136,5 @@ def _table(fields: Iterable[tuple[str, str]]) -> str:
 
 def _text(value: str) -> str:
     """A Lua string. The environment's words hold neither quotes nor control characters; should one, it stays a string."""
-    escaped = "".join(one if one.isprintable() and one not in '"\\' else f"\\{ord(one):03d}" for one in value)
+    escaped = "".join(char if char.isprintable() and char not in '"\\' else f"\\{ord(char):03d}" for char in value)
     return f'"{escaped}"'

@@ -58,11 +58,13 @@ class Nodes:
     @property
     def gres_types(self) -> dict[str, int]:
         """How many there are of what Slurm tells apart, `gpu:h100` and `gpu:h100_1g.10gb`; whole ones first."""
-        found = self.accelerators
-        if found is None:
+        accelerators = self.accelerators
+        if accelerators is None:
             return {}
-        kinds = [found.type] * len(self.whole) + [gres_type(found.type, part.profile) for part in self.parts]
-        return {f"{found.kind}:{kind}": count for kind, count in Counter(kinds).items()}
+        kinds = [accelerators.type] * len(self.whole) + [
+            gres_type(accelerators.type, part.profile) for part in self.parts
+        ]
+        return {f"{accelerators.kind}:{kind}": count for kind, count in Counter(kinds).items()}
 
     @property
     def gres(self) -> str | None:
@@ -72,8 +74,8 @@ class Nodes:
     @property
     def gpu_count(self) -> int:
         """How many GPUs or parts of them one node has: what `--gpus` asks for."""
-        found = self.accelerators
-        return sum(self.gres_types.values()) if found and found.kind == "gpu" else 0
+        accelerators = self.accelerators
+        return sum(self.gres_types.values()) if accelerators and accelerators.kind == "gpu" else 0
 
     @property
     def cpus(self) -> int:
@@ -106,14 +108,14 @@ class Nodes:
         """
         if not self.gpus_by_socket or self.parts:
             return ((self.whole, None),) if self.whole else ()
-        found, first = [], 0
+        numbers_and_cores, first = [], 0
         for socket, count in enumerate(self.gpus_by_socket):
             here = tuple(number for number in self.whole if first <= number < first + count)
             last = (socket + 1) * self.cores_per_socket - 1
             if here:
-                found.append((here, f"{socket * self.cores_per_socket}-{last}"))
+                numbers_and_cores.append((here, f"{socket * self.cores_per_socket}-{last}"))
             first += count
-        return tuple(found)
+        return tuple(numbers_and_cores)
 
 
 def onprem_nodes(environment: Environment) -> tuple[Nodes, ...]:
@@ -138,11 +140,11 @@ def pool_node_names(pool: PoolSettings) -> tuple[str, ...]:
 
 
 def _onprem(group: NodeGroup) -> Nodes:
-    platform, own = platforms()[group.platform], group.hardware
+    platform, hardware = platforms()[group.platform], group.hardware
     names = tuple(hostlist.expand(group.hosts))
-    sockets = own.sockets or platform.cpus.sockets
-    cores = own.cores_per_socket or platform.cpus.cores_per_socket
-    memory = _usable(own.memory_mib or platform.memory_mib)
+    sockets = hardware.sockets or platform.cpus.sockets
+    cores = hardware.cores_per_socket or platform.cpus.cores_per_socket
+    memory = _usable(hardware.memory_mib or platform.memory_mib)
     return Nodes(
         names=names,
         addresses=tuple(str(group.address + offset) for offset in range(len(names))),
@@ -151,16 +153,18 @@ def _onprem(group: NodeGroup) -> Nodes:
         accelerators=platform.gpus,
         sockets=sockets,
         cores_per_socket=cores,
-        threads_per_core=own.threads_per_core or platform.cpus.threads,
+        threads_per_core=hardware.threads_per_core or platform.cpus.threads,
         memory_mib=memory,
         features=_words("onprem", group.platform, platform.gpus.type, *(["mig"] if group.mig else []), *group.features),
         weight=ONPREM_WEIGHT,
         parts=mig_layout(group),
-        reserved_cores=system_cores(sockets, cores) if own.reserved_cores is None else own.reserved_cores,
-        reserved_memory_mib=system_memory(memory) if own.reserved_memory_mib is None else own.reserved_memory_mib,
+        reserved_cores=system_cores(sockets, cores) if hardware.reserved_cores is None else hardware.reserved_cores,
+        reserved_memory_mib=system_memory(memory)
+        if hardware.reserved_memory_mib is None
+        else hardware.reserved_memory_mib,
         # Another number of sockets is another machine: where its GPUs are is not known then.
         gpus_by_socket=platform.gpus_by_socket if sockets == len(platform.gpus_by_socket) else (),
-        gpu_cores=own.gpu_cores,
+        gpu_cores=hardware.gpu_cores,
         domain=group.rack if platform.domain else None,
     )
 

@@ -9,21 +9,21 @@ from landbridge.environment import Environment
 def slurm_packages(environment: Environment) -> dict[str, Any]:
     """Return the release and repository of Slurm's packages; empty if Debian itself has this version."""
     slurm, archive = environment.scheduler.slurm, slurm_archive()
-    own = slurm.packaging == "schedmd"
-    release = slurm.packages_release or (built_release(slurm.version) if own else _debians(slurm.version))
-    found: dict[str, Any] = {"slurm_common_release": release}
+    is_schedmd = slurm.packaging == "schedmd"
+    release = slurm.packages_release or (built_release(slurm.version) if is_schedmd else _debians(slurm.version))
+    variables: dict[str, Any] = {"slurm_common_release": release}
     if release:
-        found["slurm_common_sources"] = [slurm_sources().package] if own else list(archive.packages)
+        variables["slurm_common_sources"] = [slurm_sources().package] if is_schedmd else list(archive.packages)
     if release and slurm.packages_mirror:
         signed_by = slurm.packages_key or archive.keyring
-        found["slurm_common_repository"] = {
+        variables["slurm_common_repository"] = {
             "uris": slurm.packages_mirror,
             "components": archive.components,
             "signed_by": signed_by,
         }
-    if own:
-        found["slurm_common_names"] = {name: list(packages) for name, packages in slurm_sources().names.items()}
-    return found
+    if is_schedmd:
+        variables["slurm_common_names"] = {name: list(packages) for name, packages in slurm_sources().names.items()}
+    return variables
 
 
 def built_release(version: str) -> str:

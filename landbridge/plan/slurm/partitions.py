@@ -26,11 +26,11 @@ def partition_names(environment: Environment) -> tuple[str, ...]:
 
 def partition_lines(environment: Environment, nodes: Sequence[Nodes]) -> list[str]:
     """The PartitionName lines."""
-    own = environment.scheduler.partitions
+    configured = environment.scheduler.partitions
     default = default_partition(environment)
     lines = []
     for name in partition_names(environment):
-        partition = own.get(name, Partition())
+        partition = configured.get(name, Partition())
         members = _of_queue(environment, name, partition, nodes)
         if members:
             lines.append(_line(environment, name, partition, list(dict.fromkeys(members)), nodes, name == default))
@@ -39,18 +39,18 @@ def partition_lines(environment: Environment, nodes: Sequence[Nodes]) -> list[st
 
 def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, frozenset[Site]]:
     """Return the sites where a job of each partition may start, including partitions that it is promoted to."""
-    found = {}
+    sites = {}
     for name in partition_names(environment):
         partition = environment.scheduler.partitions.get(name, Partition())
         members = frozenset(_of_queue(environment, name, partition, nodes))
         if members:
-            found[name] = _sites(group for group in nodes if not members.isdisjoint(group.names))
+            sites[name] = _sites(group for group in nodes if not members.isdisjoint(group.names))
     # Source: slurm.conf(5), Alternate: jobs go there while the queue itself takes none.
     for name, partition in environment.scheduler.partitions.items():
         alternates = [str(value) for key, value in partition.settings.items() if key.casefold() == "alternate"]
-        if name in found:
-            found[name] = found[name].union(*(found.get(other, frozenset(SITES)) for other in alternates))
-    return found
+        if name in sites:
+            sites[name] = sites[name].union(*(sites.get(other, frozenset(SITES)) for other in alternates))
+    return sites
 
 
 def default_partition(environment: Environment) -> str:
@@ -72,14 +72,14 @@ def seconds(limit: str) -> float:
     """A time limit as Slurm writes it (`90`, `4:00:00`, `7-00:00:00`), in seconds; unlimited is infinite."""
     if limit in ("INFINITE", "UNLIMITED"):
         return math.inf
-    days, dash, rest = limit.rpartition("-")
-    parts = [int(part) for part in rest.split(":")]
+    days, dash, clock = limit.rpartition("-")
+    parts = [int(part) for part in clock.split(":")]
     if dash:
         parts += [0] * (3 - len(parts))
     elif len(parts) == 1:
         parts = [0, parts[0], 0]
-    hours, minutes, left = ([0] * (3 - len(parts))) + parts
-    return int(days or 0) * 86_400 + hours * 3600 + minutes * 60 + left
+    hours, minutes, leftover_seconds = ([0] * (3 - len(parts))) + parts
+    return int(days or 0) * 86_400 + hours * 3600 + minutes * 60 + leftover_seconds
 
 
 def _line(
@@ -103,8 +103,8 @@ def _line(
     if cap is not None:
         settings["QOS"] = cap
     settings["State"] = "UP"
-    found = with_overrides(settings, partition.settings)
-    return " ".join([f"PartitionName={name}", *(f"{key}={setting_text(value)}" for key, value in found.items())])
+    merged = with_overrides(settings, partition.settings)
+    return " ".join([f"PartitionName={name}", *(f"{key}={setting_text(value)}" for key, value in merged.items())])
 
 
 def _share_of_a_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
@@ -119,8 +119,8 @@ def _share_of_a_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
 
 
 def _sites(groups: Iterable[Nodes]) -> frozenset[Site]:
-    found = {group.site for group in groups}
-    return frozenset(site for site in SITES if site in found)
+    sites = {group.site for group in groups}
+    return frozenset(site for site in SITES if site in sites)
 
 
 def _of_queue(environment: Environment, name: str, partition: Partition, nodes: Sequence[Nodes]) -> list[str]:
@@ -139,9 +139,9 @@ def _members(token: str, nodes: Sequence[Nodes]) -> list[str]:
     if token == MIG and any(group.parts for group in nodes):
         return [name for group in nodes if group.parts for name in group.names]
     if token == MAIN or token in SITES:
-        found = [group for group in nodes if token == MAIN or group.site == token]
-        whole = [group for group in found if not group.parts]
-        return [name for group in whole or found for name in group.names]
+        members = [group for group in nodes if token == MAIN or group.site == token]
+        unpartitioned = [group for group in members if not group.parts]
+        return [name for group in unpartitioned or members for name in group.names]
     pool = [name for group in nodes if group.switch == f"aws-{token}" for name in group.names]
-    known = {name for group in nodes for name in group.names}
-    return pool or [name for name in hostlist.expand(token) if name in known]
+    names = {name for group in nodes for name in group.names}
+    return pool or [name for name in hostlist.expand(token) if name in names]

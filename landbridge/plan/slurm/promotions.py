@@ -29,8 +29,8 @@ def promotions(environment: Environment) -> tuple[PartitionPromotion, ...]:
     names = [
         pool.name
         for pool in environment.aws.pools
-        if (known := types.get(pool.instance)) is not None
-        and known.accelerators is not None
-        and known.accelerators.kind in kinds
+        if (instance_type := types.get(pool.instance)) is not None
+        and instance_type.accelerators is not None
+        and instance_type.accelerators.kind in kinds
     ]
     return (PartitionPromotion(MAIN, tuple(names), 60 * minutes),) if names else ()

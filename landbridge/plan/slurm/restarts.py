@@ -15,6 +15,6 @@ def restart_settings(environment: Environment, daemon: Daemon) -> dict[str, str]
     written = {key.casefold(): ",".join(values) for key, values in slurm_settings(environment, nodes).items()}
     return {
         key: written[key.casefold()]
-        for key, found in slurm_restarts().items()
-        if daemon in found.daemons and key.casefold() in written
+        for key, restart in slurm_restarts().items()
+        if daemon in restart.daemons and key.casefold() in written
     }

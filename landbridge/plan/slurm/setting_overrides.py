@@ -8,14 +8,14 @@ from landbridge.environment.base import Scalar
 def with_overrides(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None]) -> dict[str, Scalar]:
     """Return settings with a site's overrides: a value replaces (in any case of the key), None deletes."""
     spelling = {key.casefold(): key for key in settings}
-    found = dict(settings)
+    merged = dict(settings)
     for key, value in overrides.items():
-        known = spelling.get(key.casefold(), key)
+        spelled = spelling.get(key.casefold(), key)
         if value is None:
-            found.pop(known, None)
+            merged.pop(spelled, None)
         else:
-            found[known] = value
-    return found
+            merged[spelled] = value
+    return merged
 
 
 def setting_text(value: Scalar) -> str:

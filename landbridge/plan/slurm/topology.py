@@ -48,8 +48,8 @@ def _has_yaml(environment: Environment) -> bool:
 
 
 def _only_domains(nodes: Iterable[Nodes]) -> bool:
-    found = [group.domain for group in nodes]
-    return bool(found) and None not in found
+    domains = [group.domain for group in nodes]
+    return bool(domains) and None not in domains
 
 
 def _blocks(nodes: Iterable[Nodes]) -> dict[str, list[str]]:

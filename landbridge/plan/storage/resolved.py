@@ -31,8 +31,8 @@ class Resolved:
 def cloud_mounts(environment: Environment) -> tuple[str, ...]:
     """Return the file systems that cloud nodes mount, by their keys in the stack's outputs, in the file's order."""
     storage = environment.storage
-    found = storage.in_aws().items()
-    return tuple(path[-1] for path, share in found if share is not storage.home or storage.home.on_cloud_nodes)
+    mounts = storage.in_aws().items()
+    return tuple(path[-1] for path, share in mounts if share is not storage.home or storage.home.on_cloud_nodes)
 
 
 def resolve(share: Share) -> Resolved:
@@ -58,14 +58,14 @@ def throughput(share: Share) -> int | None:
 
 def ports(share: Share) -> tuple[Ports, ...]:
     """Return the ports of the security groups of servers and clients, in both directions."""
-    known = facts()
+    storage_facts = facts()
     match share.kind:
         case "fsx_lustre":
-            return known.fsx_lustre.ports
+            return storage_facts.fsx_lustre.ports
         case "fsx_openzfs":
-            return known.fsx_openzfs.ports
+            return storage_facts.fsx_openzfs.ports
         case "efs":
-            return known.efs.ports
+            return storage_facts.efs.ports
 
 
 def zone(environment: Environment, share: Share) -> str | None:
@@ -81,10 +81,12 @@ def zones(environment: Environment, share: Share) -> tuple[str, ...]:
     if share.kind == "efs":
         beside = services_zones(environment)[:1]
         return share.zones or tuple(sorted({*environment_zones(environment), *beside}))
-    one = zone(environment, share)
-    if one is None:
+    share_zone = zone(environment, share)
+    if share_zone is None:
         return ()
-    return (one, *(other for other in environment_zones(environment) if other != one))[: zones_needed(share)]
+    return (share_zone, *(other for other in environment_zones(environment) if other != share_zone))[
+        : zones_needed(share)
+    ]
 
 
 def zones_needed(share: Share) -> int:
@@ -97,23 +99,23 @@ def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tupl
     """Return the pools, with their zones, that may run outside the file system's zones: traffic between zones is slow
     and billed.
     """
-    there = zones(environment, share)
-    if not there:
+    share_zones = zones(environment, share)
+    if not share_zones:
         return {}
     apart = {
-        pool.name: tuple(zone for zone in pool_zones(pool, environment.region) if zone not in there)
+        pool.name: tuple(zone for zone in pool_zones(pool, environment.region) if zone not in share_zones)
         for pool in environment.aws.pools
     }
-    return {name: found for name, found in apart.items() if found}
+    return {name: pool_zone_names for name, pool_zone_names in apart.items() if pool_zone_names}
 
 
 def addresses(environment: Environment) -> Mapping[str, int]:
     """Return the minimum number of file system addresses in each zone's subnet."""
-    taken: dict[str, int] = {}
+    by_zone: dict[str, int] = {}
     for share in environment.storage.in_aws().values():
         for place in zones(environment, share):
-            taken[place] = taken.get(place, 0) + resolve(share).servers
-    return taken
+            by_zone[place] = by_zone.get(place, 0) + resolve(share).servers
+    return by_zone
 
 
 def lustre_rows(share: FsxLustre) -> tuple[LustreRow, ...]:
@@ -124,16 +126,16 @@ def lustre_rows(share: FsxLustre) -> tuple[LustreRow, ...]:
 
 
 def _lustre(share: FsxLustre) -> Resolved:
-    known = facts().fsx_lustre
+    lustre = facts().fsx_lustre
     if share.storage_type == "intelligent_tiering":
-        elastic = known.intelligent_tiering
+        elastic = lustre.intelligent_tiering
         rate = share.throughput or elastic.throughput_step
         size = share.capacity_gib if "capacity_gib" in share.model_fields_set else None
         return Resolved(size, rate, 1 + -(-rate // elastic.throughput_step))
     rows = lustre_rows(share)
     choices = sorted(rate for row in rows for rate in row.throughput)
-    wanted = max((rate for rate in choices if rate <= WANTED_THROUGHPUT), default=None)
-    rate_or_none = share.throughput or wanted
+    throughput = max((rate for rate in choices if rate <= WANTED_THROUGHPUT), default=None)
+    rate_or_none = share.throughput or throughput
     behind = next((row.server_gib for row in rows if rate_or_none in row.throughput or not row.throughput), None)
     # One more than its storage servers: the one that holds the names.
     servers = -(-share.capacity_gib // behind) if share.capacity_gib is not None and behind is not None else 1

@@ -24,19 +24,19 @@ class StorageViolation:
 def storage_violations(share: Share, region: str | None = None) -> tuple[StorageViolation, ...]:
     """Return every violation of one file system; with a region, also unavailable features."""
     if isinstance(share, FsxLustre):
-        found = [*_lustre_shape(share), *_lustre_efa(share), *_lustre_s3(share), *_lustre_backups(share)]
+        violations = [*_lustre_shape(share), *_lustre_efa(share), *_lustre_s3(share), *_lustre_backups(share)]
     elif isinstance(share, FsxOpenZfs):
-        found = [*_openzfs(share)]
+        violations = [*_openzfs(share)]
     else:
-        found = [*_efs(share.throughput, share.performance, share.provisioned_mibps)]
-    return (*found, *(_not_there(share, region) if region is not None else ()))
+        violations = [*_efs(share.throughput, share.performance, share.provisioned_mibps)]
+    return (*violations, *(_not_there(share, region) if region is not None else ()))
 
 
 def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
     """Sizes and throughputs. Source: FSx for Lustre User Guide, "Deployment and storage class options"."""
-    known = facts().fsx_lustre
+    lustre = facts().fsx_lustre
     if share.storage_type == "intelligent_tiering":
-        elastic = known.intelligent_tiering
+        elastic = lustre.intelligent_tiering
         if share.deployment != elastic.deployment:
             yield StorageViolation(
                 "deployment", f"intelligent tiering needs {elastic.deployment}", f"deployment: {elastic.deployment}"
@@ -52,9 +52,9 @@ def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
             message = f"intelligent tiering carries multiples of {step} MB/s, up to {elastic.throughput_max}"
             yield StorageViolation("throughput", message, f"throughput: {near}")
         return
-    rows = known.rows(share.deployment, share.storage_type)
+    rows = lustre.rows(share.deployment, share.storage_type)
     if not rows:
-        other = sorted({row.storage for row in known.deployments if row.deployment == share.deployment})
+        other = sorted({row.storage for row in lustre.deployments if row.deployment == share.deployment})
         message = f"{share.deployment} has no {share.storage_type} disks"
         yield StorageViolation("storage_type", message, f"storage_type: {' or '.join(other)}" if other else None)
         return
@@ -87,16 +87,16 @@ def _lustre_efa(share: FsxLustre) -> Iterator[StorageViolation]:
     """EFA from a minimum on. Source: FSx for Lustre User Guide, "EFA-enabled file systems", and the increments there."""
     if not share.efa:
         return
-    known = facts().fsx_lustre.efa
-    if share.deployment != known.deployment:
-        yield StorageViolation("efa", f"EFA needs {known.deployment}", f"deployment: {known.deployment}, or efa: false")
+    efa = facts().fsx_lustre.efa
+    if share.deployment != efa.deployment:
+        yield StorageViolation("efa", f"EFA needs {efa.deployment}", f"deployment: {efa.deployment}, or efa: false")
         return
     rate = resolve(share).throughput
-    step = known.step_gib.get(rate) if rate is not None and share.storage_type == "ssd" else None
+    step = efa.step_gib.get(rate) if rate is not None and share.storage_type == "ssd" else None
     if step is None or share.capacity_gib is None or not share.capacity_gib % step:
         return
     above = -(-share.capacity_gib // step) * step
-    smaller = [f"{least} at throughput {key}" for key, least in known.step_gib.items() if least <= share.capacity_gib]
+    smaller = [f"{least} at throughput {key}" for key, least in efa.step_gib.items() if least <= share.capacity_gib]
     message = f"with EFA and {rate} MB/s per TiB the size is a multiple of {step} GiB, not {share.capacity_gib}"
     more = f"; smaller steps: {', '.join(smaller)}" if smaller else ""
     yield StorageViolation("capacity_gib", message, f"capacity_gib: {above}{more}")
@@ -104,76 +104,76 @@ def _lustre_efa(share: FsxLustre) -> Iterator[StorageViolation]:
 
 def _lustre_s3(share: FsxLustre) -> Iterator[StorageViolation]:
     """Links to S3. Source: FSx API Reference, CreateDataRepositoryAssociation and CreateFileSystemLustreConfiguration."""
-    known = facts().fsx_lustre.repositories
+    repository_facts = facts().fsx_lustre.repositories
     if share.export_path is not None and share.import_path is None:
         yield StorageViolation("export_path", "export_path needs import_path, in the same bucket", "use repositories")
     elif share.export_path is not None and _bucket(share.export_path) != _bucket(share.import_path or ""):
         yield StorageViolation("export_path", "export_path must be in import_path's bucket", "use repositories")
     if not share.repositories:
         return
-    if share.deployment in known.not_on:
+    if share.deployment in repository_facts.not_on:
         message = f"{share.deployment} cannot show buckets as repositories"
         yield StorageViolation("repositories", message, "deployment: scratch_2 or persistent_2")
-    if len(share.repositories) > known.most:
-        message = f"{len(share.repositories)} repositories; a file system has {known.most} at most"
+    if len(share.repositories) > repository_facts.most:
+        message = f"{len(share.repositories)} repositories; a file system has {repository_facts.most} at most"
         yield StorageViolation("repositories", message, "show a common prefix, or make a second file system")
     for key in ("import_path", "export_path"):
-        if key in known.excludes and getattr(share, key) is not None:
+        if key in repository_facts.excludes and getattr(share, key) is not None:
             yield StorageViolation(key, f"{key} and repositories exclude each other", f"remove {key}")
-    for one, other in combinations(share.repositories, 2):
-        first, second = one.folder.rstrip("/") + "/", other.folder.rstrip("/") + "/"
+    for repository, other in combinations(share.repositories, 2):
+        first, second = repository.folder.rstrip("/") + "/", other.folder.rstrip("/") + "/"
         if first.startswith(second) or second.startswith(first):
-            message = f"the folders {one.folder} and {other.folder} lie in each other"
+            message = f"the folders {repository.folder} and {other.folder} lie in each other"
             yield StorageViolation("repositories", message, "every folder shows one bucket")
-    for own in share.repositories:
-        if (own.data_class is None) == (own.bucket is None):
-            message = f"{own.folder} shows {'both a class and a bucket' if own.bucket else 'nothing'}"
+    for shown in share.repositories:
+        if (shown.data_class is None) == (shown.bucket is None):
+            message = f"{shown.folder} shows {'both a class and a bucket' if shown.bucket else 'nothing'}"
             yield StorageViolation("repositories", message, "name either data_class or bucket")
 
 
 def _lustre_backups(share: FsxLustre) -> Iterator[StorageViolation]:
     """Backups. Source: FSx API Reference, CreateFileSystemLustreConfiguration, AutomaticBackupRetentionDays."""
-    known = facts().fsx_lustre.backups
-    yield from _backup_days(share.backup_days, known.days)
+    backups = facts().fsx_lustre.backups
+    yield from _backup_days(share.backup_days, backups.days)
     if not share.backup_days:
         return
-    if share.deployment in known.not_on:
+    if share.deployment in backups.not_on:
         yield StorageViolation(
             "backup_days", f"{share.deployment} has no backups", "backup_days: 0, or a persistent one"
         )
-    if known.not_with_repositories and share.repositories:
+    if backups.not_with_repositories and share.repositories:
         message = "a file system that shows buckets has no backups: its data is in the buckets"
         yield StorageViolation("backup_days", message, "backup_days: 0")
 
 
 def _openzfs(share: FsxOpenZfs) -> Iterator[StorageViolation]:
     """OpenZFS. Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, and StorageCapacity of CreateFileSystem."""
-    known = facts().fsx_openzfs
-    low, high = known.capacity_gib
+    openzfs = facts().fsx_openzfs
+    low, high = openzfs.capacity_gib
     if not low <= share.capacity_gib <= high:
         message = f"FSx for OpenZFS has {low} to {high} GiB, not {share.capacity_gib}"
         yield StorageViolation("capacity_gib", message, f"capacity_gib: {min(max(share.capacity_gib, low), high)}")
-    row = known.deployments.get(share.deployment)
+    row = openzfs.deployments.get(share.deployment)
     if row is not None and share.throughput is not None and share.throughput not in row.throughput:
         message = f"{share.deployment} has no throughput of {share.throughput} MB/s"
         yield StorageViolation("throughput", message, f"one of {', '.join(str(rate) for rate in row.throughput)}")
-    included = known.iops_per_gib * share.capacity_gib
+    included = openzfs.iops_per_gib * share.capacity_gib
     if share.iops is not None and share.iops < included:
         message = f"{share.capacity_gib} GiB include {included} IOPS; {share.iops} are fewer"
         yield StorageViolation("iops", message, "leave it out, or ask for more than that")
-    yield from _backup_days(share.backup_days, known.backups.days)
+    yield from _backup_days(share.backup_days, openzfs.backups.days)
 
 
 def _efs(mode: str, performance: str, provisioned: int | None) -> Iterator[StorageViolation]:
     """EFS. Source: EFS User Guide, "Amazon EFS performance specifications"."""
-    known = facts().efs
-    for one, other in known.not_together:
-        if {one, other} == {mode, performance}:
+    efs = facts().efs
+    for value, other in efs.not_together:
+        if {value, other} == {mode, performance}:
             yield StorageViolation(
-                "performance", f"{one} and {other} exclude each other", "performance: general_purpose"
+                "performance", f"{value} and {other} exclude each other", "performance: general_purpose"
             )
     if mode == "provisioned" and provisioned is None:
-        least = known.provisioned_least_mibps
+        least = efs.provisioned_least_mibps
         yield StorageViolation(
             "throughput", "throughput: provisioned needs a figure", f"provisioned_mibps: {least} or more"
         )
@@ -192,20 +192,20 @@ def _not_there(share: Share, region: str) -> Iterator[StorageViolation]:
     """Yield features that the region lacks; features without recorded regions are not checked. Source:
     landbridge/catalog/regions.yaml.
     """
-    known = regions().get(region)
-    if known is None:
+    region_facts = regions().get(region)
+    if region_facts is None:
         return
-    if share.kind in services() and share.kind not in known.services:
+    if share.kind in services() and share.kind not in region_facts.services:
         yield StorageViolation(
             "kind", f"{region} has no {_NAMES[share.kind]}", "use another region, or another file system"
         )
     elif isinstance(share, FsxOpenZfs):
-        if known.openzfs is not None and share.deployment not in known.openzfs:
+        if region_facts.openzfs is not None and share.deployment not in region_facts.openzfs:
             message = f"{region} has no FSx for OpenZFS {share.deployment}"
-            yield StorageViolation("deployment", message, f"there: {', '.join(sorted(known.openzfs))}")
+            yield StorageViolation("deployment", message, f"there: {', '.join(sorted(region_facts.openzfs))}")
     elif isinstance(share, FsxLustre):
         word = f"fsx_lustre_{share.deployment}"
-        if word in services() and word not in known.services:
+        if word in services() and word not in region_facts.services:
             message = f"{region} has no FSx for Lustre {share.deployment}"
             yield StorageViolation("deployment", message, "use an older deployment, or another region")
 
