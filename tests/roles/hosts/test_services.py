@@ -11,7 +11,7 @@ import pytest
 
 from landbridge import yaml_text
 from landbridge.plan.ansible.state_volume import CREDENTIALED, state_volume
-from tests.unit.core.test_cloud_site import BUILT, cloud
+from tests.unit.plan.ansible.test_cloud_site import BUILT, cloud
 
 ROLES = Path(__file__).parents[3] / "ansible/roles"
 

@@ -11,7 +11,7 @@ import pytest
 
 from landbridge.cli.main import main
 from tests.unit.core.samples import ROOT, changed
-from tests.unit.core.test_load import SIX
+from tests.unit.environment.test_load import SIX
 
 PROGRAM = [sys.executable, "-m", "landbridge.cli.main"]
 

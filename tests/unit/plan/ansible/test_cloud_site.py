@@ -22,7 +22,7 @@ from landbridge.plan.site.ssh_access import proxy_command
 from landbridge.plan.slurm.files import slurm_files
 from landbridge.realise.configure import configure
 from tests.unit.core.samples import ROOT, environment, shipped
-from tests.unit.core.test_inventory import OUTPUTS
+from tests.unit.plan.ansible.test_inventory import OUTPUTS
 from tests.unit.rules.aws.rows_cloud_services import CLOUD, with_services
 
 BUILT = StackOutputs.model_validate(

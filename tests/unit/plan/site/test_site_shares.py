@@ -8,8 +8,8 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.storage import cloud_mounts
 from tests.unit.core.samples import environment
-from tests.unit.core.test_cloud_site import BUILT
-from tests.unit.core.test_inventory import OUTPUTS
+from tests.unit.plan.ansible.test_cloud_site import BUILT
+from tests.unit.plan.ansible.test_inventory import OUTPUTS
 from tests.unit.rules.aws.rows_cloud_services import CLOUD
 
 FILER = {"kind": "nfs", "host": "filer", "export": "/vol/sets", "mount": "/sets"}

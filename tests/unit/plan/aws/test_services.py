@@ -17,7 +17,7 @@ from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules
 from landbridge.plan.aws.pool import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.slurm_controller import slurm_controller_args
 from landbridge.plan.standalone import standalone_environment
-from tests.unit.core.test_cloud_site import BUILT
+from tests.unit.plan.ansible.test_cloud_site import BUILT
 
 IMAGE = "ami-0123456789abcdef0"
 

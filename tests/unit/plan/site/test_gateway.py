@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from landbridge.plan.network.direct_connect import around, other_host, peer_prefix
 
-ROLE = Path(__file__).parents[3] / "ansible" / "roles" / "site_gateway"
+ROLE = Path(__file__).parents[4] / "ansible" / "roles" / "site_gateway"
 TUNNEL = {"remote_address": "198.51.100.20", "inside_local": "169.254.10.2", "inside_remote": "169.254.10.1"}
 FIRST = {**TUNNEL, "name": "aws1", "remote_asn": 64512}
 BACKUP = {

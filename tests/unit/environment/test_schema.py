@@ -18,7 +18,7 @@ from landbridge import yaml_text
 from landbridge.environment.file.load import load_text
 from landbridge.environment.file.schema import FILE_NAME, MODELINE, json_schema
 from tests.unit.core.samples import SHIPPED
-from tests.unit.core.test_fuzz import mutate, paths
+from tests.unit.environment.test_fuzz import mutate, paths
 
 VALIDATOR = Draft202012Validator(json_schema())
 TREES = {path.name: yaml_text.load(path.read_text()) for path in SHIPPED}

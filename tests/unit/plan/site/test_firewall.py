@@ -65,7 +65,7 @@ def test_ike_comes_from_anywhere_and_names_are_asked_from_both_sites() -> None:
 
 def test_ganesha_serves_version_3_and_its_clients_reach_what_that_asks_for() -> None:
     chosen = environment({("storage",): {"home": {"kind": "nfs", "server": "ganesha"}}})
-    template = Path(__file__).parents[3] / "ansible/roles/nfs_server/templates/ganesha.conf.j2"
+    template = Path(__file__).parents[4] / "ansible/roles/nfs_server/templates/ganesha.conf.j2"
     assert all(open_at(chosen, "nfs01", NODE, port) for port in (111, 2049, MOUNTD_PORT))
     assert f"MNT_Port = {MOUNTD_PORT};" in template.read_text()
 
