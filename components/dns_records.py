@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.parts.component import Component
-from landbridge.plan.network.dns import DnsRecordsArgs
+from landbridge.plan.network.dns_records import DnsRecordsArgs
 
 
 class DnsRecords(Component):

@@ -1,7 +1,6 @@
 """The way between the sites."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -9,18 +8,10 @@ import pulumi_aws as aws
 
 from components.direct_connect import DirectConnect
 from components.parts.component import Component
+from components.parts.home_transit_gateway import HomeTransitGateway
 from components.parts.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
 from landbridge.plan.network.link import LINE, OWN, LinkArgs
-
-
-@dataclass(frozen=True)
-class HomeSide:
-    """What other regions are linked to: the transit gateway, its route tables by what looks its way up there, the VPC's by zone."""
-
-    transit_gateway_id: pulumi.Output[str]
-    tables: Mapping[str, pulumi.Output[str]]
-    route_table_ids: Mapping[str, pulumi.Input[str]]
 
 
 class Link(Component):
@@ -36,7 +27,7 @@ class Link(Component):
     pre_shared_keys: pulumi.Output[list[str]]
     site_keys: pulumi.Output[dict[str, list[str]]]
     line: DirectConnect | None
-    home: HomeSide
+    home: HomeTransitGateway
 
     def __init__(
         self,
@@ -80,7 +71,7 @@ class Link(Component):
             self.line = DirectConnect(name, args.line, transit_gateway_id=self._hub.id, opts=self._own)
         self._vpns = self._connections()
         tables = self._tables(attachment.id)
-        self.home = HomeSide(self._hub.id, {key: own.id for key, own in tables.items()}, route_table_ids)
+        self.home = HomeTransitGateway(self._hub.id, {key: own.id for key, own in tables.items()}, route_table_ids)
         for site, cidr in args.networks.items():
             for zone, table in route_table_ids.items():
                 aws.ec2.Route(

@@ -13,8 +13,8 @@ from landbridge.node_image import Bundle, ingredients, steps
 from landbridge.plan.args import named
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.images import SOURCE
-from landbridge.plan.node_image.args import NodeImageArgs
 from landbridge.plan.node_image.iam_roles import prune_policy, prune_trust
+from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class NodeImage(Component):

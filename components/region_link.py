@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.link import HomeSide
 from components.parts.component import Component
+from components.parts.home_transit_gateway import HomeTransitGateway
 from components.parts.in_region import in_region
 from landbridge.plan.args import named
 from landbridge.plan.network.region_link import RegionLinkArgs
@@ -26,7 +26,7 @@ class RegionLink(Component):
         name: str,
         args: RegionLinkArgs,
         *,
-        home: HomeSide,
+        home: HomeTransitGateway,
         vpc_id: pulumi.Input[str],
         subnet_ids: list[pulumi.Input[str]],
         route_table_ids: Mapping[str, pulumi.Input[str]],
@@ -75,7 +75,7 @@ class RegionLink(Component):
         self._abroad(hub.id, attachment, accepted, route_table_ids)
         self.register_outputs({"transitGatewayId": hub.id})
 
-    def _at_home(self, home: HomeSide, accepted: aws.ec2transitgateway.PeeringAttachmentAccepter) -> None:
+    def _at_home(self, home: HomeTransitGateway, accepted: aws.ec2transitgateway.PeeringAttachmentAccepter) -> None:
         """Home's three tables know the range there, and what comes from there looks its way up in the regions' own."""
         cidr, peering = self._args.cidr, accepted.transit_gateway_attachment_id
         aws.ec2transitgateway.RouteTableAssociation(

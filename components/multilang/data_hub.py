@@ -43,3 +43,9 @@ class DataHub(Adapter):
 
 def _plan(args: DataHubInputs) -> DataHubArgs:
     return data_hub_args(environment_of(args, classes=args["classes"], aws={"protect": args.get("protect", True)}))
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "classes": ["internal"],
+}

@@ -34,3 +34,11 @@ class Dns(Adapter):
 def _plan(args: DnsInputs) -> DnsArgs:
     environment = environment_of(args, zones=list(args["subnet_ids"]), dns=with_integers(args["dns"]))
     return required_plan(dns_args(environment), "DNS")
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "dns": {"resolvers": ["10.20.0.53", "10.20.1.53"]},
+}

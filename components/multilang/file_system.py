@@ -59,3 +59,15 @@ def _plan(args: FileSystemInputs) -> FileSystemArgs:
         aws={"protect": args.get("protect", True)},
     )
     return file_system_args(environment)[0]
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "share": {"kind": "fsx_openzfs", "capacity_gib": 128.0},
+    "clients": {"p5": "sg-1"},
+    "route_table_ids": [],
+    "protect": True,
+    "bucket_names": {},
+}

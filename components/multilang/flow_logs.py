@@ -32,3 +32,10 @@ class FlowLogs(Adapter):
 def _plan(args: FlowLogsInputs) -> FlowLogsArgs:
     logs = {"flow_logs": True, "retention_days": int(args.get("retention_days", 180))}
     return required_plan(flow_logs_args(environment_of(args, aws={"logs": logs})), "flow logs")
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "retention_days": 90.0,
+}

@@ -34,3 +34,12 @@ def _plan(args: GuardrailsInputs) -> GuardrailsArgs:
     budget, settings = args.get("budget", {"monthly_usd": 1}), args.get("guardrails", {})
     environment = environment_of(args, budget=with_integers(budget), aws={"guardrails": with_integers(settings)})
     return guardrails_args(environment)
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "launch_role_name": "lab-launch",
+    "launch_role_arn": "arn:aws:iam::123456789012:role/lab-launch",
+    "budget": {"monthly_usd": 1000.0},
+    "guardrails": {"anomaly_usd": 50.0},
+}

@@ -47,3 +47,11 @@ class Identity(Adapter):
 def _plan(args: IdentityInputs) -> IdentityArgs:
     iam = with_integers(args.get("iam", {}))
     return identity_args(environment_of(args, classes=list(args["bucket_arns"]), aws={"iam": iam}))
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "bucket_arns": {"internal": "arn:aws:s3:::lab-internal-123456789012"},
+    "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
+    "iam": {},
+}

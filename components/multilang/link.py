@@ -53,3 +53,25 @@ def _plan(args: LinkInputs) -> LinkArgs:
     if "aws_asn" in args:
         settings["aws_asn"] = int(args["aws_asn"])
     return link_args(environment_of(args, link=settings))
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "gateway_address": "203.0.113.10",
+    "onprem_asn": 65010.0,
+    "vpc_id": "vpc-1",
+    "subnet_ids": ["subnet-1"],
+    "route_table_ids": {"use1-az4": "rtb-1"},
+    "link": {
+        "logs": False,
+        "sites": {
+            "basel": {
+                "cidr": "10.30.0.0/16",
+                "gateway": "gw02",
+                "address": "10.30.0.1",
+                "gateway_address": "203.0.113.20",
+                "asn": 65011.0,
+            }
+        },
+    },
+}

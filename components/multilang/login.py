@@ -35,3 +35,11 @@ def _plan(args: LoginInputs) -> LoginArgs:
     services = with_integers(args["services"])
     environment = environment_of(args, zones=list(args["subnet_ids"]), aws={"services": services})
     return required_plan(login_args(environment), "login hosts")
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "services": {"zone": "use1-az4", "image": "ami-0123456789abcdef0", "login": {"count": 2.0}},
+}

@@ -38,3 +38,10 @@ class Network(Adapter):
 def _plan(args: NetworkInputs) -> NetworkArgs:
     nat = args.get("nat", "none")
     return network_args(environment_of(args, cidr=args["cidr"], zones=args["zones"], aws={"nat": nat}))
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "cidr": "10.60.0.0/16",
+    "zones": ["use1-az4", "use1-az6"],
+}

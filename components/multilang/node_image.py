@@ -9,7 +9,7 @@ from components import node_image
 from components.multilang.inputs import OwnedInputs, environment_of, with_integers
 from components.parts.adapter import Adapter
 from landbridge.node_image import bundle
-from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
+from landbridge.plan.node_image.node_image import NodeImageArgs, node_image_args
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -49,3 +49,11 @@ def _plan(args: NodeImageInputs) -> NodeImageArgs:
     images = {"node": {"build": with_integers(args.get("build", {}))}}
     environment = environment_of(args, zones=list(args["subnet_ids"]), aws={"images": images})
     return node_image_args(environment, {})[0]
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "build": {},
+}

@@ -80,3 +80,15 @@ def _plan(args: PoolInputs) -> PoolArgs:
     }
     environment = environment_of(args, pools=[settings])
     return pool_args(environment, environment.aws.pools[0])
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "pool": "p5",
+    "instance_type": "p5.48xlarge",
+    "image": "ami-0a1b2c3d4e5f60718",
+    "max_nodes": 4.0,
+    "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}],
+    "vpc_id": "vpc-1",
+    "profile_arn": "arn:aws:iam::123456789012:instance-profile/node",
+}

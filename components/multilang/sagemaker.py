@@ -54,3 +54,13 @@ def _plan(args: SageMakerInputs) -> SageMakerArgs:
     settings = with_integers(args.get("sagemaker", {}))
     environment = environment_of(args, classes=list(args["bucket_arns"]), mlops={"sagemaker": settings})
     return required_plan(sagemaker_args(environment), "SageMaker")
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "bucket_arns": {"internal": "arn:aws:s3:::lab-internal-123456789012"},
+    "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
+    "sagemaker": {},
+}

@@ -53,3 +53,14 @@ def _plan(args: SlurmControllerInputs) -> SlurmControllerArgs:
     # RDS needs subnets in two zones: all subnets of the inputs are used.
     database = plan.database.model_copy(update={"zones": tuple(args["subnet_ids"])})
     return plan.model_copy(update={"database": database})
+
+
+#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+EXAMPLE = {
+    "vpc_id": "vpc-1",
+    "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
+    "services": {"zone": "use1-az4", "image": "ami-0123456789abcdef0"},
+    "zone_name": "us-east-1a",
+    "node_role_arn": "arn:aws:iam::123456789012:role/node",
+    "slurm_key_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",
+}

@@ -8,7 +8,7 @@ from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import tls_only
-from landbridge.plan.node_image.args import NodeImageArgs
+from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class ImageArchive:

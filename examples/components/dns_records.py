@@ -2,7 +2,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.dns_records import DnsRecords
-from landbridge.plan.network.dns import DnsRecordsArgs
+from landbridge.plan.network.dns_records import DnsRecordsArgs
 
 plan = DnsRecordsArgs(cluster="lab", zone="aws.example.org")
 options = pulumi.ResourceOptions(providers=[aws.Provider("aws", region="us-east-1")])

@@ -6,7 +6,7 @@ import pulumi_aws as aws
 from components.node_image import NodeImage
 from components.parts.account import Account
 from landbridge.node_image import bundle
-from landbridge.plan.node_image.args import node_image_args
+from landbridge.plan.node_image.node_image import node_image_args
 from landbridge.plan.standalone import standalone_environment
 
 built = {"images": {"node": {"build": {}}}}

@@ -9,7 +9,7 @@ from landbridge.cli.common import File, Format, Stack, print_json, require
 from landbridge.cli.node_members import add, remove
 
 if TYPE_CHECKING:
-    from landbridge.ops.nodes import NodeStatus
+    from landbridge.ops.nodes import ScontrolNode
     from landbridge.ops.scontrol import Scontrol
 
 Hosts = Annotated[str, typer.Argument(help="Nodes as Slurm writes them: dgx01, or dgx[01-04].", metavar="NODES")]
@@ -91,7 +91,7 @@ def scontrol_of(stack: str | None, file: "File") -> "Scontrol":
     return scontrol.here if stack is None and file is None else scontrol.through(require(stack, file))
 
 
-def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[NodeStatus, ...]":
+def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[ScontrolNode, ...]":
     """The nodes as Slurm tells of them; a Slurm that does not answer ends the program."""
     from landbridge.ops.nodes import node_rows
     from landbridge.ops.scontrol import ScontrolError, show_nodes
@@ -103,7 +103,7 @@ def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[NodeStatus, .
         raise typer.Exit(2) from None
 
 
-def _named(scontrol: "Scontrol", nodes: str) -> "list[NodeStatus]":
+def _named(scontrol: "Scontrol", nodes: str) -> "list[ScontrolNode]":
     """The rows of these nodes; names that Slurm does not know end the program."""
     from landbridge import hostlist
     from landbridge.ops.nodes import unknown

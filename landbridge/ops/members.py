@@ -8,7 +8,7 @@ from pathlib import Path
 from landbridge.environment import Environment, Loaded
 from landbridge.environment.file.load import load_text
 from landbridge.environment.file.members import Joining, node_addresses, with_nodes, without_nodes
-from landbridge.ops.nodes import NodeStatus
+from landbridge.ops.nodes import ScontrolNode
 from landbridge.plan.site.firewall import node_ranges
 
 ADD, REMOVE = Path("ansible/playbooks/add_node.yml"), Path("ansible/playbooks/remove_node.yml")
@@ -70,7 +70,7 @@ def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
     return tuple(str(one) for one in new)
 
 
-def kept(rows: Iterable[NodeStatus], names: Collection[str]) -> tuple[str, ...]:
+def kept(rows: Iterable[ScontrolNode], names: Collection[str]) -> tuple[str, ...]:
     """Why nodes may not leave yet, a sentence each: a job runs there, or may start there."""
     found = []
     for row in rows:

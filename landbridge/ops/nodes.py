@@ -39,7 +39,7 @@ _MEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class NodeStatus:
+class ScontrolNode:
     """One node. `check` and `action` are None where the reason is no check's; `since` where Slurm gives no time."""
 
     name: str
@@ -60,17 +60,17 @@ class NodeStatus:
 class Why:
     """Why a node is out of service: what that means, and what brings it back."""
 
-    node: NodeStatus
+    node: ScontrolNode
     meaning: str
     step: str
 
 
-def node_rows(answer: Mapping[str, Any]) -> tuple[NodeStatus, ...]:
+def node_rows(answer: Mapping[str, Any]) -> tuple[ScontrolNode, ...]:
     """The rows of `scontrol show nodes --json`, in its order. A reason that a past drain left behind is not shown."""
     return tuple(_row(node) for node in answer.get("nodes", ()))
 
 
-def why(node: NodeStatus) -> Why:
+def why(node: ScontrolNode) -> Why:
     """Explain."""
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
@@ -94,13 +94,13 @@ def refused_reason(reason: str) -> str | None:
     return None
 
 
-def unknown(names: Iterable[str], rows: Iterable[NodeStatus]) -> tuple[str, ...]:
+def unknown(names: Iterable[str], rows: Iterable[ScontrolNode]) -> tuple[str, ...]:
     """The names that Slurm does not know."""
     known = {row.name for row in rows}
     return tuple(name for name in names if name not in known)
 
 
-def _row(node: Mapping[str, Any]) -> NodeStatus:
+def _row(node: Mapping[str, Any]) -> ScontrolNode:
     flags = node.get("state", [])
     flags = [flags] if isinstance(flags, str) else list(flags)
     out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
@@ -109,7 +109,7 @@ def _row(node: Mapping[str, Any]) -> NodeStatus:
     at = node.get("reason_changed_at")
     seconds = at.get("number", 0) if isinstance(at, Mapping) else at
     since = datetime.fromtimestamp(seconds, UTC) if out and isinstance(seconds, int) and seconds > 0 else None
-    return NodeStatus(
+    return ScontrolNode(
         name=str(node["name"]),
         state="+".join(flags),
         reason=reason,
@@ -120,7 +120,7 @@ def _row(node: Mapping[str, Any]) -> NodeStatus:
     )
 
 
-def _meaning(node: NodeStatus) -> str:
+def _meaning(node: ScontrolNode) -> str:
     if node.check == "xid":
         number = re.search(r":xid:(\d+)", node.reason)
         known = xids().get(int(number.group(1))) if number else None

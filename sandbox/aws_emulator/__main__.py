@@ -63,6 +63,7 @@ def main() -> int:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     from sandbox.aws_emulator.ec2.actions import install
+    from sandbox.aws_emulator.emulator_state import EmulatorState
     from sandbox.aws_emulator.identity.access_keys import AccessKeys, kept_pair
     from sandbox.aws_emulator.instances.imds import MetadataService
     from sandbox.aws_emulator.instances.launcher import make_launcher
@@ -73,7 +74,6 @@ def main() -> int:
     from sandbox.aws_emulator.server.application import Application
     from sandbox.aws_emulator.server.wsgi_server import ApiHandler, MetadataHandler, serve
     from sandbox.aws_emulator.storage import bucket_policy
-    from sandbox.aws_emulator.world import EmulatorState
 
     endpoints = ["http://{}:{}".format(*sock.getsockname()) for sock in api]
     metadata = "{}:{}".format(*imds.getsockname()) if imds else None

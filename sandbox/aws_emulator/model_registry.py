@@ -10,7 +10,7 @@ from moto.sagemaker.exceptions import ConflictException, ValidationError
 from moto.sagemaker.models import SageMakerModelBackend
 from moto.sagemaker.responses import SageMakerResponse
 
-from sandbox.aws_emulator.world import EmulatorState
+from sandbox.aws_emulator.emulator_state import EmulatorState
 
 _create = SageMakerModelBackend.create_model_package_group
 _add = SageMakerModelBackend.add_tags

@@ -16,7 +16,7 @@ from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.aws.login import LoginArgs, login_args
 from landbridge.plan.aws.pool import PoolArgs, pool_args, region_pool_args
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
-from landbridge.plan.network.dns import DnsRecordsArgs, alias, dns_records_args
+from landbridge.plan.network.dns_records import DnsRecordsArgs, alias, dns_records_args
 from layers import services
 from layers.context import Context, Exports
 from layers.foundation import Foundation

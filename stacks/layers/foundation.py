@@ -34,7 +34,7 @@ class FoundationPlan:
     data_hub: DataHubArgs
     identity: IdentityArgs
     flow_logs: FlowLogsArgs | None
-    resolver: DnsArgs | None
+    dns: DnsArgs | None
     regions: tuple[RegionPlan, ...]
 
     @classmethod
@@ -88,7 +88,7 @@ class Foundation:
             "region_vpc_ids": [one.region for one in plan.regions],
             "region_subnet_ids": [subnet.zone for one in plan.regions for subnet in one.network.private],
         }
-        without = {"dns_zone_id"} if plan.resolver is None else set()
+        without = {"dns_zone_id"} if plan.dns is None else set()
         without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
         return heard(cls, keys, without, environment, "foundation")
 
@@ -110,9 +110,9 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
             opts=options,
         )
     networks = regions.build(plan.regions, link.home if link is not None else None, context)
-    resolver = None
-    if plan.resolver is not None:
-        resolver = Dns(name, plan.resolver, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
+    dns = None
+    if plan.dns is not None:
+        dns = Dns(name, plan.dns, vpc_id=network.vpc_id, subnet_ids=network.subnet_ids, opts=options)
     data = DataHub(name, plan.data_hub, account=context.account, opts=options)
     identity = Identity(
         name,
@@ -132,8 +132,8 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
     }
     if identity.activation is not None:
         exports["ssm_activation_code"] = pulumi.Output.secret(identity.activation.activation_code)
-    if resolver is not None:
-        exports["dns"] = resolver.exports()
+    if dns is not None:
+        exports["dns"] = dns.exports()
     if networks:
         exports["region_networks"] = {region: own.exports() for region, own in networks.items()}
     launcher = identity.launch_role
@@ -150,7 +150,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         node_role_arn=identity.node_role_arn,
         slurm_key_arn=identity.secret_arn,
         node_profile_arn=identity.node_profile.arn,
-        dns_zone_id=None if resolver is None else resolver.zone_id,
+        dns_zone_id=None if dns is None else dns.zone_id,
         region_vpc_ids={region: own.vpc_id for region, own in networks.items()},
         region_subnet_ids={zone: id_ for own in networks.values() for zone, id_ in own.subnet_ids.items()},
     )

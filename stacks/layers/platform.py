@@ -9,7 +9,7 @@ from components.sagemaker import SageMaker
 from landbridge.environment import Environment
 from landbridge.node_image import Bundle, bundle
 from landbridge.plan.aws.sagemaker import SageMakerArgs, sagemaker_args
-from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
+from landbridge.plan.node_image.node_image import NodeImageArgs, node_image_args
 from layers.context import Context, Exports
 from layers.foundation import Foundation
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from components.flow_logs import FlowLogs
-from components.link import HomeSide
 from components.network import Network
+from components.parts.home_transit_gateway import HomeTransitGateway
 from components.parts.in_region import in_region
 from components.region_link import RegionLink
 from landbridge.environment import Environment
@@ -39,12 +39,12 @@ class RegionPlan:
         )
 
 
-def build(plans: Iterable[RegionPlan], home: HomeSide | None, context: Context) -> dict[str, Network]:
+def build(plans: Iterable[RegionPlan], home: HomeTransitGateway | None, context: Context) -> dict[str, Network]:
     """Register them; their networks by region."""
     return {plan.region: _build(plan, home, context) for plan in plans if home is not None}
 
 
-def _build(plan: RegionPlan, home: HomeSide, context: Context) -> Network:
+def _build(plan: RegionPlan, home: HomeTransitGateway, context: Context) -> Network:
     name = f"{context.environment.name}-{plan.region}"
     options = in_region(plan.region, context.options)
     network = Network(name, plan.network, opts=options)

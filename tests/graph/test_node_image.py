@@ -15,7 +15,7 @@ from landbridge.live.aws import AwsClient
 from landbridge.live.lock import propose
 from landbridge.live.sweep import look, remove
 from landbridge.node_image import bundle, ingredients
-from landbridge.plan.node_image.args import NodeImageArgs, node_image_args
+from landbridge.plan.node_image.node_image import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args

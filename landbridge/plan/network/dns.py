@@ -64,15 +64,6 @@ class DnsArgs(Args):
     tags: dict[str, str]
 
 
-class DnsRecordsArgs(Args):
-    """Names in the cluster's zone: of hosts with fixed addresses, and what else the component is given. `ttl` in seconds."""
-
-    cluster: str
-    zone: str
-    hosts: Mapping[str, str] = {}
-    ttl: int = 300
-
-
 def dns_args(environment: Environment) -> DnsArgs | None:
     """Plan both directions; None where the environment asks for no names."""
     dns = environment.dns
@@ -87,20 +78,6 @@ def dns_args(environment: Environment) -> DnsArgs | None:
         protect=environment.aws.protect,
         tags=tags(environment),
     )
-
-
-def dns_records_args(environment: Environment) -> DnsRecordsArgs | None:
-    """Plan the names of file systems and of services in AWS; None where there is no zone, or nothing to put into it."""
-    served = service_hosts(environment)
-    hosts = {name: str(address) for name, address in served.addresses.items()} if served.site == "aws" else {}
-    if environment.dns is None or not (hosts or environment.storage.in_aws()):
-        return None
-    return DnsRecordsArgs(cluster=environment.name, zone=private_zone(environment), hosts=hosts)
-
-
-def alias(share: str) -> str:
-    """A file system's short name in the zone: a host's name has no underscores."""
-    return share.replace("_", "-")
 
 
 def private_zone(environment: Environment) -> str:

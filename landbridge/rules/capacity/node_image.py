@@ -7,7 +7,7 @@ from landbridge.catalog.aws.images import PublicImage, image_behind
 from landbridge.environment import Environment, ImageBuild, Loaded
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources
-from landbridge.plan.node_image.args import build_architecture
+from landbridge.plan.node_image.node_image import build_architecture
 from landbridge.plan.zones import environment_zones, services_zones
 from landbridge.rules.capacity.images import IMAGES, booted_images
 from landbridge.rules.environment_paths import pool_capacities, suggestion

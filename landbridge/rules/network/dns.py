@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.network.dns import ADDRESSES, alias, endpoint_zones, private_zone, site_domain, site_domains
+from landbridge.plan.network.dns import ADDRESSES, endpoint_zones, private_zone, site_domain, site_domains
+from landbridge.plan.network.dns_records import alias
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.rules.environment_paths import POOL_ZONES

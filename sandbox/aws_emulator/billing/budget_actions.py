@@ -10,10 +10,10 @@ from typing import Any
 
 import moto.backends
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 _DEFINITIONS = {

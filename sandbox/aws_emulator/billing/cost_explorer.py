@@ -9,9 +9,9 @@ import json
 import uuid
 from typing import Any
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 MONITORS, SUBSCRIPTIONS = "anomalymonitor", "anomalysubscription"

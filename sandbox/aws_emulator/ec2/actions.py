@@ -10,12 +10,14 @@ from moto.ec2.responses import EC2Response
 
 from sandbox.aws_emulator import model_registry as models
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
-from sandbox.aws_emulator.ec2 import descriptions, fleet, images, launch, quotas
+from sandbox.aws_emulator.ec2 import create_fleet as fleet
+from sandbox.aws_emulator.ec2 import descriptions, images, launch, quotas
 from sandbox.aws_emulator.ec2 import instance_types as types
 from sandbox.aws_emulator.ec2 import placement_groups as placement
 from sandbox.aws_emulator.ec2 import resource_groups as groups
 from sandbox.aws_emulator.ec2 import run_instances_checks as requests
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
 from sandbox.aws_emulator.instances.lifecycle import TERMINATED
 from sandbox.aws_emulator.network import dependencies, resolver
@@ -25,7 +27,6 @@ from sandbox.aws_emulator.network import transit_gateway_peering as peering
 from sandbox.aws_emulator.network import transit_gateway_route_tables as transit
 from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.storage import efs, fsx, rds
-from sandbox.aws_emulator.world import EmulatorState
 
 Action = Callable[[EmulatorState, Any], Any]
 

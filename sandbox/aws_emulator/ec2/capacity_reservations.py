@@ -8,9 +8,9 @@ from typing import Any
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from sandbox.aws_emulator.ec2.instance_types import zones_of
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
 from sandbox.aws_emulator.server.filters import matching
-from sandbox.aws_emulator.world import EmulatorState
 
 #: Before a block starts it has no instances yet: how many were bought stands in a tag of AWS's own.
 BOUGHT = "aws:ec2capacityreservation:incrementalRequestedQuantity"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.aws_emulator.ec2 import images
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server import request_validation as judged
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 ACCOUNT = "123456789012"
 SERVICE = "imagebuilder"

@@ -12,9 +12,9 @@ import yaml
 from moto.ec2.responses import EC2Response
 from moto.ssm.models import Parameter, SimpleSystemManagerBackend
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.filters import matching
-from sandbox.aws_emulator.world import EmulatorState
 
 AMAZON = "137112412989"
 OWN = "123456789012"

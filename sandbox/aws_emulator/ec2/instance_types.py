@@ -7,9 +7,9 @@ from typing import Any
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.filters import page
-from sandbox.aws_emulator.world import EmulatorState
 
 LOCATIONS = ("region", "availability-zone", "availability-zone-id", "outpost")
 #: Default price of a spot instance in USD per hour; a test that depends on the price sets it.

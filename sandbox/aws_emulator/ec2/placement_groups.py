@@ -4,8 +4,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 STRATEGIES = ("cluster", "partition", "spread")
 

@@ -11,8 +11,8 @@ import yaml
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.servicequotas.responses import ServiceQuotasResponse
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
-from sandbox.aws_emulator.world import EmulatorState
 
 JSON_PAGE = 100
 

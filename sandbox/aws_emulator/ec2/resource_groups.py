@@ -7,9 +7,9 @@ from typing import Any
 from moto.resourcegroups import urls
 from moto.resourcegroups.responses import ResourceGroupsResponse
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.server.filters import page
-from sandbox.aws_emulator.world import EmulatorState
 
 POOL = "AWS::EC2::CapacityReservationPool"
 GENERIC = "AWS::ResourceGroups::Generic"

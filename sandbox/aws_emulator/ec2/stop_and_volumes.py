@@ -9,10 +9,10 @@ from typing import Any
 
 from moto.ec2.models import EC2Backend
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.network.dependencies import error
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import EmulatorState
 
 #: Changed only while the machine is stopped.
 _AT_REST = ("instance_type", "user_data", "ebs_optimized")

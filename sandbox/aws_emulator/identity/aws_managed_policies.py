@@ -7,8 +7,8 @@ from typing import Any
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, IAMBackend
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import EmulatorState
 
 
 def install(world: EmulatorState) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server import request_validation as judged
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 SERVICE = "rolesanywhere"
 Bag = dict[str, Any]

@@ -11,10 +11,10 @@ from typing import Any
 from botocore.utils import parse_to_aware_datetime
 
 from landbridge.catalog.aws.iam import iam
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 _FILTERS = {"ActivationIds": "ActivationId", "DefaultInstanceName": "DefaultInstanceName", "IamRole": "IamRole"}

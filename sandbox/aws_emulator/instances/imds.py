@@ -10,10 +10,10 @@ from typing import Any
 
 import moto.backends
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity.access_keys import AccessKeys, new_pair
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
-from sandbox.aws_emulator.world import EmulatorState
 
 MAX_TTL = 21_600
 Answer = tuple[int, bytes]

@@ -4,8 +4,8 @@ import sys
 import threading
 
 from sandbox.aws_emulator.ec2.actions import terminate
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.instances import moto_instances as account
-from sandbox.aws_emulator.world import EmulatorState
 
 STOPPED = ("stopped", 80)
 REASON = "Client.InstanceInitiatedShutdown: Instance initiated shutdown"

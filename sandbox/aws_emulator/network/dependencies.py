@@ -12,7 +12,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.utils import generate_route_id
 
 from sandbox.aws_emulator.ec2 import quotas
-from sandbox.aws_emulator.world import EmulatorState
+from sandbox.aws_emulator.emulator_state import EmulatorState
 
 #: Yields the ids of dependent resources.
 Needs = Callable[[Any, Mapping[str, Any]], Iterator[str]]

@@ -16,9 +16,9 @@ from moto.directconnect.responses import DirectConnectResponse
 from moto.ec2 import ec2_backends
 from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachment
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.network.transit_gateway_route_tables import forget
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 #: A gateway is in no region; this one's part of moto keeps them all.
 _HOME = "us-east-1"

@@ -11,7 +11,7 @@ from moto.route53resolver.exceptions import InvalidRequestException, ResourceInU
 from moto.route53resolver.models import Route53ResolverBackend
 from moto.route53resolver.responses import Route53ResolverResponse
 
-from sandbox.aws_emulator.world import EmulatorState
+from sandbox.aws_emulator.emulator_state import EmulatorState
 
 _associate = Route53ResolverBackend.associate_resolver_rule
 _matched = Route53ResolverBackend._matched_arn

@@ -6,7 +6,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models.transit_gateway_attachments import TransitGatewayAttachmentBackend
 from moto.ec2.responses import EC2Response
 
-from sandbox.aws_emulator.world import EmulatorState
+from sandbox.aws_emulator.emulator_state import EmulatorState
 
 _moto = TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments
 

@@ -14,12 +14,12 @@ from urllib.parse import parse_qs, unquote_plus
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from sandbox.aws_emulator.emulator_state import EmulatorState, InjectedFault
 from sandbox.aws_emulator.identity.access_keys import AccessKeys, unknown_key
 from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_action
 from sandbox.aws_emulator.server import control_endpoint as control
 from sandbox.aws_emulator.server import services_without_moto as own
 from sandbox.aws_emulator.server.errors import CloudError, not_implemented, render, throttled
-from sandbox.aws_emulator.world import EmulatorState, InjectedFault
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]

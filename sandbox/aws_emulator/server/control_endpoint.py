@@ -9,9 +9,9 @@ from typing import Any
 from moto.core.base_backend import BackendDict
 
 from sandbox.aws_emulator.ec2.actions import terminate
+from sandbox.aws_emulator.emulator_state import EmulatorState, InjectedFault
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.server.throttling import TokenBucket
-from sandbox.aws_emulator.world import EmulatorState, InjectedFault
 
 SPOT_NOTICE_SECONDS = 120.0
 

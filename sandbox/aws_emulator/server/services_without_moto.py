@@ -7,10 +7,10 @@ from typing import Any
 from sandbox.aws_emulator.billing import budget_actions
 from sandbox.aws_emulator.billing import cost_explorer as costs
 from sandbox.aws_emulator.ec2 import image_builder
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import roles_anywhere as anywhere
 from sandbox.aws_emulator.identity import ssm_activations as activations
 from sandbox.aws_emulator.server import request_validation as judged
-from sandbox.aws_emulator.world import EmulatorState
 
 Bag = dict[str, Any]
 

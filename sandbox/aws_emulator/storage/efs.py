@@ -7,8 +7,8 @@ from typing import Any
 from moto.efs.responses import EFSResponse
 
 from landbridge.catalog.aws.storage import storage as facts
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
-from sandbox.aws_emulator.world import EmulatorState
 
 JSON = {"Content-Type": "application/json"}
 

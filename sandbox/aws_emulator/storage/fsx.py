@@ -12,12 +12,12 @@ from moto.fsx.responses import FSxResponse
 from moto.kms import kms_backends
 
 from landbridge.catalog.aws.storage import storage as facts
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.storage import fsx_associations as links
 from sandbox.aws_emulator.storage import fsx_backups as backups
 from sandbox.aws_emulator.storage import fsx_limits as limits
 from sandbox.aws_emulator.storage.fsx_limits import bad
-from sandbox.aws_emulator.world import EmulatorState
 
 Action = Callable[[EmulatorState, Any, dict[str, Any]], dict[str, Any]]
 _CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}

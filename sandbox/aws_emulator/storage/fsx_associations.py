@@ -7,9 +7,9 @@ from moto.core.utils import unix_time
 from moto.s3.models import s3_backends
 
 from landbridge.catalog.aws.storage import storage as facts
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.storage.fsx_limits import bad, folders_clash
-from sandbox.aws_emulator.world import EmulatorState
 
 
 def file_system(world: EmulatorState, region: str, one: str) -> dict[str, Any]:

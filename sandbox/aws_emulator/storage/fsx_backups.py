@@ -6,10 +6,10 @@ from typing import Any
 
 from moto.core.utils import unix_time
 
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.storage.fsx_associations import file_system, of
 from sandbox.aws_emulator.storage.fsx_limits import bad, can_be_backed_up
-from sandbox.aws_emulator.world import EmulatorState
 
 
 def keep(world: EmulatorState, response: Any, system: dict[str, Any], tags: list[dict[str, str]]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from moto.rds.exceptions import RDSClientError
 from moto.rds.models import RDSBackend
 
 from landbridge.catalog.aws.databases import databases
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.moto_hooks import before
-from sandbox.aws_emulator.world import EmulatorState
 
 Asked = dict[str, Any]
 

@@ -10,7 +10,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.environment import Environment, ImageBuild, ImageSource
 from landbridge.node_image import Bundle, bundle, steps
-from landbridge.plan.node_image.args import node_image_args
+from landbridge.plan.node_image.node_image import node_image_args
 from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout

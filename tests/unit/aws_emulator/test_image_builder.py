@@ -10,9 +10,9 @@ import pytest
 
 from sandbox.aws_emulator.ec2 import images
 from sandbox.aws_emulator.ec2.image_builder import answer
+from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
 from sandbox.aws_emulator.server.errors import CloudError
-from sandbox.aws_emulator.world import EmulatorState
 
 REGION, ACCOUNT = "us-east-1", "123456789012"
 COMPONENT = {"name": "lab-node", "semanticVersion": "1.0.7", "platform": "Linux", "data": "x", "clientToken": "t"}

@@ -43,7 +43,7 @@ def copy_of_the_checkout(folder: Path) -> Path:
     """The parts of the checkout that a page works on."""
     for name in _COPIED:
         shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".cache", "node_modules")
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".cache", ".venv", "node_modules")
         )
     for name in _FILES:
         if (ROOT / name).is_file():

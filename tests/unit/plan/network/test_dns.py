@@ -11,7 +11,7 @@ from landbridge.environment import DnsSettings
 from landbridge.findings import DataPath
 from landbridge.plan.cost import spend
 from landbridge.plan.cost.dns import dns_spend
-from landbridge.plan.network import dns
+from landbridge.plan.network import dns, dns_records
 from landbridge.plan.network.addresses import ip_budget
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
@@ -26,7 +26,7 @@ def named(text: dict[str, Any] | None = None, **more: Any) -> dict[DataPath, Any
 
 
 def test_nothing_is_planned_unless_it_is_asked_for() -> None:
-    assert dns.dns_args(environment()) is None and dns.dns_records_args(environment()) is None
+    assert dns.dns_args(environment()) is None and dns_records.dns_records_args(environment()) is None
     assert dns.aws_domains(environment()) == () == dns.site_domains(environment())
 
 
@@ -137,7 +137,7 @@ def test_four_addresses_and_a_zone_are_paid_for() -> None:
 
 def test_services_in_aws_have_names_in_the_zone_and_nobody_is_forwarded_to() -> None:
     cloud = shipped("startup").model_copy(update={"dns": DnsSettings()})
-    args, records = dns.dns_args(cloud), dns.dns_records_args(cloud)
+    args, records = dns.dns_args(cloud), dns_records.dns_records_args(cloud)
     assert args is not None and args.site is None and records is not None
     served = service_hosts(cloud)
     assert records.hosts == {name: str(served.addresses[name]) for name in served.addresses} and records.hosts
