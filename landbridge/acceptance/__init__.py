@@ -1,1 +1,1 @@
-"""The acceptance ladder: what is run on nodes, how its output is read, and what it has to reach."""
+"""Acceptance checks of nodes: the programs that run on them, readers of the output, and the thresholds."""

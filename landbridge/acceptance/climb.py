@@ -1,4 +1,6 @@
-"""Climbing: each rung on every node that passed the ones below it, so that one bad node does not hide the others."""
+"""Run of the acceptance ladder: each rung runs on every node that passed the rungs below it, so that one bad node does
+not hide the others.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +16,7 @@ from landbridge.catalog import Platform
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a program printed, how it ended, and how many seconds it took. `code` is None when it was never started."""
+    """Output, exit code and seconds of a program. `code` is None when it was never started."""
 
     code: int | None
     text: str
@@ -28,7 +30,9 @@ Runner = Callable[[Rung, Sequence[str]], Ran]
 
 @dataclass(slots=True)
 class Ladder:
-    """What is climbed: `platforms` are the nodes' own, `given` a site's thresholds; each outcome is told as it is known."""
+    """Nodes and rungs of a run. `platforms` are the nodes' own, `given` the site's thresholds; `tell` gets each outcome
+    as it is known.
+    """
 
     environment: str
     platforms: Mapping[str, Platform]
@@ -41,7 +45,7 @@ class Ladder:
 
 
 def climb(ladder: Ladder) -> AcceptanceReport:
-    """Run the rungs. A node that fails one, or could not be judged, is on none of those above; of a pair, neither is."""
+    """Run the rungs. A node that fails a rung, or cannot be judged, runs no rung above it; of a pair, both nodes stop."""
     outcomes: list[AcceptanceOutcome] = []
     left = list(ladder.platforms)
     drivers: list[str] = []
@@ -61,7 +65,7 @@ def climb(ladder: Ladder) -> AcceptanceReport:
 
 
 def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: str = "") -> AcceptanceOutcome:
-    """The outcome of what ran. A program that was started and ended badly failed; one that was not started says nothing."""
+    """Return the outcome of a program. A program that ended with an error failed; one that was not started is unjudged."""
     platforms = [ladder.platforms[node] for node in nodes]
     missing = why(rung, ran)
     if missing:
@@ -80,7 +84,7 @@ def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: s
 
 
 def why(rung: Rung, ran: Ran) -> str:
-    """Why a rung was not run, in a sentence; empty where its program was started."""
+    """Return the reason why a rung was not run, in a sentence; empty where its program was started."""
     said = " ".join(ran.said.split())
     if re.search(r"execve\(\).*No such file|command not found|: not found", said) or ran.code == 127:
         return f"{rung.program} is not on the node"

@@ -1,4 +1,4 @@
-"""Holding what a program printed against what the nodes have to reach. Pure."""
+"""Comparison of a program's output with the values that the nodes have to reach. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, 
 def judge(
     rung: Rung, platforms: Sequence[Platform], text: str, given: Mapping[str, float], driver: str = ""
 ) -> tuple[AcceptanceCheck, ...]:
-    """The checks of one rung on machines of these platforms. Raises Unreadable.
+    """Return the checks of one rung on machines of these platforms. Raises Unreadable.
 
     `given` are a site's own thresholds by `<rung>.<what>`, which come before the catalogue's; `driver` is the version that
     the other nodes have.
@@ -95,7 +95,7 @@ def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]
 
 
 def _passed(status: str) -> bool | None:
-    """A warning is a reason not to accept a machine; what was skipped is nothing."""
+    """Return false for a warning, which is a reason not to accept a machine; None for a skipped test."""
     return None if status.lower() == "skip" else status.lower() == "pass"
 
 

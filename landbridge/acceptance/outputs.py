@@ -1,4 +1,4 @@
-"""What the programs of the ladder print, as plain values. Pure; an output that is none raises Unreadable."""
+"""Readers of the output of the ladder's programs, as plain values. Pure; output of another form raises Unreadable."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Unreadable(Exception):
-    """The output is not what the program prints; the message says what was missing."""
+    """Output of another form than the program's; the message names the missing part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class MeasuredGpu:
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """What a program of nccl-tests printed. `busbw` in GB/s by message size, the lower of out of place and in place."""
+    """Result of a program of nccl-tests. `busbw` in GB/s by message size, the lower of out of place and in place."""
 
     ranks: int
     hosts: tuple[str, ...]
@@ -33,7 +33,7 @@ class Collective:
 
 
 def gpus(text: str) -> tuple[MeasuredGpu, ...]:
-    """GPUs as nvidia-smi lists them."""
+    """Read the GPUs from nvidia-smi's list."""
     found = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
@@ -46,7 +46,7 @@ def gpus(text: str) -> tuple[MeasuredGpu, ...]:
 
 
 def diagnosis(text: str) -> dict[str, tuple[str, str]]:
-    """`dcgmi diag -j`: by test, its worst status (Pass, Warn, Skip, Fail) and what was said of it.
+    """Read `dcgmi diag -j`: by test, its worst status (Pass, Warn, Skip, Fail) and its messages.
 
     Source: DCGM user guide, Diagnostics, JSON output; DCGM 4 calls the whole "DCGM Diagnostic", 3 "DCGM GPU Diagnostic".
     """
@@ -70,7 +70,7 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
 
 
 def bandwidths(text: str) -> dict[str, tuple[float, str]]:
-    """`nvbandwidth -j`: by test case, the least of its values in GB/s and where it was.
+    """Read `nvbandwidth -j`: by test case, the lowest of its values in GB/s and its position.
 
     Source: nvbandwidth, json_output.cpp: values are texts, "N/A" where nothing was measured.
     """
@@ -91,8 +91,9 @@ def bandwidths(text: str) -> dict[str, tuple[float, str]]:
 
 
 def collective(text: str) -> Collective:
-    """What `all_reduce_perf` prints. Source: nccl-tests, common.cu; columns: size, count, type, redop, root, then time, algbw,
-    busbw and #wrong out of place, and the same in place."""
+    """Read the output of `all_reduce_perf`. Source: nccl-tests, common.cu; columns: size, count, type, redop, root,
+    then time, algbw, busbw and #wrong out of place, and the same in place.
+    """
     ranks = re.findall(r"^#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device", text, re.MULTILINE)
     found: dict[int, float] = {}
     wrong = 0
@@ -115,7 +116,7 @@ def collective(text: str) -> Collective:
 
 
 def disks(text: str) -> dict[str, float]:
-    """`fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON output."""
+    """Read `fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON output."""
     data = _json(text[text.find("{") :], "fio")
     jobs = data.get("jobs") or []
     failed = [job for job in jobs if job.get("error")]
@@ -126,7 +127,7 @@ def disks(text: str) -> dict[str, float]:
 
 
 def losses(text: str) -> tuple[float, ...]:
-    """The loss after each epoch of examples/digits/train.py, as its first process tells it."""
+    """Read the loss after each epoch of examples/digits/train.py, as its first process prints it."""
     found = tuple(float(one) for one in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
     if not found:
         raise Unreadable(f"the training told of no epoch: {_last(text)}")

@@ -1,4 +1,4 @@
-"""What a ladder comes to, as plain values that programs read. Pure."""
+"""Results of the acceptance ladder as plain values. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,9 +13,10 @@ EXIT_CODES: Mapping[Status, int] = {"passed": 0, "failed": 1, "unjudged": 2}
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceCheck:
-    """One value. `at_least` is None where nothing is asked; `passed` is None where it cannot be said.
+    """One measured value. `at_least` is None where there is no threshold; `passed` is None where it cannot be judged.
 
-    `confidence`: known (the machine's data sheet), measured (somebody runs a fleet by it), derived (a share of a bound), given.
+    `confidence`: known (the machine's data sheet), measured (a published fleet uses the value), derived (a share of a
+    bound), given (the site's own).
     """
 
     what: str
@@ -28,7 +29,7 @@ class AcceptanceCheck:
 
     @property
     def text(self) -> str:
-        """The check in one line."""
+        """Return the check in one line."""
         unit = f" {self.unit}" if self.unit else ""
         wanted = "" if self.at_least is None else f", at least {self.at_least:g}{unit} ({self.confidence})"
         measured = f"{self.measured:g}" if isinstance(self.measured, float) else str(self.measured)
@@ -37,7 +38,7 @@ class AcceptanceCheck:
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceOutcome:
-    """One rung on some nodes. `message` says why it could not be judged; `seconds` how long it ran."""
+    """Result of one rung on some nodes. `message` is the reason when it could not be judged; `seconds` its run time."""
 
     rung: str
     nodes: tuple[str, ...]
@@ -47,7 +48,7 @@ class AcceptanceOutcome:
 
     @property
     def status(self) -> Status:
-        """failed when a check failed; passed when some were judged and all of those passed."""
+        """Return failed when a check failed; passed when some were judged and all of those passed; otherwise unjudged."""
         if any(check.passed is False for check in self.checks):
             return "failed"
         judged = any(check.passed for check in self.checks)
@@ -56,7 +57,7 @@ class AcceptanceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceReport:
-    """The whole ladder."""
+    """Outcomes of all rungs."""
 
     environment: str
     nodes: tuple[str, ...]
@@ -64,19 +65,19 @@ class AcceptanceReport:
 
     @property
     def status(self) -> Status:
-        """failed before unjudged before passed; a ladder without a rung is unjudged."""
+        """Return the worst status: failed before unjudged before passed; a ladder without a rung is unjudged."""
         found = {outcome.status for outcome in self.outcomes}
         return "failed" if "failed" in found else "unjudged" if "unjudged" in found or not found else "passed"
 
     def json(self) -> dict[str, Any]:
-        """For programs: `ok`, `status` and `exit_code` first."""
+        """Return the report as plain data: `ok`, `status` and `exit_code` first."""
         rungs = [{"status": one.status, **asdict(one)} for one in self.outcomes]
         head = {"ok": self.status == "passed", "status": self.status, "exit_code": EXIT_CODES[self.status]}
         return {**head, "environment": self.environment, "nodes": self.nodes, "rungs": rungs}
 
 
 def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:
-    """Hold a value against its threshold; without one it is only told."""
+    """Compare a value with its threshold; without a threshold it is reported only."""
     found = next((one for one in thresholds if one.what == what), None)
     if found is None:
         return AcceptanceCheck(what, measured, None, unit=unit)

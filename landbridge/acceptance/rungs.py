@@ -1,4 +1,4 @@
-"""The rungs, from what is nearest to the hardware to what users do: which program, on how many nodes, for how long. Pure."""
+"""Rungs, from the hardware up to a training job: program, number of nodes and time limit of each. Pure."""
 
 import shlex
 from collections.abc import Sequence
@@ -14,9 +14,10 @@ TRAINING = "/opt/landbridge/training"
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceSettings:
-    """What a site may say. `storage`: the folder that is written to and read, empty for the job's own scratch; `size` in fio's
-    words, of each of four files; `level`: dcgmi's; `mpi`: how srun starts programs that span nodes; `programs`: the folder that
-    nvbandwidth and nccl-tests are in on the nodes, empty where the search path has them."""
+    """Settings of a site. `storage`: the folder for the fio test, empty for the job's own scratch; `size`: fio's size
+    of each of four files; `level`: dcgmi's; `mpi`: srun's --mpi for programs that span nodes; `programs`: the folder of
+    nvbandwidth and nccl-tests on the nodes, empty where they are on PATH.
+    """
 
     storage: str = ""
     size: str = "8g"
@@ -28,7 +29,7 @@ class AcceptanceSettings:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One rung. `alone`: one process a node, whatever it has; else one for each GPU. `minutes` that it may take."""
+    """One rung. `alone`: one process per node; otherwise one per GPU. `minutes`: its time limit."""
 
     name: str
     scope: Scope
@@ -50,7 +51,9 @@ RUNGS = (
 
 
 def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The nodes that a rung is run on together. Nothing between nodes with only one; with an odd one, that with the first."""
+    """Return the groups of nodes that a rung runs on. A rung between nodes has no group when there is only one node; an
+    odd node is paired with the first.
+    """
     if rung.scope == "node":
         return tuple((node,) for node in nodes)
     if rung.scope == "all":
@@ -61,7 +64,7 @@ def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
-    """The program and its words, for nodes with `gpus` GPUs each."""
+    """Return the command line of the program, for nodes with `gpus` GPUs each."""
     match rung.name:
         case "driver":
             return [
@@ -84,7 +87,8 @@ def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
 def job(
     rung: Rung, nodes: Sequence[str], gpus: int, settings: AcceptanceSettings, *, wait: int, reservation: str = ""
 ) -> list[str]:
-    """The words of srun: whole nodes, nobody else on them. `wait`: seconds that the nodes may be busy with others' jobs.
+    """Return the arguments of srun for an exclusive job on whole nodes. `wait`: seconds to wait for other jobs on the
+    nodes.
 
     Source: srun(1). --mem=0 is all of a node's memory; --immediate gives up after its seconds.
     """
@@ -115,7 +119,9 @@ def _found(settings: AcceptanceSettings, program: str) -> str:
 
 
 def _fio(settings: AcceptanceSettings) -> str:
-    """Four files are written, then read, past the page cache; the job's own scratch unless a folder is named."""
+    """Return fio's arguments: write four files, then read them, past the page cache; in the job's own scratch unless a
+    folder is named.
+    """
     where = shlex.quote(settings.storage) if settings.storage else '"${SCRATCH:-/tmp}"'
     shared = f"--size={settings.size} --bs=1m --ioengine=libaio --iodepth=16 --direct=1 --numjobs=4 --group_reporting"
     names = "--filename_format=landbridge-validate.$SLURM_JOB_ID.$jobnum"
@@ -124,7 +130,9 @@ def _fio(settings: AcceptanceSettings) -> str:
 
 
 def _train(settings: AcceptanceSettings) -> str:
-    """The example comes on standard input, so that no node has to have it; processes find the first node by Slurm's address."""
+    """Return the training command. The script comes on standard input, so that no node needs a copy; processes find the
+    first node by its address in Slurm.
+    """
     return " && ".join(
         [
             "folder=$(mktemp -d)",

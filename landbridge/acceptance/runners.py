@@ -1,4 +1,4 @@
-"""Running rungs as Slurm's jobs, from a host of the site; and reading what was kept of an earlier climb."""
+"""Runners of rungs: as Slurm jobs started from a host of the site, or from the recorded output of an earlier run."""
 
 import io
 import shlex
@@ -23,7 +23,9 @@ _SLACK = 60
 
 @dataclass(frozen=True, slots=True)
 class NodeRunner:
-    """Where srun is called: `host` by ssh. `gpus` are each node's; `wait` seconds that nodes may be busy with others' jobs."""
+    """Host from which srun is called by ssh. `gpus`: GPUs of each node; `wait`: seconds to wait for other jobs on the
+    nodes.
+    """
 
     environment: Environment
     host: str
@@ -35,7 +37,7 @@ class NodeRunner:
 
 
 def through(site: NodeRunner) -> Runner:
-    """A runner that starts each rung with srun on the site's host."""
+    """Return a runner that starts each rung with srun on the site's host."""
     reach = ssh(site.environment, site.host)
     privileged = [] if service_hosts(site.environment).access.user == "root" else ["sudo", "--non-interactive"]
 
@@ -53,7 +55,7 @@ def through(site: NodeRunner) -> Runner:
 
 
 def packed(folder: Path) -> bytes:
-    """The programs of a folder as a tar archive."""
+    """Return the programs of a folder as a tar archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in sorted(folder.glob("*.py")):
@@ -62,7 +64,7 @@ def packed(folder: Path) -> bytes:
 
 
 def keeping(run: Runner, folder: Path) -> Runner:
-    """A runner that also keeps what each program printed, for `recorded` and for whoever has to look."""
+    """Return a runner that also writes each program's output to a folder, for `recorded` and for reading by hand."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def kept(rung: Rung, nodes: Sequence[str]) -> Ran:
@@ -77,7 +79,7 @@ def keeping(run: Runner, folder: Path) -> Runner:
 
 
 def recorded(folder: Path) -> Runner:
-    """A runner that runs nothing: it tells what was kept, and of what was not kept that it was not run."""
+    """Return a runner that starts no program: it reads recorded output, and reports a rung without a record as not run."""
 
     def read(rung: Rung, nodes: Sequence[str]) -> Ran:
         path = folder / _name(rung, nodes)

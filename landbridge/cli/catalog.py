@@ -1,4 +1,4 @@
-"""`landbridge catalog`: what is known of instance types and regions, and where another source says otherwise."""
+"""Commands `landbridge catalog list`, `show` and `diff`: facts of instance types and regions."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def list_types(
     region: Region = None, accelerator: Accelerator = None, family: Family = None, form: Form = Format.TEXT
 ) -> None:
-    """List instance types. Exit status: 0, or 1 when none fits.
+    """List instance types. Exit status: 0, or 1 when no type matches.
 
     Example: landbridge catalog list --accelerator h100 --region us-east-1
     """
@@ -129,7 +129,7 @@ def _row(kind: "InstanceType", region: str | None) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> None:
-    """Rows of equal keys as columns under their names; numbers to the right."""
+    """Return rows of equal keys as columns with headings; numbers are aligned to the right."""
     cells = [[_cell(value) for value in row.values()] for row in rows]
     widths = [max(len(name), *(len(row[column]) for row in cells)) for column, name in enumerate(rows[0])]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]

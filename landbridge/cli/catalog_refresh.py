@@ -1,4 +1,4 @@
-"""`landbridge catalog refresh`: what EC2 says today, beside the catalogue."""
+"""Command `landbridge catalog refresh`: compare the catalogue with EC2."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,8 @@ def refresh(
     known: Known = False,
     form: Form = Format.TEXT,
 ) -> None:
-    """Ask EC2 for instance types and offerings, and show what differs. Exit status: 0 nothing, 1 something, 2 no answer.
+    """Query EC2 for instance types and offerings, and show differences. Exit status: 0 none, 1 some, 2 AWS did not
+    answer.
 
     With --write zones, ways to buy and network cards are written, with the day and the regions asked; read the change in
     version control before you commit it. Other facts are for a person to change.

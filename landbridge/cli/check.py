@@ -1,4 +1,4 @@
-"""`landbridge check`: everything that is wrong with an environment, at once."""
+"""Command `landbridge check`: report all errors of an environment at once."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, accepted: Accepted = False) -> None:
-    """Check an environment file without a network. Exit status: 0 good, 1 errors, 2 nothing to check."""
+    """Check an environment file without a network. Exit status: 0 no errors, 1 errors, 2 no file to check."""
     from landbridge.cli.display.excerpt import print_with_lines
     from landbridge.environment import load_environment
     from landbridge.rules import Suppressed, check_report

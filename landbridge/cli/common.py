@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 
 def environment_path(stack: str | None, file: Path | None) -> Path:
-    """The file that `-s` or `--file` means; a usage error when neither was given."""
+    """Return the file that `-s` or `--file` names; a usage error when neither was given."""
     if file is not None:
         return file
     if stack is None:
@@ -53,14 +53,16 @@ def environment_path(stack: str | None, file: Path | None) -> Path:
 
 
 def load(stack: str | None, file: Path | None) -> "Loaded":
-    """Load the environment that `-s` or `--file` means; what is wrong with it is in `.findings`."""
+    """Load the environment that `-s` or `--file` names; its errors are in `.findings`."""
     from landbridge.environment import load_environment
 
     return load_environment(environment_path(stack, file))
 
 
 def require(stack: str | None, file: Path | None) -> "Environment":
-    """The environment, fully checked. When there are errors, they are printed and the program ends with status 1."""
+    """Return the environment, fully checked. When there are errors, they are printed and the program ends with status
+    1.
+    """
     from landbridge.rules import check
 
     loaded = load(stack, file)
@@ -72,7 +74,7 @@ def require(stack: str | None, file: Path | None) -> "Environment":
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """0 when nothing is wrong (warnings are no errors), 1 for errors, 2 when there was nothing to judge."""
+    """Return 0 without errors (warnings are no errors), 1 for errors, 2 when there was nothing to check."""
     found = tuple(findings)
     if any(finding.rule in UNREADABLE for finding in found):
         return 2
@@ -80,7 +82,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """Findings as a person reads them, on standard error; colours only on a terminal."""
+    """Print findings as text on standard error; colours only on a terminal."""
     findings = tuple(findings)
     if not findings:
         return
@@ -102,13 +104,13 @@ def print_findings(findings: Iterable[Finding]) -> None:
 
 
 def print_json(data: object) -> None:
-    """Data for programs, on standard output."""
+    """Print data as JSON on standard output."""
     json.dump(data, sys.stdout, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write("\n")
 
 
 def _shown(file: str | None) -> str | None:
-    """A path as short as the reader's folder allows."""
+    """Return a path relative to the current folder where that is shorter."""
     if file is None:
         return None
     path = Path(file)

@@ -1,4 +1,4 @@
-"""`landbridge configure`: the on-prem site, through Ansible."""
+"""Command `landbridge configure`: configure the on-prem site with Ansible."""
 
 import time
 from typing import TYPE_CHECKING, Annotated

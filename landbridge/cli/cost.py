@@ -1,4 +1,4 @@
-"""`landbridge cost`: what an environment will be billed, before anything runs."""
+"""Command `landbridge cost`: estimate the AWS bill of an environment before it is built."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Print the cost of the AWS resources by dated list prices: with all nodes running, and with none.
+    """Print the cost of the AWS resources at dated list prices, with all nodes running and with none.
 
     Without taxes, discounts and traffic. Example: landbridge cost -s example
     """

@@ -1,4 +1,4 @@
-"""`landbridge doctor`: what this machine can do, and what is missing for which command."""
+"""Command `landbridge doctor`: list the commands that this machine can run, and the missing requirements of others."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(form: Form = Format.TEXT) -> None:
-    """Say, for each command, whether this machine can run it, and what to install. Exit status: always 0."""
+    """List, for each command, whether this machine can run it and which packages are missing. Exit status: always 0."""
     from dataclasses import asdict
 
     from landbridge.ops.doctor import diagnose

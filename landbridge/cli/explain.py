@@ -1,4 +1,4 @@
-"""`landbridge explain`: why a rule is one, where that is known from, what breaks it and what mends that."""
+"""Command `landbridge explain`: reason, source, example and fix of a rule."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
-    """Say why a rule of `check` is one, with an example; without a name, list the rules. Exit status 2: no such rule."""
+    """Explain a rule of `check` with an example; without a name, list the rules. Exit status 2: no such rule."""
     from landbridge.rules.explanation import explanations
 
     known = explanations() if rule is not None and not rule.startswith(LIVE) else {**explanations(), **_live()}

@@ -1,4 +1,4 @@
-"""`landbridge image`: build an image of aws.images in AWS, and see what came of it."""
+"""Commands `landbridge image build` and `status`: build node images in AWS."""
 
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -26,7 +26,8 @@ def register(app: typer.Typer) -> None:
 
 
 def build(name: Name, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Start the pipeline of an image. It takes up to an hour; `landbridge image status` tells, `landbridge lock` writes it down.
+    """Start the pipeline of an image. It takes up to an hour: `landbridge image status` shows progress; `landbridge
+    lock` records the image afterwards.
 
     Exit status: 0 started, 1 there is no such pipeline, 2 AWS could not be asked.
     """
@@ -49,7 +50,7 @@ def build(name: Name, stack: Stack = None, file: File = None, form: Form = Forma
 
 
 def status(name: Name, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """List what the pipeline of an image has built and is building, the newest first.
+    """List the builds of an image's pipeline, newest first.
 
     Exit status: 0 the newest is ready or under way, 1 it failed or there is none, 2 AWS could not be asked.
     """

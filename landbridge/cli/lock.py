@@ -1,4 +1,4 @@
-"""`landbridge lock`: write down which image each name stands for."""
+"""Command `landbridge lock`: record the image that each name stands for."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The `landbridge` program: its commands, and the one place where an unexpected error ends.
+"""Program `landbridge`: its commands, and the handler for unexpected errors.
 
 Only what the called command needs is imported: `landbridge check` runs in hooks and editors, where it is waited for.
 """
@@ -23,7 +23,7 @@ _INTERNAL = {"main", "common", "display"}
 
 
 class _Group(TyperGroup):
-    """Commands are loaded when they are called or listed, not before."""
+    """Group that loads its commands when they are called or listed."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         for name in _modules():
@@ -60,7 +60,7 @@ class _Group(TyperGroup):
 
 
 def _modules() -> list[str]:
-    """The modules of this package that may have commands, in their names' order."""
+    """Return the modules of this package that may have commands, in alphabetical order."""
     files = {file for folder in commands_package.__path__ for file in os.listdir(folder)}
     # A folder is a command whose parts have modules of their own.
     found = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
@@ -87,14 +87,14 @@ def _app() -> typer.Typer:
 
 
 def build() -> typer.Typer:
-    """The program; its commands load as they are called or listed."""
+    """Return the program; its commands load when they are called or listed."""
     app = _app()
     app.callback()(_landbridge)
     return app
 
 
 def _landbridge() -> None:
-    """Keeps a program with one command a program with commands."""
+    """Keep a program with one command a program with commands."""
 
 
 def main() -> int:

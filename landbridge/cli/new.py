@@ -1,4 +1,4 @@
-"""`landbridge new`: an environment of your own out of one that is there."""
+"""Command `landbridge new`: create an environment file from an existing one."""
 
 import sys
 from ipaddress import IPv4Address, IPv4Network
@@ -45,7 +45,8 @@ def new(
     asn: Asn = None,
     no_input: NoInput = False,
 ) -> None:
-    """Fork an environment: its comments stay, what is yours is replaced. On a terminal it asks for what no option says.
+    """Copy an environment to a new name, with its comments and your own values. On a terminal it asks for values that
+    no option gives.
 
     Nothing is overwritten but a file that Pulumi has begun and that has no environment, and nothing is written that `landbridge check` finds an error in.
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
@@ -86,7 +87,7 @@ def new(
 
 
 def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
-    """The file to write, and what Pulumi has begun there."""
+    """Return the file to write, and the settings that Pulumi has already put there."""
     from pydantic import TypeAdapter, ValidationError
 
     from landbridge.environment.file.fork import begun

@@ -1,4 +1,4 @@
-"""`landbridge node`: which nodes are out of service and why; taking them out, putting them back, adding and removing them."""
+"""Commands `landbridge node`: list, explain, drain and resume nodes; add and remove them."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_nodes(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Show every node, and why those that are out of service are; ends with 1 where a check found something."""
+    """List all nodes, with the reason of each drained or down node. Exit status 1 when a health check found a fault."""
     found = rows(scontrol_of(stack, file))
     if form is Format.JSON:
         print_json([{**asdict(row), "drained": row.drained} for row in found])
@@ -42,7 +42,7 @@ def list_nodes(stack: Stack = None, file: File = None, form: Form = Format.TEXT)
 
 
 def why(nodes: Hosts, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Say what took nodes out of service, what it means and what brings them back."""
+    """Explain why nodes are out of service and how to return them to service."""
     from landbridge.ops.nodes import why as explain
 
     found = [explain(row) for row in _named(scontrol_of(stack, file), nodes)]
@@ -60,7 +60,7 @@ def why(nodes: Hosts, stack: Stack = None, file: File = None, form: Form = Forma
 
 
 def drain(nodes: Hosts, reason: Reason, stack: Stack = None, file: File = None) -> None:
-    """Let the nodes' jobs end and start no others. No check puts back what a person drained."""
+    """Drain nodes: running jobs end, no others start. A health check does not resume a node that a person drained."""
     from landbridge.ops.nodes import refused_reason
 
     refused = refused_reason(reason)
@@ -73,7 +73,9 @@ def drain(nodes: Hosts, reason: Reason, stack: Stack = None, file: File = None) 
 
 
 def resume(nodes: Hosts, stack: Stack = None, file: File = None) -> None:
-    """Put drained nodes back. It says that errors in their logs have been dealt with; what still shows drains them again."""
+    """Resume drained nodes. This confirms that errors in their logs are dealt with; a fault that still shows drains
+    them again.
+    """
     scontrol = scontrol_of(stack, file)
     chosen = [row.name for row in _named(scontrol, nodes) if row.drained]
     if not chosen:
@@ -85,14 +87,16 @@ def resume(nodes: Hosts, stack: Stack = None, file: File = None) -> None:
 
 
 def scontrol_of(stack: str | None, file: "File") -> "Scontrol":
-    """Here where no environment is named, as on the controller; else there."""
+    """Return the scontrol of this host where no environment is named (on the controller), else that of the
+    environment's controller.
+    """
     from landbridge.ops import scontrol
 
     return scontrol.here if stack is None and file is None else scontrol.through(require(stack, file))
 
 
 def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[ScontrolNode, ...]":
-    """The nodes as Slurm tells of them; a Slurm that does not answer ends the program."""
+    """Return the nodes from Slurm; the program ends when Slurm does not answer."""
     from landbridge.ops.nodes import node_rows
     from landbridge.ops.scontrol import ScontrolError, show_nodes
 
@@ -104,7 +108,7 @@ def rows(scontrol: "Scontrol", names: str | None = None) -> "tuple[ScontrolNode,
 
 
 def _named(scontrol: "Scontrol", nodes: str) -> "list[ScontrolNode]":
-    """The rows of these nodes; names that Slurm does not know end the program."""
+    """Return the rows of these nodes; the program ends for names that Slurm does not know."""
     from landbridge import hostlist
     from landbridge.ops.nodes import unknown
 

@@ -1,4 +1,4 @@
-"""`landbridge node add|remove`: the environment file's change is shown, checked, written, and carried out."""
+"""Commands `landbridge node add` and `remove`: show, check, write and apply a change of the environment file."""
 
 import os
 import time
@@ -36,7 +36,9 @@ def add(
     run: Run = False,
     tags: Tags = None,
 ) -> None:
-    """Put nodes into the environment file, and with --run into the cluster. Without --write or --run it only shows how."""
+    """Add nodes to the environment file, and with --run to the cluster. Without --write or --run the change is only
+    shown.
+    """
     from landbridge.environment.file.members import Joining
     from landbridge.ops.members import ADD, add_limit, joined
 
@@ -64,7 +66,7 @@ def remove(
     write: Write = False,
     run: Run = False,
 ) -> None:
-    """Take drained nodes out of the environment file, and with --run out of the cluster. No job is ended."""
+    """Remove drained nodes from the environment file, and with --run from the cluster. No job is ended."""
     from landbridge.cli.node import rows, scontrol_of
     from landbridge.ops.members import REMOVE, kept, left
 
@@ -90,7 +92,7 @@ def remove(
 
 
 def _near(path: Path) -> Path:
-    """The path as short as the reader's folder allows."""
+    """Return the path relative to the current folder where that is shorter."""
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 
@@ -119,7 +121,7 @@ def _text(path: Path) -> str:
 
 
 def _shown(edited: "Edited") -> "Environment":
-    """Show the change; a file that would be wrong afterwards ends the program."""
+    """Print the change; the program ends when the changed file would have errors."""
     from landbridge.findings import has_errors
     from landbridge.rules import check
 
@@ -133,7 +135,7 @@ def _shown(edited: "Edited") -> "Environment":
 
 
 def _networks(edited: "Edited", after: "Environment") -> None:
-    """Say what the other hosts have to be told first: their firewalls know nodes by network."""
+    """Print the networks that the other hosts' firewalls have to learn first: they know nodes by network."""
     from landbridge.environment.file.load import load_text
     from landbridge.ops.members import unheard_of
 
@@ -143,7 +145,7 @@ def _networks(edited: "Edited", after: "Environment") -> None:
 
 
 def _written(edited: "Edited") -> None:
-    """The file at once or not at all, with the rights that it had."""
+    """Write the file in one rename, with its previous permissions."""
     if edited.after == edited.before:
         return
     temporary = edited.path.with_name(f".{edited.path.name}.new")

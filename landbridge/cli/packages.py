@@ -1,4 +1,4 @@
-"""`landbridge packages`: build packages that no distribution has, once, into a signed repository."""
+"""Command `landbridge packages`: build packages that no distribution has, into a signed repository."""
 
 from pathlib import Path
 from typing import Annotated

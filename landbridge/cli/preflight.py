@@ -1,4 +1,4 @@
-"""`landbridge preflight`: what only AWS knows, before anything is built."""
+"""Command `landbridge preflight`: check an environment against the AWS account before it is built."""
 
 import sys
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ def preflight(
 
 
 def _refuse(name: str, findings: Sequence[Finding], form: Format) -> int:
-    """Say what is wrong with the file, and that nothing was asked; the exit status."""
+    """Print the errors of the file and that AWS was not queried; return the exit status."""
     if form is Format.JSON:
         found = [finding.to_dict() for finding in findings]
         print_json({"environment": name, "account": None, "errors": len(found), "checks": [], "findings": found})

@@ -1,4 +1,4 @@
-"""`landbridge schema`: what editors need to complete and check environment files."""
+"""Command `landbridge schema`: JSON Schema with which editors complete and check environment files."""
 
 import typer
 

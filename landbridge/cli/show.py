@@ -1,4 +1,4 @@
-"""`landbridge show`: what an environment says, and what was chosen for what it does not say."""
+"""Command `landbridge show`: an environment with its defaults."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False) -> None:
-    """Show an environment: a summary, the whole of it with every default, or the ports between its hosts."""
+    """Show an environment: a summary, the full file with every default, or the ports between its hosts."""
     environment = require(stack, file)
     if ports:
         from landbridge.plan.site.firewall import firewall_rule_lines
@@ -63,6 +63,6 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
 
 
 def _hardware(nodes: "Nodes") -> str:
-    """Return the computing hardware of one node: `8 h100`, or its processors where it has no accelerator."""
+    """Return the hardware of one compute node: `8 h100`, or its processors where it has no accelerator."""
     found = nodes.accelerators
     return f"{found.count} {found.type}" if found else f"{nodes.cpus} CPUs"

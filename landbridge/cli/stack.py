@@ -1,4 +1,4 @@
-"""`landbridge up|preview|refresh|destroy|outputs`: the AWS half, through Pulumi."""
+"""Commands `landbridge up`, `preview`, `refresh`, `destroy` and `outputs`: the AWS half, through Pulumi."""
 
 import sys
 from collections.abc import Callable
@@ -37,10 +37,10 @@ def up(
     layer: Layer = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Build in AWS what the environment says, and write its outputs for Ansible and the burst controller.
+    """Build the environment in AWS, and write its outputs for Ansible and the burst controller.
 
-    First comes what it does to jobs and data (`landbridge impact`). What would lose data is refused, with --yes too, unless
-    each resource that loses some is named with --lose.
+    First it prints the effect on jobs and data (`landbridge impact`). A change that would lose data is refused, with
+    --yes too, unless each resource that loses data is named with --lose.
     """
     if not yes:
         _needs_a_person("up")
@@ -52,7 +52,9 @@ def up(
 
 
 def _settle(stack: str | None, file: Any, layer: Any) -> None:
-    """Take in what an operation that was cut short has left in AWS, and say so; end the program where AWS cannot be asked."""
+    """Take resources of an interrupted operation into the state, and print them; end the program where AWS cannot be
+    queried.
+    """
     from landbridge.cli.sweep import connect
     from landbridge.live.answers import AwsRefusal, finding_of
     from landbridge.live.recovery import find
@@ -80,7 +82,7 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
 
 
 def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer: Any, form: Format) -> None:
-    """Print the planned steps; exit where data would be lost that no --allow option names."""
+    """Print the planned steps; exit where data would be lost and no --lose option names it."""
     from landbridge.ops.impact import report
     from landbridge.realise import pulumi
 
@@ -99,12 +101,12 @@ def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer:
 
 
 def preview(stack: Stack = None, file: File = None, layer: Layer = None, form: Form = Format.TEXT) -> None:
-    """Show what `up` would change, and change nothing."""
+    """Show the changes that `up` would make, without making them."""
     _report(_operate("preview", stack, file, form, layer=layer), form)
 
 
 def refresh(stack: Stack = None, file: File = None, layer: Layer = None, form: Form = Format.TEXT) -> None:
-    """Compare what Pulumi remembers with what is in AWS."""
+    """Update Pulumi's state from AWS."""
     _settle(stack, file, layer)
     _report(_operate("refresh", stack, file, form, layer=layer), form)
 
@@ -112,9 +114,10 @@ def refresh(stack: Stack = None, file: File = None, layer: Layer = None, form: F
 def destroy(
     stack: Stack = None, file: File = None, yes: Yes = False, layer: Layer = None, form: Form = Format.TEXT
 ) -> None:
-    """Remove everything that `up` has built. With aws.protect buckets, keys and secrets stay.
+    """Remove all resources that `up` has built. With aws.protect, buckets, keys and secrets stay.
 
-    Then AWS is asked what is left: exit status 1 where something is still there that holds no data (`landbridge sweep`).
+    Afterwards it lists resources that remain in AWS: exit status 1 when one remains that holds no data (`landbridge
+    sweep`).
     """
     from landbridge.cli.sweep import after_destroy
 

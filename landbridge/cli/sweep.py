@@ -1,4 +1,4 @@
-"""`landbridge sweep`: what an environment has left in AWS that nothing remembers."""
+"""Command `landbridge sweep`: list resources of an environment in AWS that Pulumi does not manage."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 def sweep(
     stack: Stack = None, file: File = None, delete: Delete = False, lose: Lose = None, form: Form = Format.TEXT
 ) -> None:
-    """List what bears the environment's tag in AWS and is neither in Pulumi's memory nor a node in use.
+    """List resources with the environment's tag that are neither in Pulumi's state nor a node in use.
 
     Exit status: 0 nothing is left, 1 something is, 2 AWS could not be asked.
     """
@@ -72,7 +72,7 @@ def sweep(
 
 
 def connect(environment: "Environment", region: str | None = None) -> "AwsClient":
-    """A connection to the environment's AWS, in its own region or another, that remembers no answers."""
+    """Return an uncached connection to the environment's AWS, in its own region or another."""
     from landbridge.live.aws import AwsClient
 
     return AwsClient(region or environment.region, environment.aws.endpoints.operator)
@@ -88,7 +88,7 @@ def look_at(environment: "Environment", known: frozenset[str]) -> "Swept":
 
 
 def show(left: Iterable["Leftover"]) -> None:
-    """A line for each thing."""
+    """Print one line for each resource."""
     for one in left:
         notes = [word for word, is_so in (("billed", one.billed), ("holds data", one.data)) if is_so]
         typer.echo(f"  {one.kind.name:18} {one.id:26} {one.name:30} {', '.join(notes)}".rstrip())

@@ -1,4 +1,6 @@
-"""`landbridge validate`: the acceptance ladder, from the driver to a training step, with thresholds and their sources."""
+"""Command `landbridge validate`: acceptance checks from the driver to a training step, with thresholds and their
+sources.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +65,7 @@ def validate(
     earlier: Earlier = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Put nodes through the acceptance ladder. Ends with 0: accepted, 1: something failed, 2: something could not be judged."""
+    """Run the acceptance checks on nodes. Exit status: 0 accepted, 1 a check failed, 2 a check could not be judged."""
     from landbridge.acceptance.climb import Ladder, climb
     from landbridge.acceptance.result import EXIT_CODES
     from landbridge.acceptance.rungs import AcceptanceSettings
@@ -116,7 +118,7 @@ def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
 
 
 def _given(path: Path | None) -> dict[str, float]:
-    """The site's own thresholds; a file that is none ends the program."""
+    """Return the site's own thresholds; the program ends for a file of another form."""
     if path is None:
         return {}
     from landbridge import yaml_text
@@ -153,7 +155,7 @@ def _runner(
 
 
 def _line(outcome: "AcceptanceOutcome") -> None:
-    """Print one check on some nodes; for a failure also the value that was asked for."""
+    """Print one check on some nodes, with the threshold when it failed."""
     from landbridge import hostlist
 
     typer.echo(f"{outcome.status:<9} {outcome.rung:<11} {hostlist.compress(outcome.nodes):<24} {outcome.seconds:.0f} s")

@@ -1,1 +1,3 @@
-"""What watches in AWS while the site may be dark. `reaper.py` runs alone in Lambda: it imports nothing of Landbridge."""
+"""Lambda function that ends expired nodes without the site. `reaper.py` is the whole function: it imports nothing of
+Landbridge.
+"""

@@ -1,4 +1,4 @@
-"""The Lambda function's files, and the same archive of them on every machine."""
+"""Files of the Lambda function, and the same archive of them on every machine."""
 
 import io
 import zipfile
@@ -12,12 +12,12 @@ HANDLER = "reaper.handler"
 
 
 def files() -> dict[str, str]:
-    """What the function consists of, by name."""
+    """Return the function's files by name."""
     return {"reaper.py": (Path(__file__).parent / "reaper.py").read_text(encoding="utf-8")}
 
 
 def archive(contents: Mapping[str, str]) -> bytes:
-    """A zip that depends on the contents alone: not on order, clock, owner or platform."""
+    """Return a zip that depends on the contents alone: not on order, clock, owner or platform."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as made:
         for name in sorted(contents):

@@ -1,9 +1,10 @@
-"""Ends nodes that have outlived their lease, whether or not the site can be reached.
+"""Lambda function that terminates nodes with an expired lease, whether or not the site can be reached.
 
-Each node says in its tag `landbridge:lease-expires` until when it may run. The burst controller writes it at launch and renews
-it; when site, link or controller are gone, nobody does, and what is left of a job would be paid for until somebody looks.
+The tag `landbridge:lease-expires` of a node is the time until which it may run. The burst controller writes it at
+launch and renews it. When the site, the link or the controller is gone, the lease is not renewed; without this function
+the node would be billed until an operator finds it.
 
-This one file is the whole Lambda function: standard library and boto3 only. `decide` is pure, and everything else is thin.
+This one file is the whole Lambda function: standard library and boto3 only. `decide` is pure, and all else is thin.
 """
 
 import json
@@ -38,8 +39,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class Limits:
-    """`grace`: how long past its lease a node may run, so that a controller on its way renews it. `unleased`: how long a node
-    may run whose lease is missing or cannot be read; it is found and reported at once."""
+    """Limits in seconds. `grace`: how long a node may run past its lease, so that a controller on its way can renew it.
+    `unleased`: how long a node may run whose lease is missing or unreadable; it is reported at once.
+    """
 
     grace: timedelta
     unleased: timedelta
@@ -47,18 +49,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Instances to end, each with why; and those that somebody should look at, which run on."""
+    """Instances to terminate, each with the reason; and instances that an operator should look at, which run on."""
 
     end: Mapping[str, str]
     odd: Mapping[str, str]
 
 
 class WrongClock(Exception):
-    """An instance was launched in the future: nothing that this clock says is worth a node."""
+    """An instance was launched in the future: this clock is wrong, and no instance is terminated by it."""
 
 
 def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verdict:
-    """Which instances have to go at `now`. Machines that are no nodes (no pool) are never touched, whatever their tags say.
+    """Return the instances to terminate at `now`. Machines without a pool tag are no nodes and never touched.
 
     Raises WrongClock instead of ending anything by a clock that is behind. One that is ahead cannot be told from a lease that
     is over, which is what `grace` is for.
@@ -83,7 +85,7 @@ def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verd
 
 
 def lease(text: str) -> datetime | None:
-    """The moment in a tag; None where there is none. One without an offset is UTC, as the controller writes it."""
+    """Return the time in a tag; None where there is none. A time without an offset is UTC, as the controller writes it."""
     try:
         found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
     except ValueError:
@@ -92,7 +94,7 @@ def lease(text: str) -> datetime | None:
 
 
 def find(ec2: Any, cluster: str) -> list[Instance]:
-    """Every instance of the cluster that costs something, over all pages."""
+    """Return all billed instances of the cluster, over all pages."""
     filters = [
         {"Name": f"tag:{CLUSTER}", "Values": [cluster]},
         {"Name": "instance-state-name", "Values": list(STATES)},
@@ -112,7 +114,8 @@ def find(ec2: Any, cluster: str) -> list[Instance]:
 
 
 def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
-    """Terminate; what could not be ended is returned with AWS's reason. One that is gone already is as it should be.
+    """Terminate instances; return those that could not be terminated, with AWS's reason. An instance that is gone is no
+    failure.
 
     EC2 ends all instances of a call or none, so a call that fails is repeated for each one.
     """
@@ -127,7 +130,7 @@ def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
 
 
 def _refused(ec2: Any, ids: list[str]) -> str:
-    """Why EC2 did not end these; empty where it did, or where the only one was gone."""
+    """Return EC2's reason for not terminating these; empty on success, or where the only one was gone."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -141,7 +144,9 @@ def _refused(ec2: Any, ids: list[str]) -> str:
 
 
 def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, Any]:
-    """Look once, and end what has to go. Returns what the log gets; `failed` is what is left and should not be."""
+    """Run one pass: find, decide, terminate. Return the log entry; `failed` lists instances that should be gone and are
+    not.
+    """
     found = find(ec2, cluster)
     verdict = decide(found, now, limits)
     failed = end(ec2, verdict.end)
@@ -151,7 +156,9 @@ def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, An
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:
-    """What Lambda calls. Fails after everything was tried when something is left, so that the function's errors show it."""
+    """Handle a Lambda invocation. Fails at the end when an instance remains, so that the function's error metric shows
+    it.
+    """
     import boto3
     from botocore.config import Config
 
@@ -179,7 +186,7 @@ def handler(event: Any, context: Any) -> dict[str, Any]:
 
 
 def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What was done in two regions."""
+    """Merge the log entries of two regions."""
     if not one:
         return other
     return {

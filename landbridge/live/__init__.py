@@ -1,1 +1,1 @@
-"""What only AWS itself knows, asked before anything is built: preflight, the image lock, the catalogue's refresh."""
+"""Queries of the AWS account before anything is built: preflight, the image lock, the catalogue's refresh."""

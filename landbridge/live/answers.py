@@ -1,4 +1,4 @@
-"""What AWS answers instead of what was asked for, by what has to be done about it."""
+"""Failures of AWS calls, by the action that they need."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from landbridge.findings import Finding, Severity
 
 
 class RefusalKind(StrEnum):
-    """`denied`: the asker lacks a permission. `credentials` and `network`: nobody was asked. `busy`: later, perhaps."""
+    """`denied`: the caller lacks a permission. `credentials` and `network`: AWS was not reached. `busy`: retry later."""
 
     DENIED = "denied"
     CREDENTIALS = "credentials"
@@ -45,7 +45,7 @@ _KINDS = {
 
 
 class AwsRefusal(Exception):
-    """A call that did not give what was asked for. `action` is its name in an IAM policy, `code` AWS's or botocore's word."""
+    """Failed AWS call. `action` is its name in an IAM policy, `code` AWS's or botocore's error code."""
 
     def __init__(self, action: str, code: str, message: str) -> None:
         super().__init__(f"{action}: {code}: {message}")
@@ -53,12 +53,12 @@ class AwsRefusal(Exception):
 
     @property
     def kind(self) -> RefusalKind:
-        """What has to be done about it; an unknown code is an answer like any other."""
+        """Return the kind of the error code; an unknown code is an answer like any other."""
         return _KINDS.get(self.code, RefusalKind.ANSWER)
 
 
 def finding_of(refused: AwsRefusal, looked_at: str) -> Finding:
-    """What is said when `looked_at` could not be seen: never an error of the environment."""
+    """Return the finding for a subject that could not be queried: never an error of the environment."""
     match refused.kind:
         case RefusalKind.DENIED:
             message = f"{looked_at}: not allowed to look, {refused.action} is refused"

@@ -1,4 +1,6 @@
-"""Asking AWS: short timeouts, few retries, each question once, and every failure a Refused with its IAM action."""
+"""AWS client for checks: short timeouts, few retries, each query once, and every failure an AwsRefusal with its IAM
+action.
+"""
 
 import json
 import threading
@@ -28,7 +30,7 @@ _IAM_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
 
 
 def iam_action(service: str, operation: str) -> str:
-    """`ec2:DescribeSubnets` for ("ec2", "describe_subnets")."""
+    """Return the IAM action of a call: `ec2:DescribeSubnets` for ("ec2", "describe_subnets")."""
     # Service Quotas spells one of its operations with AWS in capitals.
     words = "".join(word.upper() if word == "aws" else word.capitalize() for word in operation.split("_"))
     name = f"{_IAM_NAMES.get(service, service)}:{words}"
@@ -36,7 +38,7 @@ def iam_action(service: str, operation: str) -> str:
 
 
 class AwsClient:
-    """The services of one region for whoever this process's credentials are. Safe to use from several threads.
+    """Clients of one region's services with this process's credentials. Safe to use from several threads.
 
     The same question is asked once: whoever repeats it gets the first answer, or waits for it.
     """
@@ -49,18 +51,18 @@ class AwsClient:
         self._lock = threading.Lock()
 
     def at(self, region: str) -> "AwsClient":
-        """The same AWS in another region; this one where it is there already, and for what is in no region."""
+        """Return the client of another region; this one for its own region and for services without a region."""
         return self if region in ("", self.region) else AwsClient(region, self._endpoint, self._session)
 
     def ask(self, service: str, operation: str, *, region: str | None = None, **parameters: Any) -> Any:
-        """One call's answer. Raises Refused."""
+        """Return the response of one call. Raises AwsRefusal."""
         return self._once(
             ("ask", service, operation, region, parameters),
             lambda: self._call(service, operation, region, lambda client: getattr(client, operation)(**parameters)),
         )
 
     def all(self, service: str, operation: str, key: str, **parameters: Any) -> tuple[Any, ...]:
-        """The items under `key` of every page. Raises Refused."""
+        """Return the items under `key` of every page. Raises AwsRefusal."""
 
         def read(client: Any) -> tuple[Any, ...]:
             pages = client.get_paginator(operation).paginate(**parameters)

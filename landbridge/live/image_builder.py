@@ -1,4 +1,4 @@
-"""Pipelines of EC2 Image Builder: starting one, and what came of it."""
+"""Pipelines of EC2 Image Builder: start one, and list its builds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """One run of a pipeline. `ami` is there when it is through, `why` when it is not going to be."""
+    """Build of a pipeline. `ami` is set when it is complete, `why` when it failed."""
 
     version: str
     status: str
@@ -24,13 +24,13 @@ class Built:
     why: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for `--format json`."""
+        """Return plain data for `--format json`."""
         found = {"version": self.version, "status": self.status, "created": self.created}
         return {**found, "ami": self.ami, "why": self.why}
 
 
 def pipeline(aws: AwsClient, cluster: str, name: str) -> str | None:
-    """The ARN of the pipeline that builds an image of a cluster; None where there is none yet. Raises Refused."""
+    """Return the ARN of the pipeline of a cluster's image; None where there is none yet. Raises AwsRefusal."""
     wanted = f"{cluster}-{name}"
     filters = [{"name": "name", "values": [wanted]}]
     found = aws.ask("imagebuilder", "list_image_pipelines", filters=filters)["imagePipelineList"]
@@ -38,13 +38,13 @@ def pipeline(aws: AwsClient, cluster: str, name: str) -> str | None:
 
 
 def start(aws: AwsClient, arn: str) -> str:
-    """Start a pipeline; returns the version that it is going to make. Raises Refused."""
+    """Start a pipeline; return the version that it builds. Raises AwsRefusal."""
     told = aws.ask("imagebuilder", "start_image_pipeline_execution", imagePipelineArn=arn)
     return _version(str(told["imageBuildVersionArn"]))
 
 
 def built(aws: AwsClient, arn: str, region: str) -> tuple[Built, ...]:
-    """What a pipeline has made and is making, the newest first. Raises Refused."""
+    """Return the complete and running builds of a pipeline, newest first. Raises AwsRefusal."""
     listed = aws.all("imagebuilder", "list_image_pipeline_images", "imageSummaryList", imagePipelineArn=arn)
     return tuple(sorted((_built(one, region) for one in listed), key=lambda one: one.created, reverse=True))
 
@@ -62,5 +62,5 @@ def _built(raw: Any, region: str) -> Built:
 
 
 def _version(arn: str) -> str:
-    """`1.0.7/2` of an image's ARN."""
+    """Return the version in an image's ARN, such as `1.0.7/2`."""
     return "/".join(arn.rsplit("/", 2)[1:])

@@ -1,4 +1,4 @@
-"""Images as AWS describes them: what a parameter names today, and what is known about what is inside."""
+"""Machine images from AWS: the image that an SSM parameter names, and the software versions in it."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class NamedImage:
-    """What a parameter says: the image, and the parameter's own version."""
+    """Image id in an SSM parameter, and the parameter's version."""
 
     ami: str
     version: int | None
@@ -36,7 +36,7 @@ class NamedImage:
 
 @dataclass(frozen=True, slots=True)
 class DescribedImage:
-    """One image. `root_gib` is the size of the snapshot it starts from: no root volume may be smaller."""
+    """Image from EC2. `root_gib` is the size of its root snapshot: no root volume may be smaller."""
 
     ami: str
     name: str
@@ -55,7 +55,7 @@ class DescribedImage:
 
 
 def parameters(aws: AwsClient, names: Iterable[str]) -> tuple[dict[str, NamedImage], tuple[str, ...]]:
-    """What each parameter names, and the parameters that are not there or name no image. Raises Refused."""
+    """Return the image of each parameter, and the parameters that do not exist or name no image. Raises AwsRefusal."""
     wanted = list(dict.fromkeys(names))
     found: dict[str, NamedImage] = {}
     for start in range(0, len(wanted), _NAMES_A_CALL):
@@ -68,7 +68,7 @@ def parameters(aws: AwsClient, names: Iterable[str]) -> tuple[dict[str, NamedIma
 
 
 def image(aws: AwsClient, ami: str) -> DescribedImage | None:
-    """One image, None where there is none that this account may use. Raises Refused."""
+    """Return an image, or None where this account may use none of that id. Raises AwsRefusal."""
     try:
         answer = aws.ask("ec2", "describe_images", ImageIds=[ami])
     except AwsRefusal as refused:
@@ -79,7 +79,9 @@ def image(aws: AwsClient, ami: str) -> DescribedImage | None:
 
 
 def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
-    """The newest image that a cluster's own pipeline has built under a name; None before the first. Raises Refused."""
+    """Return the newest image that a cluster's own pipeline has built under a name; None before the first. Raises
+    AwsRefusal.
+    """
     tags = {CLUSTER: cluster, IMAGE: name}
     filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
     filters.append({"Name": "state", "Values": ["available"]})
@@ -88,7 +90,7 @@ def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
 
 
 def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
-    """Driver, CUDA and EFA versions as far as tags or texts name them; nothing is guessed.
+    """Return the driver, CUDA and EFA versions that tags or texts name; no version is guessed.
 
     Source: the image's own name, description and tags. `Driver 580.105.08`, `CUDA 13.0`, `EFA 1.45.0`.
     """
@@ -125,7 +127,7 @@ def _image(raw: Mapping[str, Any]) -> DescribedImage:
 
 
 def _ami(value: str) -> str | None:
-    """The image in a parameter's value: the id itself, or JSON that holds it (as ECS's `recommended` does)."""
+    """Return the image in a parameter's value: the id itself, or JSON that holds it (as ECS's `recommended` does)."""
     if value.startswith("{"):
         try:
             value = str(json.loads(value).get("image_id", ""))

@@ -1,4 +1,4 @@
-"""Resolving image names once: what the lock is to say, and how that differs from what it says."""
+"""Image lock: the proposed content, and its differences from the present file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ NEEDS = ("ssm:GetParameters", "ec2:DescribeImages")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happens to one name. `parts` are (what, before, after) of everything that differs."""
+    """Change of one image name. `parts` are (field, before, after) of each difference."""
 
     name: str
     kind: Literal["added", "removed", "changed", "kept"]
@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The lock as it is to be, what that changes, and names that could not be resolved."""
+    """Proposed lock, its changes, and names that could not be resolved."""
 
     lock: ImageLock
     changes: tuple[Change, ...]
@@ -52,14 +52,14 @@ class Proposal:
 
     @property
     def different(self) -> bool:
-        """Whether the file would change."""
+        """Return true when the file would change."""
         return any(change.kind != "kept" for change in self.changes)
 
 
 def propose(
     environment: Environment, lock: ImageLock | None, aws: AwsClient, today: date, *, upgrade: bool = False
 ) -> Proposal:
-    """What the lock is to be. Without `upgrade` an image stays as it is while its parameter's name does. Raises Refused."""
+    """Return the proposed lock. Without `upgrade` an image stays while its parameter's name does. Raises AwsRefusal."""
     before = dict(lock.images) if lock is not None else {}
     sources = image_sources(environment)
     builds = {name: source.build for name, source in environment.aws.images.items() if source.build is not None}

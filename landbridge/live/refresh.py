@@ -1,4 +1,4 @@
-"""Instance types as EC2 describes them today, beside the catalogue: what to review, and writing what was reviewed."""
+"""Comparison of EC2's instance types with the catalogue, and writing of reviewed differences."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _VALUES = 200
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What one region says: its types of the catalogue's families, where they are offered, and the zones it has."""
+    """Answers of one region: types of the catalogue's families, their offerings, and its zones."""
 
     region: str
     types: tuple[Mapping[str, Any], ...]
@@ -24,7 +24,7 @@ class Described:
 
 
 def describe(aws: AwsClient, families: Iterable[str]) -> Described:
-    """Ask one region about every type of these families. Raises Refused."""
+    """Query one region for every type of these families. Raises AwsRefusal."""
     wanted = [f"{family}.*" for family in sorted(families)]
     types: list[Mapping[str, Any]] = []
     for start in range(0, len(wanted), _VALUES):
@@ -46,7 +46,7 @@ def describe(aws: AwsClient, families: Iterable[str]) -> Described:
 
 
 def review(ours: Mapping[str, InstanceType], told: Iterable[Described]) -> tuple[Difference, ...]:
-    """Every fact on which the catalogue and these regions differ, by type; zones that the catalogue does not know first."""
+    """Return the facts on which the catalogue and these regions differ, by type; zones unknown to the catalogue first."""
     answers = tuple(told)
     known = regions()
     found: list[Difference] = []

@@ -1,4 +1,4 @@
-"""The launch that a pool's nodes are, as one RunInstances call: what the dry run asks leave for. Pure."""
+"""RunInstances request of a pool's nodes, for the dry run. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,8 +20,8 @@ def launch_request(
     count: int,
     placement_group: str | None = None,
 ) -> dict[str, Any]:
-    """RunInstances' parameters for `count` nodes of one capacity in one subnet: the same interfaces, disk, metadata
-    settings and market as the launch template's.
+    """Return RunInstances' parameters for `count` nodes of one capacity in one subnet: the same interfaces, disk,
+    metadata settings and market as the launch template's.
 
     `groups` are ids of security groups; none leaves the VPC's default one. No instance profile is named: it exists only
     once the stack is built.

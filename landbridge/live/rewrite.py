@@ -1,4 +1,5 @@
-"""Writing reviewed facts into the catalogue's files: zones, ways to buy and network cards, and nothing else of a row.
+"""Writer of reviewed facts into the catalogue's files: zones, purchase options and network cards of a row, no other
+field.
 
 The rest of a file (comments, order, every other fact) stays as it is, so that the change is what version control shows.
 """
@@ -20,7 +21,7 @@ _KEY = re.compile(r"^ {4}([a-z_]+):")
 
 
 def write(folder: Path, differences: Iterable[Difference], told: Iterable[Described], today: date) -> tuple[str, ...]:
-    """Write what can be written of `differences` into the catalogue in `folder`; the types that were changed.
+    """Write the writable part of `differences` into the catalogue in `folder`; return the types that changed.
 
     Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
     """
@@ -47,7 +48,7 @@ def write(folder: Path, differences: Iterable[Difference], told: Iterable[Descri
 def _rows(
     ours: Mapping[str, InstanceType], differences: Iterable[Difference], answers: tuple[Described, ...]
 ) -> dict[str, dict[str, list[str]]]:
-    """Lines by key, of each type that changes."""
+    """Return the new lines by key, of each type that changes."""
     described = {str(kind["InstanceType"]): kind for one in answers for kind in one.types}
     asked = frozenset[str]().union(*(one.zones for one in answers))
     offered: dict[str, set[str]] = {}
@@ -74,7 +75,7 @@ def _bought(words: tuple[str, ...]) -> list[str]:
 
 
 def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
-    """A line for each run of equal cards; what EC2 leaves out of a card stays as the catalogue has it."""
+    """Return one line for each run of equal cards; fields that EC2 omits stay as in the catalogue."""
     runs: list[tuple[int, int, str]] = []
     known = {card.index: card for card in ours.cards}
     for card in sorted(described["NetworkInfo"]["NetworkCards"], key=lambda one: int(one["NetworkCardIndex"])):
@@ -99,7 +100,7 @@ def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
 
 
 def _folded(key: str, text: str) -> list[str]:
-    """A long list of zones as the files have it: folded at commas."""
+    """Return a long list of zones folded at commas, as in the files."""
     if len(text) <= _WIDTH - len(key) - 8:
         return [f'    {key}: "{text}"']
     lines, line = [f"    {key}: >-"], ""
@@ -113,7 +114,7 @@ def _folded(key: str, text: str) -> list[str]:
 
 
 def _with(text: str, name: str, keys: Mapping[str, list[str]]) -> str:
-    """`text` with these keys of one type replaced, or added at the end of its row."""
+    """Return `text` with these keys of one type replaced, or added at the end of its row."""
     lines = text.splitlines()
     try:
         start = lines.index(f"  {name}:")

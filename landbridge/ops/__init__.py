@@ -1,1 +1,1 @@
-"""Day-2 work around a running cluster, and the machine it is run from."""
+"""Operation of a running cluster, and requirements of the operator's machine."""

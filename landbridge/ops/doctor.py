@@ -1,4 +1,4 @@
-"""What the operator's machine can do: every command's needs, probed. Nothing is installed or changed."""
+"""Probes of the operator's machine for the requirements of each command. Changes nothing."""
 
 import importlib.util
 import os
@@ -24,7 +24,7 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin:/us
 
 
 class Need(BaseModel):
-    """One thing that a command needs, and what to do where it is missing."""
+    """Requirement of a command, and the fix where it is missing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Kind
@@ -41,7 +41,7 @@ class _Needs(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One need of a command, and whether this machine has it."""
+    """Requirement of a command, and whether this machine meets it."""
 
     command: str
     need: str
@@ -51,7 +51,7 @@ class Diagnosis:
 
 
 def diagnose() -> tuple[Diagnosis, ...]:
-    """Every need of every command, probed; takes about a second."""
+    """Return all requirements of all commands, probed; takes about a second."""
     text = files("landbridge.ops").joinpath("doctor.yaml").read_text(encoding="utf-8")
     needs = _Needs.model_validate(yaml_text.load(text))
     return tuple(_probe(command, need) for command, listed in needs.commands.items() for need in listed)
@@ -99,7 +99,7 @@ def _memory(least: str) -> tuple[bool, str]:
 
 
 def _available_mib() -> int:
-    """Memory that can be had now, cut to the control group's limit where there is one."""
+    """Return the available memory, cut to the control group's limit where there is one."""
     match = re.search(r"^MemAvailable:\s+(\d+)", _text("/proc/meminfo"), re.MULTILINE)
     available = int(match[1]) // 1024 if match else 0
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -131,7 +131,7 @@ def _go(least: str) -> tuple[bool, str]:
 
 
 def _run(command: list[str]) -> tuple[bool, str]:
-    """Whether a harmless command succeeds within five seconds, and what it said."""
+    """Return whether a harmless command succeeds within five seconds, and its output."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.SubprocessError) as error:

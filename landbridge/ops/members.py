@@ -1,4 +1,6 @@
-"""Nodes that join a running cluster or leave it: what changes in the environment file, and whether a node may go. Pure."""
+"""Nodes that join or leave a running cluster: edits of the environment file, and reasons why a node may not leave.
+Pure.
+"""
 
 import difflib
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +21,7 @@ _OUT = frozenset({"DRAIN", "DOWN"})
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A file before and after; `names` are the nodes that its change is about, `addresses` theirs where the file has them."""
+    """File before and after an edit; `names` are the affected nodes, `addresses` theirs where the file has them."""
 
     path: Path
     before: str
@@ -29,17 +31,17 @@ class Edited:
 
     @property
     def difference(self) -> str:
-        """As `diff -u` shows it; empty where the file says it already."""
+        """Return the change as `diff -u` shows it; empty where there is none."""
         before, after = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
         return "".join(difflib.unified_diff(before, after, str(self.path), str(self.path), n=1))
 
     def loaded(self) -> Loaded:
-        """The environment as it will be, to be checked before anything is written."""
+        """Return the changed environment, to be checked before the file is written."""
         return load_text(self.after, self.path)
 
 
 def joined(path: Path, text: str, joining: Joining) -> Edited:
-    """The file with the nodes; those that it has already stay as they are. Raises FindingsError."""
+    """Return the file with the nodes added; nodes that it has already stay as they are. Raises FindingsError."""
     known = node_addresses(text, str(path))
     missing = tuple(name for name in joining.names if name not in known)
     after = text
@@ -49,20 +51,22 @@ def joined(path: Path, text: str, joining: Joining) -> Edited:
 
 
 def left(path: Path, text: str, names: Sequence[str]) -> Edited:
-    """The file without the nodes; those that it does not have change nothing. Raises FindingsError."""
+    """Return the file without the nodes; nodes that it does not have change nothing. Raises FindingsError."""
     known = node_addresses(text, str(path))
     after = without_nodes(text, str(path), [name for name in names if name in known])
     return Edited(path, text, after, tuple(names), _among(known, names))
 
 
 def add_limit(environment: Environment, names: Iterable[str]) -> str:
-    """The hosts that have to know of new nodes, as Ansible's --limit: themselves, the controllers, and who answers for names."""
+    """Return Ansible's --limit for new nodes: the nodes, the controllers, and the DNS servers."""
     servers = environment.onprem is not None and environment.dns is not None
     return ",".join([*names, "slurm_controller", *(["site_dns"] if servers else [])])
 
 
 def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
-    """Networks with nodes that the other hosts' firewalls let nobody in from yet; none where the role hardening keeps none."""
+    """Return the networks of nodes that the other hosts' firewalls do not admit yet; none where the role hardening sets
+    no firewall.
+    """
     if not after.hosts.hardening or after.hosts.firewall.mode == "off":
         return ()
     known = node_ranges(before)
@@ -71,7 +75,7 @@ def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
 
 
 def kept(rows: Iterable[ScontrolNode], names: Collection[str]) -> tuple[str, ...]:
-    """Why nodes may not leave yet, a sentence each: a job runs there, or may start there."""
+    """Return the reasons why nodes may not leave yet, a sentence each: a job runs there, or may start there."""
     found = []
     for row in rows:
         states = set(row.state.split("+"))

@@ -1,4 +1,4 @@
-"""The cluster's nodes as Slurm tells of them, and what the reason of a drain asks for. Pure.
+"""Cluster nodes from Slurm, and the actions that drain reasons ask for. Pure.
 
 The reasons are those of the role node_health: `landbridge:<check>:<detail>; do: <action>`.
 """
@@ -58,7 +58,7 @@ class ScontrolNode:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a node is out of service: what that means, and what brings it back."""
+    """Explanation of a node that is out of service: meaning, and fix."""
 
     node: ScontrolNode
     meaning: str
@@ -66,12 +66,12 @@ class Why:
 
 
 def node_rows(answer: Mapping[str, Any]) -> tuple[ScontrolNode, ...]:
-    """The rows of `scontrol show nodes --json`, in its order. A reason that a past drain left behind is not shown."""
+    """Return the rows of `scontrol show nodes --json`, in its order. The reason of a past drain is not shown."""
     return tuple(_row(node) for node in answer.get("nodes", ()))
 
 
 def why(node: ScontrolNode) -> Why:
-    """Explain."""
+    """Explain the reason of a node."""
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
     if node.drained:
@@ -84,7 +84,7 @@ def why(node: ScontrolNode) -> Why:
 
 
 def refused_reason(reason: str) -> str | None:
-    """What is wrong with a person's reason; None for a good one."""
+    """Return the error in an operator's drain reason; None for a valid one."""
     if not reason.strip():
         return "a drain needs a reason that others understand"
     if reason.startswith("landbridge:"):
@@ -95,7 +95,7 @@ def refused_reason(reason: str) -> str | None:
 
 
 def unknown(names: Iterable[str], rows: Iterable[ScontrolNode]) -> tuple[str, ...]:
-    """The names that Slurm does not know."""
+    """Return the names that Slurm does not know."""
     known = {row.name for row in rows}
     return tuple(name for name in names if name not in known)
 

@@ -18,16 +18,18 @@ _SECONDS = 60
 
 
 class ScontrolError(Exception):
-    """scontrol could not be run, or refused; the message is its own."""
+    """scontrol could not be run, or failed; the message is its own."""
 
 
 def here(words: Sequence[str]) -> str:
-    """On this machine."""
+    """Run scontrol on this machine."""
     return _run(["scontrol", *words])
 
 
 def through(environment: Environment) -> Scontrol:
-    """On the first controller that answers, by ssh as the environment's `access` says; with sudo for a user who is not root."""
+    """Run scontrol on the first controller that answers, by ssh as the environment's `access` says; with sudo for a
+    user who is not root.
+    """
     prefixes = [ssh(environment, name) for name in service_hosts(environment).controllers]
     privileged = [] if service_hosts(environment).access.user == "root" else ["sudo", "--non-interactive"]
 
@@ -46,7 +48,7 @@ def through(environment: Environment) -> Scontrol:
 
 
 def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
-    """`scontrol show nodes --json`. Raises ScontrolError."""
+    """Return the output of `scontrol show nodes --json`. Raises ScontrolError."""
     text = scontrol(["show", "nodes", *([names] if names else []), "--json"])
     try:
         return dict(json.loads(text))
@@ -55,7 +57,7 @@ def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
 
 
 def ssh(environment: Environment, name: str) -> list[str]:
-    """The words that reach a host of the environment, as its `access` says; a command is one more."""
+    """Return the ssh command line to a host of the environment, as its `access` says; the remote command follows it."""
     access, proxy = service_hosts(environment).access, proxy_command(environment)
     file = paths.outputs_file(environment.name)
     outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None

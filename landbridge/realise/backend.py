@@ -1,4 +1,4 @@
-"""Pulumi's state backend: a folder of the operator's, encrypted with a passphrase that is generated once."""
+"""Pulumi's state backend: a folder of the operator, encrypted with a passphrase that is generated once."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from landbridge.paths import state_dir
 
 
 def passphrase_file(environment: str) -> Path:
-    """Return the file with the passphrase of the stack's secrets, made on first use and readable by its owner alone."""
+    """Return the file with the passphrase of the stack's secrets, created on first use and readable by its owner alone."""
     path = state_dir(environment) / "passphrase"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -23,7 +23,7 @@ def passphrase_file(environment: str) -> Path:
 
 
 def drop_dead_locks(environment: str) -> None:
-    """Remove locks of Pulumi processes of this machine that no longer run: one that is killed leaves its lock behind."""
+    """Remove locks of Pulumi processes of this machine that no longer run: a killed Pulumi leaves its lock behind."""
     for lock in (state_dir(environment) / "pulumi" / ".pulumi" / "locks").rglob("*.json"):
         try:
             holder = json.loads(lock.read_text())
@@ -35,7 +35,7 @@ def drop_dead_locks(environment: str) -> None:
 
 
 def drop_torn_attributes(environment: str) -> None:
-    """Remove attributes of state files that a killed Pulumi had half written: beside them it reads no state (`EOF`).
+    """Remove attribute files that a killed Pulumi had half written: with one of them it cannot read the state (`EOF`).
 
     Pulumi replaces a state file at once, but writes NAME.json.attrs (its type and checksum) in place before; without one a file is
     read all the same. Source: gocloud.dev/blob/fileblob, setAttrs and getAttrs, as Pulumi 3.259 has it.

@@ -1,4 +1,4 @@
-"""Runs Ansible's playbooks for an environment through ansible-runner, and tells what happens as plain events."""
+"""Runner of Ansible's playbooks for an environment through ansible-runner, with plain events."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ KEPT = 10
 
 @dataclass(frozen=True)
 class TaskStarted:
-    """A task that begins, for `hosts` hosts of `play`."""
+    """Start of a task for `hosts` hosts of `play`."""
 
     play: str
     name: str
@@ -72,7 +72,7 @@ class ConfigureResult:
 
 @dataclass
 class _Listener:
-    """Turns ansible-runner's events into ours."""
+    """Translator of ansible-runner's events."""
 
     on_event: OnEvent
     failures: list[TaskOutcome] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Listener:
 
 
 def _task(data: Mapping[str, Any]) -> TaskStarted:
-    """The task that an event is about: where hosts go on alone, what was begun last may be another host's."""
+    """Return the task of an event: where hosts proceed independently, the task begun last may be another host's."""
     name, role = str(data.get("task") or ""), str(data.get("role") or "")
     return TaskStarted(str(data.get("play", "")), f"{role} : {name}" if role else name)
 
@@ -164,7 +164,7 @@ def _project(path: Path, playbook: Path) -> Path:
 
 
 def _variables(root: Path) -> dict[str, str]:
-    """Ansible has to be this environment's own: the inventory plugin imports landbridge."""
+    """Return variables that bind Ansible to this environment: the inventory plugin imports landbridge."""
     programs = Path(sys.executable).parent
     if not (programs / "ansible-playbook").exists():
         found = Finding(
@@ -178,7 +178,9 @@ def _variables(root: Path) -> dict[str, str]:
 
 
 def _counts(stats: Mapping[str, Mapping[str, int]] | None) -> dict[str, Counts]:
-    """`stats` maps Ansible's words to hosts to numbers; there is none when Ansible did not get that far."""
+    """Return the recap of each host. `stats` maps Ansible's words to hosts to numbers; there is none when Ansible did
+    not get that far.
+    """
     stats = stats or {}
     words = {"ok": "ok", "changed": "changed", "failed": "failures", "unreachable": "dark"}
     hosts = sorted({host for word in ("ok", "changed", "failures", "dark") for host in stats.get(word, {})})

@@ -1,4 +1,4 @@
-"""A Pulumi project beside the tree: it runs the tree's own program, and what Pulumi writes stays out of the tree.
+"""Pulumi project outside the source tree: it runs the tree's own program, and Pulumi's files stay out of the tree.
 
 Pulumi appends to the stack file whatever it needs (a salt, values it reformats). An environment file is something people
 review, so Pulumi gets a copy, and what it appended is kept from one run to the next.
@@ -35,7 +35,7 @@ def project_root(environment_file: Path) -> Path:
 
 
 def write_project(environment: str, environment_file: Path, stack: str | None = None) -> Path:
-    """Make the project's folder for one environment, or bring it up to date, and return it.
+    """Create or update the project's folder for one environment, and return it.
 
     It is ready for one of the environment's stacks, by default the one of its own name: each has a copy of the file.
     """

@@ -1,4 +1,4 @@
-"""Pulumi through its Automation API: build, look at, compare and remove the AWS half of an environment.
+"""Pulumi through its Automation API: up, preview, refresh and destroy of the AWS half of an environment.
 
 An environment is one stack or three; every operation walks them from the bottom up, and `destroy` from the top down, or stays
 in one layer. Whatever `pulumi` is first on PATH does it, with whatever plugins are there: this module knows of no sandbox.
@@ -77,7 +77,7 @@ def up(
     refresh: bool = False,
     layer: Layer | None = None,
 ) -> OperationResult:
-    """Build what the environment says, and write its outputs for Ansible and the burst controller.
+    """Build the environment, and write its outputs for Ansible and the burst controller.
 
     With `refresh` what Pulumi remembers is compared with AWS first: what has disappeared is built again.
     """
@@ -91,14 +91,16 @@ def up(
 def preview(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
-    """Say what `up` would do; touches nothing. What a stack has yet to hear from another is unknown, as are AWS's own values."""
+    """Return the steps that `up` would take, without taking them. Outputs of other stacks and values of AWS that do not
+    exist yet are unknown.
+    """
     return _together("preview", environment, _walk("preview", environment, file, on_event, layer), None)
 
 
 def refresh(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
-    """Compare Pulumi's memory with AWS, and correct the memory."""
+    """Compare Pulumi's state with AWS, and correct the state."""
     runs = _walk("refresh", environment, file, on_event, layer)
     return _together("refresh", environment, runs, _outputs(environment, file, runs))
 
@@ -106,7 +108,8 @@ def refresh(
 def destroy(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
-    """Remove everything, and the outputs with it; what the environment protects (data, keys, secrets) stays as it is.
+    """Remove all resources and the outputs; resources that the environment protects (data, keys, secrets) stay as they
+    are.
 
     So does a stack that something protected in a stack above it stands on; a warning says what that is.
     """
@@ -133,7 +136,7 @@ def destroy(
 
 
 def remembered(environment: Environment, file: Path) -> frozenset[str]:
-    """The ids, names and ARNs of what Pulumi remembers in AWS; empty where nothing has been built."""
+    """Return the ids, names and ARNs in Pulumi's state; empty where nothing has been built."""
     stacks = planned_stacks(environment)
     return frozenset(word for one in stacks for word in remembered_in(_deployment(environment, file, one)))
 
@@ -147,7 +150,8 @@ def settle(
     wait: float = SETTLED_SECONDS,
     layer: Layer | None = None,
 ) -> Settled:
-    """Take into Pulumi's memory what an earlier operation made in AWS and never heard of again; nothing is made or removed.
+    """Take resources that an earlier operation created in AWS without recording them into Pulumi's state; nothing is
+    created or removed.
 
     `find` looks in AWS, for at most `wait` seconds after the earlier operation. Cheap where none was cut short or failed.
     """
@@ -178,7 +182,7 @@ def _settle(
 
 
 def _known_elsewhere(environment: Environment, file: Path, planned: PlannedStack) -> dict[str, frozenset[str]]:
-    """The ids, by type, that the environment's other stacks remember."""
+    """Return the ids, by type, in the state of the environment's other stacks."""
     others = [_deployment(environment, file, one) for one in planned_stacks(environment) if one != planned]
     tokens = [known_ids(one) for one in others]
     return {key: frozenset().union(*(one.get(key, ()) for one in tokens)) for one in tokens for key in one}
@@ -190,7 +194,9 @@ def outputs(environment: Environment, file: Path) -> StackOutputs | None:
 
 
 def write_outputs(environment: str, found: StackOutputs) -> None:
-    """Write the outputs where Ansible's inventory looks for them: the link's keys apart, for their owner alone."""
+    """Write the outputs where Ansible's inventory looks for them; the tunnel's keys in a file of their own that only
+    its owner reads.
+    """
     _write(outputs_file(environment), found.public(), 0o644)
     if found.link_pre_shared_keys is not None:
         _write(secrets_dir(environment) / LINK_KEYS, list(found.link_pre_shared_keys), 0o600)
@@ -201,7 +207,7 @@ def write_outputs(environment: str, found: StackOutputs) -> None:
 
 
 def _chosen(environment: Environment, layer: Layer | None) -> tuple[PlannedStack, ...]:
-    """The stacks that an operation is about, from the bottom up."""
+    """Return the stacks of an operation, from the bottom up."""
     stacks = planned_stacks(environment)
     if layer is None:
         return stacks
@@ -242,7 +248,7 @@ def _deployment(environment: Environment, file: Path, planned: PlannedStack) -> 
 
 
 def _outputs(environment: Environment, file: Path, runs: Sequence[Run]) -> StackOutputs | None:
-    """Every stack's outputs together: from the runs, and of the other stacks from Pulumi's memory."""
+    """Return the outputs of all stacks: from the runs, and of the other stacks from Pulumi's state."""
     known, found = {one.stack: one.values for one in runs}, dict[str, Any]()
     for planned in planned_stacks(environment):
         own: Values = known.get(planned.name) or values(opened(environment, file, planned))
@@ -271,7 +277,7 @@ def _together(
 
 
 def _write(path: Path, data: Any, mode: int) -> None:
-    """Write in one rename, never readable by more than `mode` says."""
+    """Write a file in one rename, never readable by more than `mode` allows."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(handle, "w") as out:

@@ -1,4 +1,4 @@
-"""Coming to terms with what an earlier operation began and never heard of again, before the next one begins.
+"""Recovery of resources that an interrupted operation created without recording them, before the next operation begins.
 
 A killed engine leaves pending creates in the state; a create that failed may have succeeded in AWS, its answer lost. What is
 found there is taken into the state, and the next `up` finishes it: nothing is made twice, and nothing has to be removed by hand.
@@ -49,7 +49,8 @@ def settle(
     elsewhere: Callable[[], Known] = dict,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Settled:
-    """Take what exists into the stack's state, and forget what does not. Asks AWS only where something is open.
+    """Take resources that exist into the stack's state, and forget those that do not. Queries AWS only where a create
+    is pending.
 
     `elsewhere`: the ids, by type, that other stacks of the environment remember. `tell` hears why this takes a while.
     Raises CommandError where Pulumi cannot read or write the state, and whatever `find` raises.
@@ -93,7 +94,7 @@ def _failed_last(stack: auto.Stack) -> datetime | None:
 
 
 def _until(deployment: Mapping[str, object], failed_at: datetime | None, settled_seconds: float) -> float:
-    """The moment (time.monotonic) from which on AWS shows whatever was made by the earlier operation."""
+    """Return the time (time.monotonic) from which on AWS shows all resources of the earlier operation."""
     last = max((one for one in (state.written_at(deployment), failed_at) if one), default=datetime.now(UTC))
     age = max(0.0, (datetime.now(UTC) - last).total_seconds())
     return time.monotonic() + max(0.0, settled_seconds - age)
@@ -104,7 +105,7 @@ def _merged(one: Known, other: Known) -> Known:
 
 
 def _patiently(find: Find, begun: Sequence[ResourceChange], known: Known, until: float) -> dict[str, str]:
-    """Look until everything is found, or until what is not found cannot be there."""
+    """Search until all resources are found, or until missing ones cannot exist."""
     found: dict[str, str] = {}
     while True:
         missing = [one for one in begun if one.urn not in found]

@@ -24,7 +24,7 @@ Values = Mapping[str, Any]
 
 
 class PulumiFailed(Exception):
-    """Pulumi did not do what it was asked; `messages` are its own words, each with its resource.
+    """Pulumi failed; `messages` are its own words, each with its resource.
 
     `ahead` is what it had said it would do until then.
     """
@@ -43,7 +43,7 @@ class PulumiFailed(Exception):
 
 @dataclass
 class Log:
-    """Passes events on, and keeps what the result and an error need."""
+    """Forward events, and record those that the result and an error need."""
 
     tell: OnEvent
     steps: list[Step] = field(default_factory=list)
@@ -95,7 +95,7 @@ def run(
 
 
 def values(stack: auto.Stack) -> Values:
-    """Its outputs; empty where it has made nothing."""
+    """Return a stack's outputs; empty where it has built nothing."""
     return {key: output.value for key, output in stack.outputs().items()}
 
 
@@ -131,7 +131,7 @@ def opened(environment: Environment, file: Path, planned: PlannedStack) -> auto.
 
 
 def finding(rule: str, message: str, fix: str) -> FindingsError:
-    """An error with one finding."""
+    """Return an error with one finding."""
     return FindingsError([Finding(rule=rule, message=message, fix=fix)])
 
 
@@ -150,4 +150,4 @@ def _refuse_another_shape(environment: Environment, workspace: auto.LocalWorkspa
 
 
 def _swallow(line: str) -> None:
-    """The events say the same; Pulumi's own text is not shown."""
+    """Ignore Pulumi's own text: the events say the same."""

@@ -1,4 +1,4 @@
-"""Pulumi's state as `pulumi stack export` tells it: what was being made when it was last written, and how that is taken in.
+"""Pulumi's state from `pulumi stack export`: its pending creates, and their conversion into resources.
 
 The engine writes "I am making this" before it asks a provider, and what came of it after. Killed between the two, it leaves
 a *pending create*: AWS may have the thing, and the state has no id for it.
@@ -24,7 +24,7 @@ Record = dict[str, Any]
 
 
 def pending_creates(deployment: Mapping[str, Any]) -> tuple[Record, ...]:
-    """The records of what was being made, without ids."""
+    """Return the records of pending creates, without ids."""
     operations = deployment.get("pending_operations") or ()
     return tuple(one["resource"] for one in operations if one.get("type") == "creating" and one.get("resource"))
 
@@ -42,12 +42,12 @@ def written_at(deployment: Mapping[str, Any]) -> datetime | None:
 
 
 def change_of_record(record: Mapping[str, Any]) -> ResourceChange:
-    """A pending create as the step that it was."""
+    """Return a pending create as the step that it was."""
     return ResourceChange(urn=str(record["urn"]), operation="create", new=dict(record.get("inputs") or {}))
 
 
 def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> Record:
-    """The record of something that a preview would make; its provider and parent are those of the state.
+    """Return the record of a resource that a preview would create; its provider and parent are those of the state.
 
     What it depends on is left out: the next update writes it.
     """
@@ -66,7 +66,7 @@ def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> R
 
 
 def remembered(deployment: Mapping[str, Any]) -> frozenset[str]:
-    """The ids, names and ARNs of what is known to be in AWS."""
+    """Return the ids, names and ARNs of the resources in the state."""
     found = set[str]()
     for resource in deployment.get("resources") or ():
         if str(resource.get("type", "")).startswith("aws:"):
@@ -77,7 +77,7 @@ def remembered(deployment: Mapping[str, Any]) -> frozenset[str]:
 
 
 def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> frozenset[str]:
-    """The names of what is known to be in AWS and was told an id or an ARN of something in the state `below`."""
+    """Return the names of resources that have an id or an ARN of the state `below` among their inputs."""
     words = {str(one["id"]) for one in _in_aws(below) if one.get("id")}
     words |= {str(one["outputs"]["arn"]) for one in _in_aws(below) if (one.get("outputs") or {}).get("arn")}
     return frozenset(
@@ -108,7 +108,7 @@ def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def taken_in(deployment: Mapping[str, Any], records: Iterable[Record], ids: Mapping[str, str]) -> Deployment:
-    """The state with those of the `records` that have an id (by URN) as resources, and with nothing pending.
+    """Return the state with those `records` that have an id (by URN) as resources, and without pending operations.
 
     Something that was to take the place of another keeps it: the old one is marked for deletion, or, where it has been
     deleted already, left out. Outputs are the inputs until a refresh reads the real ones.

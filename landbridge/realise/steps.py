@@ -16,7 +16,7 @@ _NOISE = re.compile(r"^using pulumi-\S+ from \$PATH at ")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Step on a resource; `change` describes it in full."""
+    """Operation on a resource; `change` describes it in full."""
 
     phase: Phase
     operation: str
@@ -71,7 +71,7 @@ def _step(phase: Phase, metadata: StepEventMetadata) -> Step:
 
 
 def change_of(metadata: StepEventMetadata) -> ResourceChange:
-    """A step as plain data. Providers tell the difference in detail, by top-level property, or not at all."""
+    """Return a step as plain data. Providers give the difference in detail, by top-level property, or not at all."""
     old, new = metadata.old, metadata.new
     marks = (metadata.detailed_diff or {}).items()
     causes = [path for path, diff in marks if diff.diff_kind.value.endswith("-replace")]

@@ -1,4 +1,4 @@
-"""Landbridge's own wheel, made from the package that is running: what the `burst` role installs on the controller.
+"""Landbridge's own wheel, built from the package that is running; the `burst` role installs it on the controller.
 
 The same content gives the same file name and the same bytes, so that a second run copies and installs nothing.
 `python -m landbridge.realise.wheel` prints the wheel's path.

@@ -1,4 +1,4 @@
-"""`landbridge burst`: what the controller has done and why, what a person may tell it, and what it would do with a queue.
+"""Group `landbridge burst`: state and decisions of the controller, orders of the operator, and a simulation.
 
 All but `simulate` run where burst.json and the journal are: on the controller.
 """

@@ -21,7 +21,7 @@ PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the env
 
 @contextmanager
 def controller(file: Path | None) -> Iterator[tuple["BurstConfig", "Store"]]:
-    """The controller's settings and journal; what cannot be read or asked ends the program with status 2."""
+    """Return the controller's settings and journal; the program ends with status 2 when they cannot be read."""
     from landbridge.burst.config.config import ConfigError, load
     from landbridge.burst.journal.store import Store
     from landbridge.burst.model.errors import AwsError

@@ -1,4 +1,4 @@
-"""`landbridge burst doctor`: whether the controller of this host can do its work."""
+"""Command `landbridge burst doctor`: test whether the controller on this host can work."""
 
 import typer
 
@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Try all that the controller needs: settings, journal, daemon, AWS, clock, Slurm; ends with 1 where something is wrong.
+    """Test settings, journal, daemon, AWS, clock and Slurm of the controller. Exit status 1 when one test fails.
 
     Example: sudo landbridge burst doctor
     """

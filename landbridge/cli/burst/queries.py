@@ -1,4 +1,4 @@
-"""`landbridge burst status`, `why`, `history`: what is so, and what was decided."""
+"""Commands `landbridge burst status`, `why` and `history`."""
 
 import time
 from dataclasses import asdict
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Show instances in AWS beside what Slurm believes of their nodes, and how pools and budgets stand.
+    """Show instances in AWS beside the state of their nodes in Slurm, with pools and budgets.
 
     Ends with 1 where the two disagree. Example: landbridge burst status
     """
@@ -67,7 +67,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
 
 def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Say why a job does or does not run in AWS: its data's class, the offerings that were tried, money, and what to do.
+    """Explain why a job runs or does not run in AWS: data class, offerings tried, budget, and the fix.
 
     Exits with 1 for an unknown job. Example: landbridge burst why 4711
     """
@@ -98,7 +98,7 @@ def history(
     config: ConfigFile = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Show what the controller has decided, the oldest first. Example: landbridge burst history --pool p5 --since 6h"""
+    """Show the controller's decisions, oldest first. Example: landbridge burst history --pool p5 --since 6h"""
     from landbridge.burst.journal.rows import record_fields
 
     start = moment(since, datetime.now(UTC))
@@ -126,7 +126,7 @@ def moment(text: str | None, now: datetime) -> float:
 
 
 def _job(number: int) -> "SlurmJob | None":
-    """Return the job as Slurm knows it; Slurm forgets jobs some minutes after their end."""
+    """Return the job from Slurm, which forgets jobs some minutes after their end."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
     from landbridge.burst.slurm.slurm_json import job_of
 

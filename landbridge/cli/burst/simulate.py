@@ -1,4 +1,6 @@
-"""`landbridge burst simulate`: replay a job history against an environment. Runs on any machine and makes no call."""
+"""Command `landbridge burst simulate`: replay a job history against an environment. Runs on any machine and makes no
+call.
+"""
 
 import gc
 import sys
@@ -86,7 +88,7 @@ def simulate(
 
 
 def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["SimulationResult", "SimulationResult"]:
-    """Both runs, at once; on a terminal with a bar for the longer one."""
+    """Run both simulations in parallel, with a progress bar for the longer one on a terminal."""
     from landbridge.simulation.replay import replay
     from landbridge.simulation.worker_process import start_replay_without_bursting
 

@@ -1,4 +1,4 @@
-"""An instance type or a region as `landbridge catalog show` tells it: facts by name, in words."""
+"""Facts of an instance type or a region as text, for `landbridge catalog show`."""
 
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ def _baseline(gbps: float | None) -> str:
 
 
 def _runs(cards: tuple["NetworkCard", ...]) -> list[list["NetworkCard"]]:
-    """Neighbours that are alike but for their index."""
+    """Return runs of equal neighbours that differ only in their index."""
     runs: list[list[NetworkCard]] = []
     for card in cards:
         if runs and _alike(runs[-1][-1]) == _alike(card):
@@ -92,7 +92,7 @@ def _offered(kind: "InstanceType") -> list[str]:
 
 
 def _prices(name: str) -> list[str]:
-    """The newest price of each place, and how it is bought."""
+    """Return the newest price of each region, with its purchase option."""
     from landbridge.catalog import Price, price_of, prices
 
     lines = []

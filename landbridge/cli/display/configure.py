@@ -1,4 +1,4 @@
-"""Progress of a configuration run: the task in hand on a terminal, one line for each change elsewhere."""
+"""Progress of a configuration run: the current task on a terminal, one line for each change elsewhere."""
 
 from collections import Counter
 from types import TracebackType
@@ -16,7 +16,7 @@ _STYLES = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
 
 
 class ConfigureDisplay:
-    """Shows events while the block runs; of what was as it should be, only the task's name passes by."""
+    """Show events while the block runs; of unchanged tasks only the name appears, for as long as they run."""
 
     def __init__(self, environment: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)

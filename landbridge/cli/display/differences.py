@@ -1,4 +1,4 @@
-"""Differences of the catalogue from another source, as commands print them."""
+"""Printer for differences between the catalogue and another source."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Findings beside the lines they are about, as a compiler prints them."""
+"""Printer for findings with their source lines, as a compiler prints them."""
 
 import os
 import sys
@@ -42,7 +42,7 @@ def _block(finding: Finding, lines: Sequence[str], coloured: bool) -> list[str]:
 
 
 def _window(line: str, column: int) -> tuple[str, int]:
-    """The part of a line around a column, with nothing in it that would move the mark or the terminal."""
+    """Return the part of a line around a column, without characters that would move the mark or the terminal."""
     plain = "".join(char if char.isprintable() else " " for char in line)
     if len(plain) <= _WIDTH:
         return plain, min(column, len(plain))
@@ -60,7 +60,7 @@ def _lines(path: Path | None) -> list[str]:
 
 
 def _short(file: str | None) -> str | None:
-    """A path as short as the reader's folder allows."""
+    """Return a path relative to the current folder where that is shorter."""
     if file is None:
         return None
     path, here = Path(file), Path.cwd()

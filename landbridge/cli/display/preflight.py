@@ -1,4 +1,4 @@
-"""Progress of a preflight on a terminal: what is being looked at, and how many looks are left. On standard error."""
+"""Progress of a preflight on a terminal: the current check and the number of checks left. On standard error."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class PreflightDisplay:
-    """A bar while the block runs, where `shown`; nothing at all elsewhere."""
+    """Progress bar while the block runs, where `shown`; no output otherwise."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown

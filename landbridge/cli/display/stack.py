@@ -14,7 +14,9 @@ _STYLES = {"create": "green", "update": "yellow", "delete": "red", "replace": "m
 
 
 class StackDisplay:
-    """Show events while the block runs. Nothing is shown of what stays the same; with `quiet` no single change either."""
+    """Show events while the block runs. Unchanged resources are not shown; with `quiet` single changes are not shown
+    either.
+    """
 
     def __init__(
         self, operation: str, environment: str, console: Console | None = None, *, quiet: bool = False
@@ -66,6 +68,6 @@ class StackDisplay:
 
 
 def _short(token: str) -> str:
-    """`aws:ec2/vpc:Vpc` as people say it: `aws ec2 Vpc`."""
+    """Return a short name of a type: `aws:ec2/vpc:Vpc` is `aws ec2 Vpc`."""
     package, module, name = token.split(":")
     return f"{package} {module.split('/')[0]} {name}" if package == "aws" else name

@@ -1,4 +1,6 @@
-"""Checks that ask AWS before anything is built. One function a check; every file of this folder is imported."""
+"""Preflight checks: queries of AWS before anything is built. One function per check; every file of this folder is
+imported.
+"""
 
 import os
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Who is asking, and whether the region and its zones are open to them."""
+"""Checks of the AWS account, its region and its zones."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ _OPEN = ("opted-in", "opt-in-not-required")
 
 
 def home(region: str) -> str:
-    """A region of the same partition that is open to every account."""
+    """Return a region of the same partition that is open to every account."""
     known = regions().get(region)
     return _HOME[known.partition if known is not None else "aws"]
 
 
 @check("the account", "sts:GetCallerIdentity")
 def account(scene: Scene) -> Iterator[Finding]:
-    """The account that answers is the one the environment names.
+    """The credentials belong to the account that the environment names.
 
     The commonest way to lose a day is the right file with the wrong profile: everything is built, in another account.
     Source: AWS STS API reference, GetCallerIdentity.

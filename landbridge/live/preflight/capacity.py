@@ -1,4 +1,4 @@
-"""Capacity that was bought in advance: whether it is what the file says, and there when it is wanted."""
+"""Checks of capacity that was bought in advance: its type, zone, size and dates."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _WORDS = {"default": "an on-demand reservation", "capacity-block": "a Capacity B
 
 
 def size(raw: Any) -> int | None:
-    """How many instances a reservation has, or will have; None where AWS does not say yet."""
+    """Return the number of instances of a reservation; None where AWS does not say yet."""
     tagged = next((tag.get("Value", "") for tag in raw.get("Tags") or () if tag["Key"] == BOUGHT), "")
     committed = (raw.get("CommitmentInfo") or {}).get("CommittedInstanceCount", 0)
     told = [raw.get("TotalInstanceCount", 0), committed, int(tagged) if str(tagged).isdigit() else 0]
@@ -27,7 +27,7 @@ def size(raw: Any) -> int | None:
 
 
 def found(scene: Scene, reservation: str) -> Any | None:
-    """One reservation, None where there is none that this account may see. Raises Refused."""
+    """Return one reservation; None where this account may see none of that id. Raises AwsRefusal."""
     try:
         answer = scene.aws.ask("ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation])
     except AwsRefusal as refused:
@@ -105,7 +105,7 @@ def unused_capacity(scene: Scene) -> Iterator[Finding]:
 
 
 def _grouped(scene: Scene) -> Iterator[str]:
-    """Reservations that the environment names through a group."""
+    """Return the reservations that the environment names through a group."""
     for group in {one.terms.market.reservation_group for one in scene.bought()} - {None}:
         try:
             members = scene.aws.all("resource-groups", "list_group_resources", "ResourceIdentifiers", Group=group)

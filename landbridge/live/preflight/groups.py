@@ -1,4 +1,4 @@
-"""Groups of reservations: made the way launches need them, with something in them for every zone."""
+"""Checks of reservation groups: their configuration, and a member in every zone."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Policies of the account's own that roles refer to."""
+"""Checks of the account's own IAM policies that roles refer to."""
 
 from collections.abc import Iterator
 

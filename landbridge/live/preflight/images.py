@@ -1,4 +1,4 @@
-"""Images: whether they are there, fit the types that boot them, and fit the disks."""
+"""Checks of images: they exist and fit the instance types and disks."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ from landbridge.plan.instances.capacity import fallbacks
 
 
 def choice(scene: Scene, pool: PoolSettings) -> ImageChoice:
-    """The pool's image as the plan has it, with what the lock says."""
+    """Return the pool's image from the plan, with the lock's values."""
     return pool_image(scene.environment, pool, scene.lock.amis if scene.lock is not None else None)
 
 
 def ami_of(scene: Scene, pool: PoolSettings) -> str | None:
-    """The id that the pool would boot now; None where nothing says. Raises Refused."""
+    """Return the id that the pool would boot now; None where no source names one. Raises AwsRefusal."""
     chosen = choice(scene, pool)
     if chosen.ami is not None or chosen.parameter is None:
         return chosen.ami

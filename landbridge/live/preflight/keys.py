@@ -1,4 +1,4 @@
-"""The key that encrypts the nodes' disks, where the account has chosen one."""
+"""Checks of the KMS key that encrypts the nodes' disks, where the account has chosen one."""
 
 from collections.abc import Iterator
 

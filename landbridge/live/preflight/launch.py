@@ -1,4 +1,4 @@
-"""The dry run: EC2 itself judges each pool's real launch, and starts nothing."""
+"""Dry run: EC2 itself judges each pool's real launch, and starts nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _INTERFACES = ("network interface", "network card", "device index", "interface t
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where a dry run lands: the environment's own subnet, or the account's default one in its stead."""
+    """Subnet of a dry run: the environment's own, or the account's default one in its stead."""
 
     subnet: str
     own: bool
@@ -111,7 +111,7 @@ def _finding(one: Bought, zone: str | None, refused: AwsRefusal, count: int) -> 
 
 
 def _path(one: Bought, refused: AwsRefusal) -> DataPath:
-    """The part of the file that the refusal is about, as far as AWS's words tell."""
+    """Return the path in the file that the refusal is about, as far as AWS's message tells."""
     words = refused.message.lower()
     if refused.code.startswith(("InvalidAMIID", "AuthFailure", "OptInRequired")) or "architecture" in words:
         return one.pool_at("image")
@@ -127,7 +127,7 @@ def _path(one: Bought, refused: AwsRefusal) -> DataPath:
 
 
 def _usable(scene: Scene, one: Bought) -> bool:
-    """False for bought capacity that is not there (yet): EC2 would only say so again."""
+    """Return false for bought capacity that does not exist yet: EC2 would only report it again."""
     if not isinstance(one.capacity, Reservation | CapacityBlock):
         return True
     raw = reservation_found(scene, one.capacity.reservation)

@@ -1,4 +1,4 @@
-"""A leased line that is there already: whether it carries, and encrypts as the file says."""
+"""Checks of an existing Direct Connect connection: state, bandwidth and encryption."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,7 +49,7 @@ def line(scene: Scene) -> Iterator[Finding]:
 
 
 def _connection(scene: Scene, id_: str) -> Any:
-    """The connection, or the group of them, as AWS shows it. Raises Refused."""
+    """Return the connection, or the link aggregation group, from AWS. Raises AwsRefusal."""
     if id_.startswith("dxlag-"):
         found = scene.aws.ask("directconnect", "describe_lags", lagId=id_)["lags"]
     else:

@@ -1,4 +1,4 @@
-"""Names that have to be free when `up` builds: buckets are the whole world's, and deleted secrets keep theirs."""
+"""Checks of names that have to be free when `up` builds: bucket names are global, and deleted secrets keep theirs."""
 
 from collections.abc import Iterator
 from typing import Any

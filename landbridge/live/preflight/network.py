@@ -1,4 +1,4 @@
-"""A VPC that is there already: whether it is what the file says, and has room."""
+"""Checks of an existing VPC: its settings match the file, and it has free addresses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ VPC: DataPath = ("aws", "vpc")
 
 
 def subnets(scene: Scene, vpc: ExistingVpc) -> dict[str, Any]:
-    """The file's subnets as AWS shows them, by id; those that are not there are not in it. Raises Refused."""
+    """Return the file's subnets from AWS by id, without those that do not exist. Raises AwsRefusal."""
     found: dict[str, Any] = {}
     for one in vpc.subnets.values():
         # One by one: a single unknown id would spoil the answer for all.
@@ -216,7 +216,7 @@ def _routes(tables: Any, subnet_id: str) -> Iterator[Any]:
 
 
 def _own(scene: Scene, subnet_id: str) -> int:
-    """Addresses that nodes of this environment hold there: they are part of the need, not besides it."""
+    """Return the number of addresses that nodes of this environment hold: they are part of the need, not besides it."""
     filters = [
         *scene.mine(),
         {"Name": "subnet-id", "Values": [subnet_id]},

@@ -1,4 +1,4 @@
-"""Whether the account has room for the network that `up` builds."""
+"""Checks of the account's quotas for the network that `up` builds."""
 
 from collections import Counter
 from collections.abc import Iterator

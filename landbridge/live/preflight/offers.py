@@ -1,4 +1,4 @@
-"""Where AWS offers the types, and what spot capacity costs there now."""
+"""Checks of AWS's offerings of the types, and of present spot prices."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 
 
 def offered(scene: Scene) -> dict[str, set[str]]:
-    """Zone ids by instance type, for every type in use. Raises Refused."""
+    """Return zone ids by instance type, for every type in use. Raises AwsRefusal."""
     kinds = sorted({one.terms.instance for one in scene.bought()})
     if not kinds:
         return {}

@@ -1,4 +1,4 @@
-"""Placement groups of the account's own that launches go into."""
+"""Checks of the account's own placement groups."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Whether the account may have the whole fleet at once, besides what others run in it."""
+"""Checks of the account's vCPU quotas against the whole fleet and all other use."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,9 @@ _COUNTING = ("assessing", "scheduled", "pending", "active", "delayed")
 
 
 def quota_value(scene: Scene, service: str, code: str) -> float | None:
-    """The account's value of a quota, AWS's default where it has none of its own, None where there is no such quota."""
+    """Return the account's value of a quota, AWS's default where it has none of its own, None where there is no such
+    quota.
+    """
     for operation in ("get_service_quota", "get_aws_default_service_quota"):
         try:
             return float(
@@ -31,7 +33,7 @@ def quota_value(scene: Scene, service: str, code: str) -> float | None:
 
 
 def vcpu_quota(instance_type: str, market: str) -> Quota | None:
-    """The vCPU quota of a type bought in a market (on_demand, spot); None where the catalogue knows none."""
+    """Return the vCPU quota of a type bought in a market (on_demand, spot); None where the catalogue knows none."""
     family = instance_type.partition(".")[0]
     rows = [row for row in limits().quotas.rows if row.unit == "vcpu" and row.market == market]
     exact = [row for row in rows if family in row.families]
@@ -107,7 +109,7 @@ def quota_noted(scene: Scene) -> Iterator[Finding]:
 
 
 def _used(scene: Scene, row: Quota) -> int:
-    """vCPUs that count against a quota already and are not this environment's."""
+    """Return the vCPUs that count against a quota already and are not this environment's."""
     states = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
     total = 0
     for reservation in scene.aws.all("ec2", "describe_instances", "Reservations", Filters=states):

@@ -1,4 +1,4 @@
-"""The list of checks, and the decorator that puts a function into it."""
+"""Registry of preflight checks, and the decorator that registers one."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ PREFIX = "live-"
 
 @dataclass(frozen=True, slots=True)
 class PreflightCheck:
-    """One look at AWS. `looks_at` names it for people, `needs` are the IAM actions it asks for.
+    """Preflight check. `looks_at` is its subject in words, `needs` are the IAM actions that it uses.
 
     Its findings carry its `name`; `why` is its docstring without the line that names the source.
     """
@@ -27,7 +27,7 @@ class PreflightCheck:
 
     @property
     def summary(self) -> str:
-        """What must hold."""
+        """Return the requirement: the first line of the docstring."""
         return self.why.partition("\n")[0]
 
 

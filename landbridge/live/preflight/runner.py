@@ -1,4 +1,4 @@
-"""Running every check at once, and making one report of what they saw and what they could not see."""
+"""Runner of all preflight checks, and the report of their findings."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -29,7 +29,7 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class RunningCheck:
-    """What came of one check."""
+    """Result of one check."""
 
     check: str
     looks_at: str
@@ -42,7 +42,9 @@ class RunningCheck:
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """What was seen. `account` is None where AWS did not say; `suppressed` are accepted findings with their reasons."""
+    """Report of a preflight. `account` is None where AWS did not say; `suppressed` are accepted findings with their
+    reasons.
+    """
 
     account: str | None
     looks: tuple[RunningCheck, ...]
@@ -51,7 +53,7 @@ class PreflightReport:
 
     @property
     def answered(self) -> bool:
-        """False where AWS could not be asked at all."""
+        """Return false where AWS could not be queried at all."""
         return not any(finding.rule == NO_ANSWER for finding in self.findings)
 
 
@@ -61,7 +63,7 @@ def preflight(
     now: datetime,
     progress: Callable[[PreflightCheck, int, int], None] = lambda *_: None,
 ) -> PreflightReport:
-    """Ask AWS everything about a loaded environment. Never raises for what AWS answers, or does not.
+    """Run all checks on a loaded environment. Never raises for an answer of AWS, or for a missing one.
 
     `progress` is told of each check that has ended, how many have, and how many there are. Raises ValueError for an environment with
     errors.
@@ -97,7 +99,7 @@ def preflight(
 
 
 def policy() -> dict[str, Any]:
-    """The IAM policy that lets every check look. What it leaves out is skipped, and said."""
+    """Return the IAM policy that lets every check query AWS. A check without its permission is skipped and reported."""
     actions = sorted({action for check in CHECKS.values() for action in check.needs})
     return {
         "Version": "2012-10-17",
@@ -120,7 +122,9 @@ def policy() -> dict[str, Any]:
 
 
 def _closed_region(environment: Environment, aws: AwsClient, now: datetime) -> list[Finding]:
-    """What is wrong with the region, where another one knows these credentials: a closed region knows nobody's."""
+    """Return the finding for a region that is not enabled, where another one knows these credentials: a closed region
+    rejects all credentials.
+    """
     elsewhere = home(environment.region)
     if elsewhere == environment.region:
         return []
@@ -154,7 +158,7 @@ def _result(found: list[Finding]) -> Result:
 
 
 def _once(findings: list[Finding]) -> list[Finding]:
-    """One finding where the network is down, whatever the number of checks that found out."""
+    """Return one finding where the network is down, whatever the number of checks that failed by it."""
     down = [finding for finding in findings if finding.rule == NO_ANSWER]
     return [*(finding for finding in findings if finding.rule != NO_ANSWER), *down[:1]]
 
@@ -182,7 +186,7 @@ def _accepts(rule: str, path: str | None, finding: Finding) -> bool:
 
 
 def _unknown(environment: Environment) -> list[Finding]:
-    """Suppressions of checks that there are not; `landbridge check` leaves those to this command."""
+    """Return suppressions of checks that do not exist; `landbridge check` leaves those to this command."""
     known = {*CHECKS, "live-not-allowed-to-look", "live-not-looked"}
     return [
         Finding("unknown-suppression", f'there is no check "{one.rule}"', ("suppress", index, "rule"))

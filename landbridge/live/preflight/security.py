@@ -1,4 +1,4 @@
-"""The account's own security groups on the nodes."""
+"""Checks of the account's own security groups on the nodes."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether the account has room for the file systems."""
+"""Checks of the account's quotas for file systems."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -41,7 +41,7 @@ def file_system_quota(scene: Scene) -> Iterator[Finding]:
 
 
 def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
-    """What one file system takes of which quota, by the quota's unit."""
+    """Return the use of each quota by one file system, in the quota's unit."""
     if isinstance(share, Efs):
         yield "efs", 1
         return
@@ -56,7 +56,7 @@ def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
 
 
 def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
-    """What others take of the same quotas; only the services in question are asked."""
+    """Return other file systems' use of the same quotas; only the services in question are queried."""
     found: dict[str, float] = {}
 
     def add(unit: str, amount: float) -> None:

@@ -1,4 +1,4 @@
-"""Would IAM allow it? A pure evaluation of policies, for tests and for explanations; it asks nobody.
+"""Pure evaluation of IAM policies, for tests and for explanations; it makes no call.
 
 What it knows is what IAM User Guide's "Policy evaluation logic" and "IAM JSON policy element reference" say. It does not
 know what a service checks besides, and it is no proof of what AWS will do; `preflight` asks AWS itself.

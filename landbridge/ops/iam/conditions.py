@@ -12,11 +12,11 @@ _IF_EXISTS, _ALL, _ANY = "IfExists", "ForAllValues:", "ForAnyValue:"
 
 
 class UnknownOperator(ValueError):
-    """IAM would have refused the policy."""
+    """Condition operator that IAM does not have: IAM would have refused the policy."""
 
 
 def met(conditions: Mapping[str, Mapping[str, Any]], context: Context) -> bool:
-    """Every key of every operator must be met; of several values of one key, one."""
+    """Return true when every key of every operator is met; of several values of one key, one suffices."""
     return all(
         _met(operator, key, value, context) for operator, keys in conditions.items() for key, value in keys.items()
     )

@@ -1,4 +1,4 @@
-"""The order in which IAM decides: refusals first, then every limit, then whoever allows.
+"""Order in which IAM decides: denies first, then every limit, then the policies that allow.
 
 Source: IAM User Guide, "Policy evaluation logic", "How AWS enforcement code logic evaluates requests to allow or deny
 access", and "Permissions boundaries for IAM entities" for what a resource's own policy may grant past a boundary.
@@ -18,7 +18,7 @@ Named = Literal["session", "role", "account"]
 
 
 class Answer(StrEnum):
-    """What IAM says."""
+    """Answer of IAM."""
 
     ALLOW = "allow"
     EXPLICIT_DENY = "explicit deny"
@@ -27,7 +27,9 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Who asks for what. `principal` is a role's or user's ARN, or a service (`ec2.amazonaws.com`).
+    """Principal, action and resource of a request. `principal` is a role's or user's ARN, or a service
+    (`ec2.amazonaws.com`). `session` is the ARN of a role's session; `resource_account` is named where the resource is
+    another account's.
 
     `session` is the ARN of a role's session; `resource_account` is named where the resource is another account's.
     """
@@ -47,14 +49,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One policy document, with the name under which a decision speaks of it."""
+    """Policy document, with the name that decisions give it."""
 
     name: str
     statements: tuple[Mapping[str, Any], ...]
 
     @classmethod
     def of(cls, name: str, text: str | Mapping[str, Any]) -> "Document":
-        """Read a document as IAM takes it."""
+        """Read a document in IAM's form."""
         found = json.loads(text) if isinstance(text, str) else text
         statements = found["Statement"]
         return cls(name, (statements,) if isinstance(statements, Mapping) else tuple(statements))
@@ -62,7 +64,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Every policy that has a say. None: there is no such limit.
+    """All policies that apply to a request. None: there is no such limit. `organization` are service and resource
+    control policies, each of which must allow. `resource_decides`: the resource's policy must let IAM decide or allow
+    by itself, as those of keys and of roles that are to be assumed.
 
     `organization` are service and resource control policies, each of which must allow. `resource_decides`: the resource's
     policy must let IAM decide or allow by itself, as those of keys and of roles that are to be taken.
@@ -78,14 +82,14 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer, and which document and statement gave it or was missing."""
+    """Answer, with the document and statement that gave it or was missing."""
 
     answer: Answer
     why: str
 
     @property
     def allowed(self) -> bool:
-        """True for an allow."""
+        """Return true for an allow."""
         return self.answer is Answer.ALLOW
 
 
@@ -141,7 +145,7 @@ def _allowing_any(documents: tuple[Document, ...], request: Request) -> str | No
 
 
 def _granted(document: Document | None, request: Request) -> tuple[Named | None, str | None]:
-    """How the resource's policy names the principal, the most direct way first, and the statement that does."""
+    """Return how the resource's policy names the principal, the most direct way first, and the statement that does."""
     if document is None:
         return None, None
     found: dict[Named, str] = {}
@@ -154,7 +158,7 @@ def _granted(document: Document | None, request: Request) -> tuple[Named | None,
 
 
 def _applies(statement: Mapping[str, Any], request: Request, of_resource: bool) -> bool:
-    """Whether a statement speaks of this request at all, whatever its effect."""
+    """Return true when a statement matches this request, whatever its effect."""
     try:
         return (
             (not of_resource or _speaks_of(statement, request))
@@ -167,7 +171,9 @@ def _applies(statement: Mapping[str, Any], request: Request, of_resource: bool) 
 
 
 def _either(statement: Mapping[str, Any], element: str, test: Any) -> bool:
-    """`Action`, or `NotAction` with the opposite meaning; a trust policy names no resource, and means the role itself."""
+    """Match `Action`, or `NotAction` with the opposite meaning; a trust policy names no resource and means the role
+    itself.
+    """
     if element in statement:
         return any(map(test, _listed(statement[element])))
     if f"Not{element}" in statement:
@@ -182,7 +188,7 @@ def _speaks_of(statement: Mapping[str, Any], request: Request) -> bool:
 
 
 def _named(principal: Any, request: Request) -> Named | None:
-    """How a Principal element names who asks; None: it does not."""
+    """Return how a Principal element names the principal; None where it does not."""
     if principal == "*":
         return "role"
     found: set[Named] = set()

@@ -15,7 +15,7 @@ class Unresolved(Exception):
 
 
 def values_of(context: Context, key: str) -> tuple[str, ...] | None:
-    """A key's values, in whatever case its name is written; None where the request does not have it."""
+    """Return a key's values, in whatever case its name is written; None where the request does not have it."""
     for name, value in context.items():
         if name.lower() == key.lower():
             return (value,) if isinstance(value, str) else tuple(value)
@@ -23,12 +23,12 @@ def values_of(context: Context, key: str) -> tuple[str, ...] | None:
 
 
 def matches(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
-    """* stands for any characters and ? for one; raises Unresolved for a variable without a value."""
+    """Match a pattern with * for any characters and ? for one. Raises Unresolved for a variable without a value."""
     return _compiled(expanded(pattern, context), ignore_case).fullmatch(text) is not None
 
 
 def equals(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
-    """As `matches`, with * and ? as letters."""
+    """Compare as `matches`, with * and ? as letters."""
     wanted = "".join(part for part, _ in expanded(pattern, context))
     return wanted.lower() == text.lower() if ignore_case else wanted == text
 
@@ -45,7 +45,7 @@ def arn_matches(pattern: str, arn: str, context: Context) -> bool:
 
 
 def expanded(pattern: str, context: Context) -> tuple[tuple[str, bool], ...]:
-    """The pattern in pieces, each with whether its wildcards count: in what a variable stands for they do not."""
+    """Return the pattern in pieces, each with whether its wildcards count: they do not in the value of a variable."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for found in _VARIABLE.finditer(pattern):

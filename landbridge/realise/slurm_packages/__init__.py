@@ -1,4 +1,4 @@
-"""Slurm's packages, built once from its own source and packaging into a signed repository: no compiler on any node."""
+"""Slurm packages, built once from Slurm's own source and packaging into a signed repository: no node needs a compiler."""
 
 from landbridge.realise.slurm_packages.build import PackageBuild, build
 from landbridge.realise.slurm_packages.errors import PackagesError

@@ -1,4 +1,4 @@
-"""Slurm's source archive: fetched once, and never used unless it is the one that was meant."""
+"""Slurm's source archive: downloaded once, and used only with the expected checksum."""
 
 import hashlib
 import urllib.error
@@ -11,7 +11,7 @@ _BLOCK = 1 << 20
 
 
 def checked(path: Path, sha256: str) -> Path:
-    """The archive, whose bytes have this checksum. Raises PackagesError for another."""
+    """Return the archive, whose bytes have this checksum. Raises PackagesError for another."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
@@ -26,7 +26,7 @@ def checked(path: Path, sha256: str) -> Path:
 
 
 def fetch(address: str, sha256: str, folder: Path) -> Path:
-    """Have the archive in `folder`, under the name that the address gives it. Raises PackagesError."""
+    """Download the archive into `folder`, under the name that the address gives it. Raises PackagesError."""
     path = folder / address.rpartition("/")[2]
     if path.is_file():
         return checked(path, sha256)

@@ -1,4 +1,4 @@
-"""Building: one call of mmdebstrap, whose system is gone afterwards whatever happens."""
+"""Package build: one call of mmdebstrap, whose root file system is always removed afterwards."""
 
 import shutil
 import subprocess
@@ -63,7 +63,7 @@ def build(order: PackageBuild, into: Path, state: Path, report: Callable[[str], 
 
 
 def command(order: PackageBuild, archive: Path, made: Path) -> list[str]:
-    """The words of the call: the system, what runs in it, and what is taken out of it. Pure."""
+    """Return the command line: the root file system, the script that runs in it, and the files copied out of it. Pure."""
     inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {order.codename}'
     return [
         "mmdebstrap",
@@ -94,7 +94,7 @@ def _archive(order: PackageBuild, state: Path) -> Path:
 
 
 def _run(words: list[str], log: Path, report: Callable[[str], None]) -> None:
-    """Run it; what it prints goes to the log, and its steps are reported."""
+    """Run the command; its output goes to the log, and its steps are reported."""
     if shutil.which(words[0]) is None:
         raise PackagesError(f"{words[0]} is missing", f"apt-get install {words[0]}")
     with (

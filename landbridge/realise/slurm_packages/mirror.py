@@ -9,7 +9,9 @@ _FIX = "name an archive: --mirror http://..."
 
 
 def debian_mirror() -> str:
-    """The archive that this machine's own apt takes Debian's `main` from. Raises PackagesError on other machines."""
+    """Return the archive that this machine's own apt takes Debian's `main` from. Raises PackagesError on other
+    machines.
+    """
     words = ["apt-get", "indextargets", "--format", _FORMAT, "Created-By: Packages"]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -19,7 +21,7 @@ def debian_mirror() -> str:
 
 
 def chosen(targets: str) -> str:
-    """The same from what apt prints: one repository a line, the system's own first. Pure."""
+    """Return the archive from apt's output: one repository a line, the system's own first. Pure."""
     for line in targets.splitlines():
         origin, _, rest = line.partition("\t")
         component, _, uri = rest.partition("\t")

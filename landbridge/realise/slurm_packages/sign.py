@@ -1,4 +1,4 @@
-"""The repository's signature: a key of the operator's own, made on first use, that never leaves their machine."""
+"""Signature of the repository: the operator's own key, generated on first use, that never leaves their machine."""
 
 import subprocess
 from pathlib import Path

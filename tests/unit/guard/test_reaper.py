@@ -1,4 +1,4 @@
-"""What has outlived its lease goes, and nothing else does: the decision as a table, the rest against the emulated AWS."""
+"""Tests of the reaper: the decision as a table, the rest against the emulated AWS."""
 
 import json
 import subprocess
@@ -227,7 +227,7 @@ def test_nodes_in_other_regions_end_too_and_a_region_that_does_not_answer_keeps_
 def _as_lambda(
     file: Path, cloud: EmulatorProcess, folder: Path, **variables: str
 ) -> "subprocess.CompletedProcess[str]":
-    """The archive and boto3 on the path, and nothing of Landbridge."""
+    """Put the archive and boto3 on the path, without Landbridge."""
     module, function = package.HANDLER.split(".")
     program = (
         f"import sys; sys.path.insert(0, {str(file)!r})\nimport {module}\n"

@@ -1,4 +1,4 @@
-"""An environment whose AWS is an emulated one on the loopback, with everything in it that a good environment needs."""
+"""Environment on an emulated AWS on the loopback, with all resources that a good environment needs."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProce
 
 @pytest.fixture
 def cloud(emulator: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> EmulatorProcess:
-    """The session's emulator, emptied; whoever asks AWS in this process is its operator."""
+    """Return the session's emulator, emptied; this process has its operator's credentials."""
     emulator.control(wipe=True, boot=0)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(emulator.operator_credentials))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

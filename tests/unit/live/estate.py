@@ -1,4 +1,6 @@
-"""An account with everything a rich environment refers to: VPC, subnets, groups, reservations, a block, images, policies."""
+"""Account with all resources that a rich environment refers to: VPC, subnets, groups, reservations, a block, images,
+policies.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ POOLS: DataPath = ("aws", "pools")
 
 @dataclass
 class Estate:
-    """Ids of what was made."""
+    """Ids of the created resources."""
 
     vpc: str
     subnets: dict[str, str]
@@ -91,7 +93,7 @@ class Estate:
 
 
 def build(cloud: EmulatorProcess) -> Estate:
-    """Make it; the emulated AWS must be empty."""
+    """Create the resources; the emulated AWS must be empty."""
     ec2 = client_of(cloud, "ec2")
     cloud.control(offered={kind: list(ZONES) for kind in ("p5.48xlarge", "g6e.12xlarge")})
     vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
@@ -135,7 +137,7 @@ def build(cloud: EmulatorProcess) -> Estate:
 
 
 def _nat(ec2: Any, vpc: str, subnet: str) -> None:
-    """A default route that is no internet gateway's."""
+    """Add a default route that is no internet gateway's."""
     address = ec2.allocate_address(Domain="vpc")["AllocationId"]
     gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]["NatGatewayId"]
     table = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"][0]["RouteTableId"]

@@ -1,4 +1,4 @@
-"""What is wrong in an account or a file, one thing at a time, and what preflight must say about it."""
+"""Faults in an account or a file, one at a time, with preflight's message for each."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ Changes = Mapping[DataPath, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """`prepare` spoils the account, `changes` the file; `says` is the message with ids and times made plain."""
+    """Fault: `prepare` changes the account, `changes` the file; `says` is the message with ids and times replaced."""
 
     title: str
     rule: str
@@ -32,7 +32,7 @@ class Fault:
 
 
 def plain(message: str) -> str:
-    """A message without what differs from run to run: ids, times."""
+    """Return a message without ids and times, which differ from run to run."""
     message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce)-[0-9a-f]{8,17}\b", r"\1-…", message)
     message = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|\+\d{4}| UTC)?", "TIME", message)
     return re.sub(r"key/[0-9a-f-]{36}", "key/…", message)
@@ -144,13 +144,13 @@ def a_transit_gateway(cloud: EmulatorProcess, estate: Estate) -> None:
 
 
 def a_line(**more: Any) -> Callable[[EmulatorProcess, Estate], Any]:
-    """An ordered connection of 10 Gbit/s under the name `line`."""
+    """Return an ordered connection of 10 Gbit/s under the name `line`."""
     own: dict[str, Any] = {"location": "EqDC2", "bandwidth": "10Gbps", "connectionName": "line", **more}
     return lambda cloud, estate: client_of(cloud, "directconnect").create_connection(**own)
 
 
 def on_a_line(**more: Any) -> Callable[[Estate], Changes]:
-    """The environment with a leased line over that connection."""
+    """Return the environment with a leased line over that connection."""
     own = {
         "kind": "direct_connect",
         "connection": connection_id("line"),

@@ -1,4 +1,4 @@
-"""Mistakes that only AWS can tell: each is made in an emulated account, and the message is the one that preflight gives."""
+"""Faults that only AWS can report: each is made in an emulated account, with preflight's message."""
 
 from typing import Any
 

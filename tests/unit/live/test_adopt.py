@@ -1,4 +1,4 @@
-"""Whatever the stand-in provider makes is found again from its inputs alone, and nothing else is taken for it."""
+"""Recovery of the state: every resource that an interrupted operation created is found again."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The image lock: resolved once, the same until somebody asks for an upgrade, and never half read."""
+"""Image lock: resolved once, unchanged until an upgrade is requested, and never read in part."""
 
 from datetime import date
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Preflight against an emulated account: quiet where everything is right, and each fault found, located and in words."""
+"""Preflight against an emulated account: no findings on a good one, and each fault with its place and message."""
 
 import functools
 import json

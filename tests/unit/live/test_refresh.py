@@ -1,4 +1,4 @@
-"""The catalogue beside EC2: nothing to say where they agree, a diff to review where not, and a small change when written."""
+"""Refresh of the catalogue from EC2: no difference where they agree, a diff otherwise, and a small change when written."""
 
 import json
 import shutil
@@ -31,7 +31,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def doctored(cloud: EmulatorProcess) -> None:
-    """EC2 says otherwise of p5.48xlarge: gone from most zones, not as spot, and its cards have three interfaces."""
+    """Return answers of EC2 that differ for p5.48xlarge: gone from most zones, not as spot, and its cards have three
+    interfaces.
+    """
     (known,) = moto_types(P5)
     network = json.loads(json.dumps(known["NetworkInfo"]))
     for card in network["NetworkCards"][1:]:

@@ -1,5 +1,6 @@
-"""What the programs of the ladder print, made up in the forms that their documentation and sources give; none was recorded
-on a machine of ours."""
+"""Outputs of the ladder's programs, written after their documentation and sources; none was recorded on a machine of
+ours.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

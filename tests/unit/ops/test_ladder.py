@@ -1,4 +1,4 @@
-"""The acceptance ladder: what it reads, what it asks for and by whose word, and what it makes of what went wrong."""
+"""Acceptance ladder: readers, thresholds with their sources, and handling of failures."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ NODES = ("dgx01", "dgx02")
 
 
 def printed(rung: Rung, nodes: Sequence[str]) -> str:
-    """What a sound DGX H100 would print."""
+    """Return the output of a sound DGX H100."""
     match rung.name:
         case "driver":
             return smi()
@@ -45,7 +45,7 @@ def printed(rung: Rung, nodes: Sequence[str]) -> str:
 def climbed(
     faults: Mapping[tuple[str, str], Ran | str], nodes: Sequence[str] = NODES, given: Mapping[str, float] | None = None
 ) -> AcceptanceReport:
-    """Climb with sound machines but for what the faults say, by rung and first node."""
+    """Run the ladder on sound machines with the given faults, by rung and first node."""
 
     def run(rung: Rung, together: Sequence[str]) -> Ran:
         found = faults.get((rung.name, together[0]), printed(rung, together))

@@ -1,4 +1,4 @@
-"""`landbridge node add|remove`: what is shown, what is checked before anything is written, and what is refused."""
+"""Commands `landbridge node add` and `remove`: the change shown, checks before the file is written, and refusals."""
 
 import json
 import re
@@ -17,7 +17,7 @@ STATES = {"dgx01": ["IDLE"], "dgx02": ["IDLE", "DRAIN"]}
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sandbox's environment as somebody's own, and a stand-in of ssh that answers as its controller would."""
+    """Return a copy of the sandbox's environment, and a stand-in of ssh that answers as its controller would."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     answers = {"nodes": [{"name": name, "state": state} for name, state in STATES.items()]}
     (tmp_path / "nodes.json").write_text(json.dumps(answers))

@@ -1,4 +1,4 @@
-"""`landbridge node`: what it reads from Slurm, what it tells a person, and what it refuses to do."""
+"""Commands `landbridge node`: reading of Slurm's nodes, messages, and refusals."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ NODES: list[dict[str, Any]] = [
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stand-in of scontrol on PATH that answers like these nodes; returns the file with what it was told to do."""
+    """Create a stand-in of scontrol on PATH that answers like these nodes; return the file with its received commands."""
     (tmp_path / "nodes.json").write_text(json.dumps({"nodes": NODES}))
     program = tmp_path / "scontrol"
     program.write_text(
