@@ -43,7 +43,7 @@ class MetadataClient:
 
 
 def own_name(metadata: MetadataClient) -> str | None:
-    """The node this instance is: by its own tag, else by its place in the launch."""
+    """Return the node of this instance: from its own tag, otherwise from its launch index."""
     if name := metadata.get(f"tags/instance/{NODE}"):
         return name
     nodes, index = metadata.get(f"tags/instance/{NODES}"), metadata.get("ami-launch-index")

@@ -216,7 +216,7 @@ class Bursting:
         self.wait_for("every node and instance to be off", observe, is_off, every=1)
 
     def write(self, path: str, content: str) -> None:
-        # Kept in place: its owner and mode stay.
+        # Written in place: its owner and mode stay.
         self.deployment.cluster.run(self.controller, "sh", "-c", f"printf %s {shlex.quote(content)} > {path}")
 
     @contextmanager

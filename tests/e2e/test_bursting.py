@@ -65,7 +65,7 @@ def test_a_job_without_capacity_gets_the_reason_and_runs_later(bursting: Burstin
     assert bursting.launched(number) == []
     # Every zone was asked, and each once.
     asked = [record["text"] for record in bursting.records("launch", number)]
-    assert sorted(asked) == sorted(place["key"] for place in bursting.offerings()) and len(asked) == 2
+    assert sorted(asked) == sorted(offering["key"] for offering in bursting.offerings()) and len(asked) == 2
     bursting.set_capacity(everywhere=100)
     # A minute until the next attempt, another until Slurm checks for jobs whose begin time has passed, and the nodes' boot.
     ended = bursting.ended(number)
@@ -88,11 +88,11 @@ def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
 
 @pytest.mark.long
 def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: Bursting) -> None:
-    right = [place["launch_template_id"] for place in bursting.offerings()]
+    right = [offering["launch_template_id"] for offering in bursting.offerings()]
 
     def wrong(content: dict) -> None:  # type: ignore[type-arg]
-        for place in content["pools"][POOL]["offerings"]:
-            place["launch_template_id"] = "lt-0123456789abcdef0"
+        for offering in content["pools"][POOL]["offerings"]:
+            offering["launch_template_id"] = "lt-0123456789abcdef0"
 
     bursting.configure(wrong)
     first = bursting.submit("--nodes=1")
@@ -104,8 +104,8 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
     assert bursting.calls() == calls, "no call of EC2 until an operator corrects the configuration"
 
     def mended(content: dict) -> None:  # type: ignore[type-arg]
-        for place, template in zip(content["pools"][POOL]["offerings"], right, strict=True):
-            place["launch_template_id"] = template
+        for offering, template in zip(content["pools"][POOL]["offerings"], right, strict=True):
+            offering["launch_template_id"] = template
 
     bursting.configure(mended)
     bursting.landbridge_burst("reset-breaker", POOL)

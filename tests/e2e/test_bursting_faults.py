@@ -67,8 +67,8 @@ def test_a_job_cancelled_while_its_nodes_boot_leaves_no_instance(bursting: Burst
 
 def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursting) -> None:
     def spot(content: dict[str, Any]) -> None:
-        for place in content["pools"][POOL]["offerings"]:
-            place.update(kind="spot", market="spot")
+        for offering in content["pools"][POOL]["offerings"]:
+            offering.update(kind="spot", market="spot")
 
     bursting.configure(spot)
     # The agent asks for a checkpoint with a signal that ends a program which does not handle it.

@@ -126,21 +126,21 @@ def test_a_script_that_does_as_it_is_told_finds_its_first_node(
 {textwrap.dedent(word)}
 srun python3 -c '
 import os, socket, time
-place, first = (os.environ["MASTER_ADDR"], 29500), os.environ["SLURM_PROCID"] == "0"
+address, first = (os.environ["MASTER_ADDR"], 29500), os.environ["SLURM_PROCID"] == "0"
 if first:
-    with socket.create_server(place) as server:
+    with socket.create_server(address) as server:
         server.settimeout(300)
         server.accept()
 else:
     for _ in range(600):
         try:
-            socket.create_connection(place, 5).close()
+            socket.create_connection(address, 5).close()
             break
         except OSError:
             time.sleep(0.5)
     else:
         raise SystemExit("no connection to the first process")
-print("process", os.environ["SLURM_PROCID"], "met the other at", place[0])
+print("process", os.environ["SLURM_PROCID"], "met the other at", address[0])
 '
 scontrol getaddrs "$SLURM_JOB_NODELIST"
 """

@@ -24,16 +24,16 @@ def held(file: Path, checkout: Path, say: Callable[[str], None]) -> Iterator[boo
     """Hold the lock; wait for it as long as another checkout has it, and say which. Yield false after a stop signal."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+") as handle:
-        said = ""
+        announced = ""
         while not STOP.is_set():
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 holder = file.read_text().strip()
-                if holder != said:
+                if holder != announced:
                     say(f"the lab is in use by the tests of {holder or 'another checkout'}; waiting until they end")
-                    said = holder
+                    announced = holder
                 time.sleep(_POLL_SECONDS)
         else:
             yield False

@@ -70,10 +70,10 @@ def pretend_another_epoch(folder: Path) -> None:
 def test_a_damaged_newest_is_reported_and_the_one_before_is_taken(tmp_path, damage, reason) -> None:
     save(tmp_path, 1, 2)
     damage(tmp_path / "epoch-000002")
-    said: list[str] = []
-    found = checkpoints.newest(tmp_path, said.append)
+    message: list[str] = []
+    found = checkpoints.newest(tmp_path, message.append)
     assert found is not None and found.epoch == 1
-    assert len(said) == 1 and reason in said[0] and "epoch-000002" in said[0]
+    assert len(message) == 1 and reason in message[0] and "epoch-000002" in message[0]
 
 
 def test_nothing_there_is_no_checkpoint(tmp_path: Path) -> None:

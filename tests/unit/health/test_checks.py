@@ -42,7 +42,7 @@ def test_a_sound_machine_of_every_platform_has_no_problem(machine: Standins, pla
 
 
 @pytest.mark.parametrize(
-    ("faults", "said"),
+    ("faults", "reasons"),
     [
         ({"lost": [3]}, ["landbridge:gpu:one of 8 is off the bus at 0000:3f:00.0; do: reboot"]),
         ({"absent": [7]}, ["landbridge:gpu:7 of 8 are there; do: reboot"]),
@@ -62,9 +62,9 @@ def test_a_sound_machine_of_every_platform_has_no_problem(machine: Standins, pla
     ids=lambda value: next(iter(value), "none") if isinstance(value, dict) else "",
 )  # fmt: skip
 def test_each_fault_is_one_problem_with_its_place_and_its_action(
-    machine: Standins, faults: dict[str, Any], said: list[str]
+    machine: Standins, faults: dict[str, Any], reasons: list[str]
 ) -> None:
-    assert found(machine, **faults) == said
+    assert found(machine, **faults) == reasons
 
 
 def test_slots_that_are_all_slow_are_told_and_drain_nothing(machine: Standins) -> None:
@@ -137,9 +137,9 @@ def test_an_error_of_the_application_is_no_event(number: int) -> None:
 
 def test_the_drivers_verdict_and_a_switchs_fatal_error_are_events() -> None:
     change = "GPU recovery action changed from 0x0 (None) to 0x{} ({})"
-    said = {text: kernel.event(xid(154, change.format(number, text)), ACTIONS) for number, text in (
+    events = {text: kernel.event(xid(154, change.format(number, text)), ACTIONS) for number, text in (
         (0, "None"), (1, "GPU Reset Required"), (2, "Node Reboot Required"), (4, "Drain and Reset"))}  # fmt: skip
-    actions = {text: event[3] if event else None for text, event in said.items()}
+    actions = {text: event[3] if event else None for text, event in events.items()}
     assert actions == {"None": None, "GPU Reset Required": "reset", "Node Reboot Required": "reboot", "Drain and Reset": "reset"}  # fmt: skip
     switch = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 24007, {}, Link 15 sourcequeue egress timeout"
     assert kernel.event(switch.format("Fatal"), ACTIONS) == ("sxid", "24007", "0000:05:00.0", "reset")

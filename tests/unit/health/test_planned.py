@@ -34,10 +34,10 @@ def test_every_node_is_expected_to_be_what_its_group_says_and_no_other_host_is()
     ]
     found = environment({("onprem", "nodes"): mixed})
     hosts = inventory(found)["_meta"]["hostvars"]
-    said = {name: host["node_health_expected"] for name, host in hosts.items() if "node_health_expected" in host}
-    assert set(said) == {"dgx01", "old01"}
-    assert json.loads(json.dumps(said)) == said, "plain values"
-    assert said["dgx01"] == {
+    expected = {name: host["node_health_expected"] for name, host in hosts.items() if "node_health_expected" in host}
+    assert set(expected) == {"dgx01", "old01"}
+    assert json.loads(json.dumps(expected)) == expected, "plain values"
+    assert expected["dgx01"] == {
         "gpus": {
             "count": 8,
             "type": "h100",
@@ -52,8 +52,12 @@ def test_every_node_is_expected_to_be_what_its_group_says_and_no_other_host_is()
         "ports": {"400": 12},
         "mounts": ["/home"],
     }
-    assert said["old01"]["gpus"]["errors"] == "page_retirement"
-    assert "links" not in said["old01"]["gpus"] and said["old01"]["services"] == [] and "ports" not in said["old01"]
+    assert expected["old01"]["gpus"]["errors"] == "page_retirement"
+    assert (
+        "links" not in expected["old01"]["gpus"]
+        and expected["old01"]["services"] == []
+        and "ports" not in expected["old01"]
+    )
 
 
 def test_every_platform_has_expectations() -> None:

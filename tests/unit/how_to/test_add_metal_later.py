@@ -21,8 +21,8 @@ def after() -> str:
 
 
 def test_the_file_after_the_move_is_good() -> None:
-    found = check(load_text(after(), Path("stacks/Pulumi.acme.yaml")))
-    assert [str(one) for one in found if one.severity is Severity.ERROR] == []
+    findings = check(load_text(after(), Path("stacks/Pulumi.acme.yaml")))
+    assert [str(one) for one in findings if one.severity is Severity.ERROR] == []
 
 
 def test_pools_people_and_accounts_stay_as_they_are() -> None:
@@ -38,8 +38,8 @@ def test_both_at_once_are_refused_and_the_page_is_named() -> None:
     body = yaml_text.load(after())
     services = {"zone": "use1-az4", "access": {"public_keys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 alice"]}}
     body["config"]["landbridge:environment"]["aws"]["services"] = services
-    found = {one.rule: one for one in check(load_text(json.dumps(body), Path("stacks/Pulumi.acme.yaml")))}
-    assert "add-metal-later.md" in (found["controller-location"].fix or "")
+    findings = {one.rule: one for one in check(load_text(json.dumps(body), Path("stacks/Pulumi.acme.yaml")))}
+    assert "add-metal-later.md" in (findings["controller-location"].fix or "")
 
 
 def test_it_is_found_from_the_index() -> None:

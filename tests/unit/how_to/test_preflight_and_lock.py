@@ -62,15 +62,15 @@ def test_pinning_works_as_it_is_written(folder: Path, cloud: EmulatorProcess) ->
     cloud.control(released={parameter: 1})
     run(f"PYTHONPATH={ROOT} landbridge lock -s acme", folder)
     cloud.control(released={parameter: 2})
-    told = run(f"PYTHONPATH={ROOT} landbridge lock -s acme --upgrade --dry-run", folder).stdout
+    output = run(f"PYTHONPATH={ROOT} landbridge lock -s acme --upgrade --dry-run", folder).stdout
     for line in LOCK.read_text().split("```text\n")[1].partition("```")[0].splitlines():
-        assert line in told or " ami " in line, (line, told)
+        assert line in output or " ami " in line, (line, output)
 
 
 def test_preflight_works_as_it_is_written(folder: Path, cloud: EmulatorProcess) -> None:
     assert len(follow(PREFLIGHT, folder)) == 3
-    told = json.loads((folder / "preflight.json").read_text())
-    assert {check["result"] for check in told["checks"]} <= {"good", "found"} and told["errors"] == 0
+    output = json.loads((folder / "preflight.json").read_text())
+    assert {check["result"] for check in output["checks"]} <= {"good", "found"} and output["errors"] == 0
     cloud.control(quotas={"L-417A185B": 768})
     done = run(f"PYTHONPATH={ROOT} landbridge preflight -s acme", folder)
     assert done.returncode == 1

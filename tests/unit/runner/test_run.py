@@ -54,9 +54,9 @@ def test_counts_and_reasons_of_skips(tier) -> None:
 def test_all_well_is_zero_and_says_what_was_not_run(tier, capsys) -> None:
     tier(CASES)
     assert run.main([]) == 0
-    said = capsys.readouterr().out
-    assert "not run: 1 of mine: needs the lab: not root" in said
-    assert said.strip().splitlines()[-1].startswith("1 passed, 0 failed, 1 skipped in ")
+    output = capsys.readouterr().out
+    assert "not run: 1 of mine: needs the lab: not root" in output
+    assert output.strip().splitlines()[-1].startswith("1 passed, 0 failed, 1 skipped in ")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ with lab_lock.held(Path({file!r}), Path("/other/checkout"), print):
 
 
 def test_a_second_checkout_waits_for_the_lab_and_says_for_which(tmp_path: Path) -> None:
-    file, said = tmp_path / "tests.lock", []
+    file, output = tmp_path / "tests.lock", []
     program = HOLDER.format(root=str(ROOT), file=str(file))
     other = subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -265,13 +265,15 @@ def test_a_second_checkout_waits_for_the_lab_and_says_for_which(tmp_path: Path) 
     assert other.stdin is not None and other.stdout is not None and other.stdout.readline() == "held\n"
 
     def say(message: str) -> None:
-        said.append(message)
+        output.append(message)
         other.communicate("end\n")
 
     with lab_lock.held(file, ROOT, say) as is_held:
         assert is_held
         assert file.read_text() == f"{ROOT} (process {os.getpid()})\n"
-    assert said == [f"the lab is in use by the tests of /other/checkout (process {other.pid}); waiting until they end"]
+    assert output == [
+        f"the lab is in use by the tests of /other/checkout (process {other.pid}); waiting until they end"
+    ]
 
 
 def test_a_waiting_checkout_can_be_ended(tmp_path: Path, monkeypatch) -> None:
