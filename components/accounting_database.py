@@ -1,4 +1,4 @@
-"""The database under slurmdbd."""
+"""RDS for MariaDB, the database of slurmdbd."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The exchange between the sites."""
+"""S3 buckets and KMS keys of the data hub."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, replication_po
 
 
 class DataHub(Component):
-    """A bucket and a key for each data class that AWS may hold; where a class asks, a copy of it in a second region.
+    """S3 bucket and KMS key for each data class that AWS may hold; where a class asks, a replica in a second region.
 
-    Costs 1 USD a month for each key, and what is stored; a copy costs as much again, and its way to the other region about
+    Costs 1 USD a month for each key, and storage; a replica costs as much again, and its transfer to the other region about
     0.02 USD a GB. Protects: TLS only, encrypted with the class's own key (rotated every year), versioned, no ACLs, nothing
     public; a lock where the class asks for one; with `protect` nothing of it can be destroyed by Pulumi.
     Opens nothing: who may read is said by the roles. The role that copies reads one bucket and writes the other.
@@ -45,7 +45,7 @@ class DataHub(Component):
         return {"buckets": found}
 
     def _copied(self, child: str, plan: BucketPlan, made: HubBucket, region: str) -> aws.s3.Bucket:
-        """A bucket elsewhere, and the rule that copies every object into it. Deletions are not copied: it is for them."""
+        """Make a bucket in another region and the replication rule. Deletions are not replicated: the replica protects against them."""
         args, own = self._args, pulumi.ResourceOptions(parent=self, protect=self._args.protect)
         copy = HubBucket(child, args, plan, account=self._account, component=self, region=region)
         role = aws.iam.Role(

@@ -1,4 +1,4 @@
-"""A leased line to AWS."""
+"""Direct Connect: transit virtual interface and gateway."""
 
 import pulumi
 import pulumi_aws as aws
@@ -9,7 +9,7 @@ from landbridge.plan.network.direct_connect import DirectConnectArgs
 
 
 class DirectConnect(Component):
-    """A transit virtual interface on a Direct Connect connection that is there, and its gateway in front of a transit gateway.
+    """Transit virtual interface on an existing Direct Connect connection, and its Direct Connect gateway.
 
     Costs about 0.05 USD an hour for the gateway's attachment and 0.02 a GB towards on-prem; the connection's port is billed
     whether this stands or not. Protects nothing by itself: MACsec is the connection's, and where that has none the ranges
@@ -60,7 +60,7 @@ class DirectConnect(Component):
         self.register_outputs({"gatewayId": self._gateway.id, "interfaceId": self._interface.id})
 
     def exports(self) -> dict[str, pulumi.Input[str | int]]:
-        """What our router's configuration needs, without its key."""
+        """Return the values of the site router's configuration, without its BGP key."""
         return {
             "gateway_id": self._gateway.id,
             "interface_id": self._interface.id,

@@ -1,4 +1,4 @@
-"""Names across the link."""
+"""Private hosted zone and Route 53 Resolver endpoints."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from landbridge.plan.network.dns import PORT, DnsArgs, ForwardPlan, QueryLogPlan
 
 
 class Dns(Component):
-    """A private zone, and where there is a site Route 53 Resolver endpoints in both directions.
+    """Private hosted zone, and for an environment with a site Route 53 Resolver endpoints in both directions.
 
     Costs 0.50 USD a month for the zone, about 0.125 USD an hour for each address of an endpoint (two of each direction) and
-    0.40 USD for a million of the questions that pass them; with query logs, what is written.
+    0.40 USD for a million of the queries that pass them; with query logs, what is written.
     Protects: each side answers the other only about its own domains; with `protect` the zone stays, which others may have
     put names into. Opens: port 53 of the inbound endpoint to the site's ranges, and of the site's name servers to the outbound
     endpoint; nothing to the internet.
@@ -59,7 +59,7 @@ class Dns(Component):
         return {"zone": self._args.zone, "zone_id": self.zone_id, "inbound_addresses": self.inbound_addresses or []}
 
     def _inbound(self, site: SitePlan) -> pulumi.Output[list[str]]:
-        """Where the site asks."""
+        """Make the inbound Resolver endpoint, which the site's name servers query."""
         group = self._group("inbound", "the site asks here")
         for cidr in site.cidrs:
             for protocol in ("tcp", "udp"):
@@ -147,7 +147,7 @@ class Dns(Component):
         }
 
     def _log(self, plan: QueryLogPlan) -> None:
-        """Who in the VPC asked for which name, answered from wherever."""
+        """Make the Resolver query log config of the VPC: each query with its source."""
         kept = self._args.protect
         group = aws.cloudwatch.LogGroup(
             f"{self._name}-dns",

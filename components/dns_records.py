@@ -1,4 +1,4 @@
-"""Short names for what AWS gives long ones."""
+"""DNS records of hosts and file systems in the hosted zone."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from landbridge.plan.network.dns_records import DnsRecordsArgs
 
 
 class DnsRecords(Component):
-    """A name in the cluster's zone for each host with a fixed address, and for each alias given: `scratch` for a file system.
+    """DNS record for each host with a fixed address, and for each alias: `scratch` for a file system.
 
     Costs and protects nothing, and opens nothing: a zone that is private to a VPC answers there, and to the site behind it.
     """

@@ -1,4 +1,4 @@
-"""A VPC that somebody else made."""
+"""Existing VPC that Landbridge uses and does not make."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from landbridge.plan.network.network import NetworkArgs
 
 
 class ExistingNetwork(Component):
-    """The VPC and the subnets that an environment names, as Network shows its own.
+    """Existing VPC and subnets of an environment, with the same attributes as Network.
 
     Costs nothing by itself. Protects what is there: nothing of it is changed or owned, so nothing of it can be destroyed.
     Opens nothing. Endpoints are added where they are asked for; the link adds routes to the route tables that are named.

@@ -1,4 +1,4 @@
-"""A file system that many nodes mount."""
+"""FSx or EFS file system that many nodes mount."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -72,7 +72,7 @@ class FileSystem(Component):
         self.register_outputs({"id": self.made.id, "source": self.made.source})
 
     def mounted(self) -> dict[str, pulumi.Input[str]]:
-        """What a cloud node is told of it; whatever is on it gives nobody rights that they do not have."""
+        """Return the mount of a cloud node; mounted without setuid programs and devices."""
         made = self.made
         options = pulumi.Output.concat(made.options, ",nosuid,nodev")
         return {"source": made.source, "type": made.type, "options": options, "mount": self._args.mount}

@@ -1,4 +1,4 @@
-"""A record of who spoke to whom in a VPC."""
+"""VPC flow logs."""
 
 import pulumi
 import pulumi_aws as aws
@@ -9,7 +9,7 @@ from landbridge.plan.network.flow_logs import FlowLogsArgs, role_policy, role_tr
 
 
 class FlowLogs(Component):
-    """Every connection in a VPC, accepted or refused, in a log group of CloudWatch Logs.
+    """VPC flow logs of all connections, accepted or rejected, in a CloudWatch Logs log group.
 
     Costs about 0.50 USD a GB that is written, and little for keeping it. Protects: with `protect` the record outlives the
     stack. Opens nothing: its role writes into this one group, for flow logs of this account and region.

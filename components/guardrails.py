@@ -1,4 +1,4 @@
-"""What keeps cost and rights in bounds while nobody looks."""
+"""Budget, lease reaper, cost allocation tags, anomaly monitor and CloudTrail trail."""
 
 import json
 
@@ -14,12 +14,12 @@ from landbridge.plan.aws.guardrails import BudgetPlan, GuardrailsArgs
 
 
 class Guardrails(Component):
-    """A budget that writes and, where it is hard, denies launches; a function that ends nodes past their lease; cost tags,
-    an anomaly monitor and an audit trail where they are asked for.
+    """Budget with alerts that denies launches where it is hard; Lambda function that ends nodes past their lease; on request
+    cost allocation tags, an anomaly monitor and a CloudTrail trail.
 
     Costs next to nothing: the function runs for a second every few minutes, of a budget's actions the first two are free, a trail costs its
-    storage. Protects: from nodes that nobody ends because the site is dark, from a bill that nobody saw coming; the trail
-    from being changed. Opens: to AWS Budgets the right to put one policy on the launch role, to the function the right to
+    storage. Protects: from nodes that keep running while the site is unreachable, and from an unexpected bill; the trail
+    from changes. Opens: to AWS Budgets the right to put one policy on the launch role, to the function the right to
     end nodes of this cluster.
     """
 
@@ -139,7 +139,7 @@ class Guardrails(Component):
         )
 
     def _anomalies(self, usd: str) -> None:
-        """Where billing knows the cluster's tag, its costs alone are watched; else the account's, of which it has one watch only."""
+        """Watch the cluster's costs if billing knows the cluster's tag; else the account's, which has one monitor only."""
         own = plan.anomalies_of(self._args.cluster) if self._args.cost_tags else None
         monitor = aws.costexplorer.AnomalyMonitor(
             self._name,

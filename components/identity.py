@@ -1,4 +1,4 @@
-"""Roles, and the secret through which Slurm's key reaches the nodes."""
+"""IAM roles, and the secret with Slurm's key for the nodes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
 
 
 class Identity(Component):
-    """Roles without users or static keys: one for the nodes; five for on-prem services, where there are any, each for one thing.
+    """IAM roles without users or static keys: one for the nodes; five for on-prem services, each for one purpose.
 
     Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has only what its
     bearer calls, launching and ending are apart and bound to this cluster's tag, data that must stay on-prem is refused to

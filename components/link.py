@@ -1,4 +1,4 @@
-"""The way between the sites."""
+"""Link between the sites: transit gateway and Site-to-Site VPN or Direct Connect."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from landbridge.plan.network.link import LINE, OWN, LinkArgs
 
 
 class Link(Component):
-    """A transit gateway that the VPC is attached to, and every site's way to it: a VPN of two tunnels with BGP, a leased line.
+    """Transit gateway with the VPC attached, and each site's connection: VPN with two tunnels and BGP, or Direct Connect.
 
     Costs about 0.05 USD an hour for each attachment (the VPC's, each VPN's, the line's) and as much for each VPN, 0.02 a GB
     towards AWS, and what the tunnels' logs come to (about 0.50 a GB). Protects everything between the sites: IKEv2 with one
@@ -49,7 +49,7 @@ class Link(Component):
             vpn_ecmp_support="enable",
             dns_support="enable",
             auto_accept_shared_attachments="disable",
-            # Whatever is attached later, by whomever, reaches nothing until somebody says what.
+            # A later attachment reaches nothing until a route table is associated with it.
             default_route_table_association="disable",
             default_route_table_propagation="disable",
             transit_gateway_cidr_blocks=[args.private_cidr] if args.private_cidr else None,
@@ -108,7 +108,7 @@ class Link(Component):
         return found
 
     def secrets(self) -> dict[str, pulumi.Output[Any]]:
-        """What the stack exports as secrets, by the names of StackOutputs: what there is of it."""
+        """Return the stack's secret outputs, by the names of StackOutputs."""
         found: dict[str, pulumi.Output[Any]] = {}
         if any(key in self._vpns for key in (LINE, OWN)):
             found["link_pre_shared_keys"] = self.pre_shared_keys
@@ -148,7 +148,7 @@ class Link(Component):
         )
 
     def _tables(self, vpc: pulumi.Output[str]) -> dict[str, aws.ec2transitgateway.RouteTable]:
-        """What comes from a site knows the VPC; what comes from the VPC knows every site; a transport knows itself.
+        """Make the route tables: sites have a route to the VPC, the VPC to every site, a transport to itself.
 
         What comes from another region knows both. The ranges of those are added to all three by whoever links them.
         """

@@ -1,4 +1,4 @@
-"""Where people log in, where there is no site that has such hosts."""
+"""Login hosts in AWS, for an environment without a site."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from landbridge.plan.aws.login import LoginArgs, login_documents
 
 
 class Login(Component):
-    """Equal instances at fixed addresses, with one security group and one role.
+    """Equal EC2 instances at fixed addresses, with one security group and one role.
 
     Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: nothing is kept on them, homes are
     on a file system; whoever logs in can have the rights of the host, and those are for sessions alone. Opens: `srun`'s ports

@@ -1,4 +1,4 @@
-"""The VPC and its subnets."""
+"""VPC, subnets, route tables and VPC endpoints."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from landbridge.plan.network.network import NetworkArgs, SubnetPlan
 
 
 class Network(Component):
-    """A VPC with one private subnet for each zone that a pool may use.
+    """VPC with one private subnet for each zone that a pool may use.
 
     Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB) and an interface
     endpoint for each service where there is no other way to it (about 0.01 USD an hour and zone).

@@ -1,4 +1,4 @@
-"""Images of nodes, built in AWS by the roles that configure nodes on-prem."""
+"""Node images, built in AWS by the Ansible roles that configure nodes on-prem."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class NodeImage(Component):
-    """A pipeline of EC2 Image Builder that runs the cluster's own roles, so that metal and cloud nodes are the same.
+    """EC2 Image Builder pipeline that runs the cluster's own roles, so that nodes on-prem and in AWS are the same.
 
     Costs nothing until it is started; then the instances of a build (two, for an hour at most each) and the snapshots of the images
     that are kept. Protects: the roles are known by their digest, a second run of them must change nothing, and an instance started

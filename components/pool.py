@@ -1,4 +1,4 @@
-"""Equal GPU instances that come and go."""
+"""Launch template, placement groups and security group of a pool."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from landbridge.plan.aws.pool import PoolArgs, SecurityGroupRule
 
 
 class Pool(Component):
-    """A launch template, with the placement groups and the security group that it needs. It starts no instance.
+    """Launch template with its placement groups and security group. Starts no instance.
 
     Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
     not past the first hop and without a public address; encrypted disks. `mounts` (source, type, options, mount) are what
@@ -166,7 +166,7 @@ class Pool(Component):
 
 
 def _encoded(args: PoolArgs, mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None) -> pulumi.Input[str]:
-    """The user data, as EC2 takes it. Where a file system is, is known once it is built."""
+    """Return the user data for EC2. A file system's address is known once it is built."""
 
     def encode(known: Sequence[Mapping[str, str]]) -> str:
         return base64.b64encode(args.user_data(known).encode()).decode()

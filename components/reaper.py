@@ -1,4 +1,4 @@
-"""A function that ends nodes past their lease, whether or not the site can be reached."""
+"""Lambda function that ends nodes past their lease, even while the site is unreachable."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class Reaper(Component):
-    """Every few minutes: nodes of the cluster whose tag `landbridge:lease-expires` is over are terminated.
+    """Lambda function that every few minutes terminates nodes of the cluster whose tag `landbridge:lease-expires` has passed.
 
     Costs cents a month. Protects: from paying for nodes that nobody ends, because site, link or controller are gone. Opens: to the
     function the right to end instances with this cluster's tag and a pool's.

@@ -1,4 +1,4 @@
-"""The way to another region."""
+"""Transit gateway peering with another region."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from landbridge.plan.network.region_link import RegionLinkArgs
 
 
 class RegionLink(Component):
-    """A transit gateway in another region, peered with the link's: nodes there reach the sites, and the cluster's other nodes.
+    """Transit gateway in another region, peered with the link's: nodes there reach the sites and the cluster's other nodes.
 
     Costs about 0.15 USD an hour (the VPC's attachment, and one for each end of the peering) and about 0.02 a GB between the
     regions, besides what a transit gateway asks. Protects: routes are named one by one, for AWS propagates none through a
@@ -102,7 +102,7 @@ class RegionLink(Component):
         accepted: aws.ec2transitgateway.PeeringAttachmentAccepter,
         route_table_ids: Mapping[str, pulumi.Input[str]],
     ) -> None:
-        """What comes from the VPC knows everything beyond the peering; what comes through that knows the VPC."""
+        """Make the route tables: the VPC has routes to everything beyond the peering, the peering to the VPC."""
         inside, outside = self._table("vpc", hub), self._table("home", hub)
         for what, table, one in (
             ("vpc", inside, attachment.id),

@@ -1,4 +1,4 @@
-"""SageMaker without a domain: a role for training jobs, who may start them, and a registry of models."""
+"""SageMaker without a domain: role of training jobs, policy of their users, model package groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 
 
 class SageMaker(Component):
-    """A role for training jobs inside the VPC, a policy for whoever starts them, and groups of model versions.
+    """Role for training jobs inside the VPC, policy for users who start them, and model package groups.
 
     Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets alone, encrypted
     between containers and at rest with the data class's own key; they read the hub and write below one prefix of it, and

@@ -1,4 +1,4 @@
-"""Slurm's controller, where there is no site that has one."""
+"""Slurm's controller in AWS, for an environment without a site."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from landbridge.plan.aws.slurm_controller import ControllerResources, SlurmContr
 
 
 class SlurmController(Component):
-    """An instance at a fixed address, the volume that its state is on, the database under slurmdbd, and their key.
+    """EC2 instance at a fixed address, the volume with its state, the database of slurmdbd, and their KMS key.
 
     Costs the instance and the database by the hour, the volume by the month (`landbridge cost`), 1 USD a month for the key and
     0.40 for the database's secret. Protects: Slurm's state is on a volume that outlives the instance and is put into the

@@ -1,4 +1,4 @@
-"""Who called what in the account, where nobody can change it."""
+"""CloudTrail trail with object lock."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from landbridge.plan.aws.guardrails import TrailPlan, trail_policy
 
 
 class Trail(Component):
-    """CloudTrail for all regions, in a bucket that keeps every file for its time.
+    """CloudTrail trail for all regions, in a bucket that locks every file for the retention time.
 
     Costs what the files take in S3; the first copy of management events is free. Protects: files cannot be deleted or
     changed before their time, and carry signatures. Opens: CloudTrail may write into the bucket, for this trail alone.

@@ -1,4 +1,4 @@
-"""The AWS account that a provider works in."""
+"""AWS account of a provider."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 @dataclass(frozen=True)
 class Account:
-    """What names in AWS are made of: known only once the provider has been asked."""
+    """Account id and partition, for ARNs and names; known once the provider has answered."""
 
     id: pulumi.Output[str]
     partition: pulumi.Output[str]

@@ -1,4 +1,4 @@
-"""A bucket of the hub with everything that guards it: the data class's own one, or its copy in another region."""
+"""S3 bucket of the data hub with its policies and key: a data class's bucket, or its replica in another region."""
 
 from typing import Any
 

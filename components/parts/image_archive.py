@@ -1,4 +1,4 @@
-"""The bucket from which a build fetches the cluster's roles."""
+"""S3 bucket from which an image build downloads the cluster's roles."""
 
 import pulumi
 import pulumi_aws as aws

@@ -1,4 +1,4 @@
-"""What an image is built on: an instance that nobody can reach, with rights for one build."""
+"""Build instance of EC2 Image Builder: no inbound access, with permissions for one build."""
 
 from collections.abc import Mapping
 

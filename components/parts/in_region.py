@@ -1,4 +1,4 @@
-"""Components in a region that is not the provider's own."""
+"""Options of components in a region that is not the provider's."""
 
 import pulumi
 
@@ -7,7 +7,7 @@ _EVERYWHERE = ("aws:iam/",)
 
 
 def in_region(region: str, opts: pulumi.ResourceOptions | None = None) -> pulumi.ResourceOptions:
-    """Options with which a component, and everything in it, is made in `region`; roles and the like are in none.
+    """Return options that make a component and its resources in `region`; IAM roles have no region.
 
     The provider takes the region with each resource, so that one provider does for all of them.
     """

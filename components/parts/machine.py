@@ -1,4 +1,4 @@
-"""What a host of the services is made of, whichever it is: a group, a role that it is born with, the instance."""
+"""Parts of a service host: security group, IAM role with instance profile, EC2 instance."""
 
 import base64
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ def group(
     tags: Mapping[str, str],
     own: pulumi.ResourceOptions,
 ) -> aws.ec2.SecurityGroup:
-    """A security group with its rules; everything else is refused, both ways."""
+    """Make a security group with its rules; all other traffic is refused in both directions."""
     made = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
     for rule in security_group_rules:
         kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
@@ -49,7 +49,7 @@ def role(
     tags: Mapping[str, str],
     own: pulumi.ResourceOptions,
 ) -> tuple[aws.iam.Role, aws.iam.InstanceProfile]:
-    """A role that only EC2 hands out, and the profile by which it does."""
+    """Make a role that only EC2 may assume, and its instance profile."""
     made = aws.iam.Role(
         name,
         name=label,
@@ -74,7 +74,7 @@ def instance(
     protect: bool = False,
     needs: Iterable[pulumi.Resource] = (),
 ) -> aws.ec2.Instance:
-    """The instance, at its address; the one that replaces it can have that only once it is gone.
+    """Make the instance at its address; a replacement gets the address once the old instance is gone.
 
     An image or user data that change later leave it alone: both are read once, when it first boots.
     """

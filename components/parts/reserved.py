@@ -1,4 +1,4 @@
-"""Addresses of a subnet that are kept for those who ask for them."""
+"""Subnet CIDR reservation for fixed addresses."""
 
 import pulumi
 import pulumi_aws as aws

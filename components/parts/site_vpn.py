@@ -24,7 +24,7 @@ def vpn_connection(
     log_group_arn: pulumi.Input[str] | None,
     parent: pulumi.Resource,
 ) -> aws.ec2.VpnConnection:
-    """Make a customer gateway and its connection; `transport_id` is the leased line's attachment, where it runs inside one."""
+    """Make a customer gateway and its connection; `transport_id` is the Direct Connect attachment, if the VPN runs inside one."""
     own = pulumi.ResourceOptions(parent=parent)
     asn = "bgp_asn" if args.asn <= _LARGEST_ASN else "bgp_asn_extended"
     gateway = aws.ec2.CustomerGateway(
@@ -56,7 +56,7 @@ def vpn_connection(
 
 
 def tunnels_of(vpn: aws.ec2.VpnConnection, over: str) -> list[Tunnel]:
-    """Both tunnels' addresses, as the stack exports them."""
+    """Return both tunnels' addresses, as the stack exports them."""
     return [
         _tunnel(
             vpn.tunnel1_address,

@@ -1,4 +1,4 @@
-"""Ways to services of AWS that leave the VPC for nowhere else."""
+"""VPC endpoints of AWS services."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def vpc_endpoints(
     route_table_ids: Sequence[pulumi.Input[str]],
     own: pulumi.ResourceOptions,
 ) -> None:
-    """Gateways in the route tables; for each other service an address in every subnet, under the service's own name."""
+    """Make gateway endpoints in the route tables, and interface endpoints with an address in every subnet and private DNS."""
 
     def endpoint(plan: EndpointPlan, **more: Any) -> None:
         aws.ec2.VpcEndpoint(

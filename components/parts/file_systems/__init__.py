@@ -1,4 +1,4 @@
-"""How each kind of shared file system is made, a file a kind: the middle of FileSystem."""
+"""Resources of each kind of shared file system, one module per kind."""
 
 from components.parts.file_systems.common import FileSystemContext, Made
 from components.parts.file_systems.efs import efs

@@ -1,4 +1,4 @@
-"""What every kind needs to be made, and what is known of it then."""
+"""Inputs and results that all kinds of file systems share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pulumi
 
 @dataclass(frozen=True)
 class FileSystemContext:
-    """Where a file system is put: subnets by zone, its security group, and the key that it is encrypted with.
+    """Placement of a file system: subnets by zone, its security group, and the key that it is encrypted with.
 
     `route_table_ids` are those through which clients find one that has a standby in a second zone.
     """
@@ -24,7 +24,7 @@ class FileSystemContext:
 
 @dataclass(frozen=True)
 class Made:
-    """A file system, and how it is mounted: `source` is what `mount` takes, `type` is after its -t."""
+    """File system and its mount options: `source` is what `mount` takes, `type` is after its -t."""
 
     id: pulumi.Output[str]
     dns_name: pulumi.Output[str]
