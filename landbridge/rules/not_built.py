@@ -1,4 +1,4 @@
-"""What the file may say already, and Landbridge does not build."""
+"""Rule about settings that Landbridge checks and does not create."""
 
 from collections.abc import Iterator
 
@@ -7,19 +7,19 @@ from landbridge.findings import DataPath, Finding, warning
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 
-_ACCEPT = "suppress it with a reason once somebody has taken that on"
+_ACCEPT = "create it yourself, and suppress this with a reason"
 
 
 @rule
 def not_built_yet(environment: Environment) -> Iterator[Finding]:
-    """What the file says is built; what Landbridge checks, plans and prices only, nobody waits for unknowingly.
+    """Settings that Landbridge checks and plans, and does not create, are reported.
 
-    Whoever reads a file takes it for what stands. Each of these is accepted so that files can say what is coming.
+    Such settings are allowed so that files can describe later extensions.
     Source: docs/decisions/0019-accepted-before-built.md.
     """
     for wanted, what, path in (*_pools(environment), *_aws(environment), *_others(environment)):
         if wanted:
-            message = f"{what} is checked and planned, but not built yet"
+            message = f"{what} is checked and planned, but not created yet"
             yield warning(path, message, fix=_ACCEPT)
 
 

@@ -14,7 +14,7 @@ _ENVIRONMENT: DataPath = ("config", "landbridge:environment")
 
 @file_rule
 def missing_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """A secret that is referred to is in the same file, encrypted: otherwise the roles would find nothing, far later.
+    """A referenced secret is in the same file, encrypted: otherwise the Ansible roles fail later.
 
     Source: Pulumi, "Secrets": `pulumi config set --secret`.
     """
@@ -31,7 +31,7 @@ def missing_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding
 
 @file_rule
 def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """A secret of Landbridge's that nothing refers to is left over, or its reference is misspelt.
+    """Every secret of Landbridge in the file is referenced.
 
     Source: Landbridge: only what `secrets` names is read.
     """
@@ -39,13 +39,13 @@ def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]
     for key in sorted(loaded.secure_keys - used):
         if key.startswith(_OWN):
             message = f"nothing in secrets refers to {key}"
-            fix = "name it there, or remove it"
+            fix = "add a reference, or remove it"
             yield warning(("secrets",), message, fix=fix)
 
 
 @rule
 def duplicate_secret(environment: Environment) -> Iterator[Finding]:
-    """Two secrets are two: a database's password that is Slurm's key opens both with either.
+    """No two secrets have the same value: a disclosed one would disclose the other.
 
     Source: NIST SP 800-57, part 1, section 5.2: a key has one purpose.
     """
@@ -53,14 +53,14 @@ def duplicate_secret(environment: Environment) -> Iterator[Finding]:
     for name, reference in _references(environment):
         first = seen.setdefault(reference, name)
         if first != name:
-            message = f"{name} and {first} are the same secret"
+            message = f"{name} and {first} refer to the same secret"
             related: tuple[DataPath, ...] = (("secrets", first),)
-            yield error(("secrets", name, "config"), message, fix="make one of its own", related=related)
+            yield error(("secrets", name, "config"), message, fix="create a separate secret", related=related)
 
 
 @file_rule(suppressible=False)
 def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """No secret stands in the file as it is: the file is committed, and history keeps it for ever.
+    """The file contains no secret in clear text: it is committed, and its history stays.
 
     Source: Pulumi, "Secrets"; AWS, "Best practices for managing AWS access keys".
     """
@@ -70,8 +70,8 @@ def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Findin
         for what, pattern in PATTERNS.items():
             if pattern.search(text):
                 inside = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
-                message = f"this is {what}, in clear text"
-                fix = "revoke it, then: pulumi config set --secret"
+                message = f"the text contains {what} in clear text"
+                fix = "revoke it, then run: pulumi config set --secret"
                 yield error(inside, message, fix=fix)
 
 

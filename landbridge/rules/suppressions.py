@@ -1,4 +1,4 @@
-"""Rules about `suppress`: what may be accepted, and what no longer needs to be."""
+"""Rules about `suppress`."""
 
 from collections.abc import Iterator
 
@@ -14,10 +14,9 @@ LIVE = "live-"
 
 @rule(suppressible=False)
 def unknown_suppression(environment: Environment) -> Iterator[Finding]:
-    """A suppression names a rule that there is, and one that may be suppressed.
+    """A suppression names an existing rule that may be suppressed.
 
-    A misspelt one would seem to work until the finding it was meant for comes back. What the file's own form is about
-    cannot be accepted, nor what protects data or follows from a law.
+    Rules about the file's form, data protection and laws cannot be suppressed.
     Source: this program's own rules (`landbridge explain`).
     """
     for index, one in enumerate(environment.suppress):
@@ -25,24 +24,22 @@ def unknown_suppression(environment: Environment) -> Iterator[Finding]:
         if one.rule.startswith(LIVE):
             continue
         if one.rule in FORM_FINDINGS or one.rule == "rule-failed":
-            message = f"{one.rule} cannot be suppressed: the file would still not say what is meant"
-            yield error(path, message, fix="correct what it is about")
+            message = f"{one.rule} cannot be suppressed: it is about the form of the file"
+            yield error(path, message, fix="correct the finding")
         elif one.rule not in RULES:
             near = did_you_mean(one.rule, RULES)
-            fix = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
+            fix = f'did you mean "{near}"?' if near else "run `landbridge explain` for a list"
             yield error(path, f'there is no rule "{one.rule}"', fix=fix)
         elif not RULES[one.rule].suppressible:
-            message = (
-                f"{one.rule} cannot be suppressed: it protects data, follows from a law, or nothing works without it"
-            )
-            yield error(path, message, fix=f"`landbridge explain {one.rule}` says why")
+            message = f"{one.rule} cannot be suppressed: it protects data, follows from a law, or the cluster needs it"
+            yield error(path, message, fix=f"run `landbridge explain {one.rule}` for the reason")
 
 
 @after_rule
 def unused_suppression(environment: Environment, found: OtherFindings) -> Iterator[Finding]:
-    """A suppression is about something: one that is left over hides the next mistake of its kind.
+    """A suppression matches a finding: an unused one hides the next mistake.
 
-    Not judged while a part of the file cannot be read, nor for rules that did not run.
+    Not checked while a part of the file cannot be read, nor for rules that did not run.
     Source: the practice of every linter with suppressions (ruff's RUF100, ESLint's unused directives).
     """
     for index, one in enumerate(environment.suppress):
@@ -50,6 +47,6 @@ def unused_suppression(environment: Environment, found: OtherFindings) -> Iterat
             continue
         if not any(accepts(one.rule, one.path, finding) for finding in found.findings):
             where = f" at {one.path}" if one.path else ""
-            message = f"nothing breaks {one.rule}{where}; this suppression is left over"
+            message = f"the suppression is unused: there is no finding of {one.rule}{where}"
             path: DataPath = ("suppress", index)
             yield warning(path, message, fix="remove it")

@@ -1,4 +1,4 @@
-"""Rules about what AWS may cost: budgets that mean something beside what is billed anyway."""
+"""Rules about the budget of AWS: amounts compared with the fixed costs, the hourly cost and the price of Capacity Blocks."""
 
 from collections.abc import Iterator
 
@@ -28,19 +28,21 @@ def _spend(environment: Environment) -> Spend:
 
 @rule
 def budget_sum(environment: Environment) -> Iterator[Finding]:
-    """Accounts may not spend more together than the whole budget; a warning, for few spend all.
+    """The sum of the accounts' budgets is at most the whole budget; a warning, because few accounts spend all of theirs.
 
-    Source: Landbridge: the whole budget only alarms, the accounts' stop launches.
+    Source: Landbridge: the whole budget sends alarms, the accounts' budgets stop launches.
     """
     total, whole = sum(b.monthly_usd for b in environment.budget.accounts.values()), environment.budget.monthly_usd
     if whole is not None and total > whole:
-        message = f"the accounts' budgets are {total:,.0f} USD a month together, the whole budget is {whole:,.0f}"
+        message = (
+            f"the accounts' budgets add up to {total:,.0f} USD a month, more than the whole budget of {whole:,.0f}"
+        )
         yield warning(_MONTHLY, message, related=((*_ACCOUNTS, "*", "monthly_usd"),))
 
 
 @rule(public_aws=True)
 def budget_below_fixed_costs(environment: Environment) -> Iterator[Finding]:
-    """A month's budget is more than what is billed whatever runs: gateways, endpoints, file systems, kept nodes.
+    """The monthly budget is higher than the fixed costs: gateways, endpoints, file systems and nodes of min_nodes.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml; `landbridge cost` lists the lines.
     """
@@ -52,15 +54,15 @@ def budget_below_fixed_costs(environment: Environment) -> Iterator[Finding]:
     if fixed > whole:
         largest = max(planned.lines, key=lambda line: line.fixed_month)
         message = (
-            f"{usd(fixed)} a month are billed with no job running (prices as of {planned.as_of}), "
-            f"{usd(largest.fixed_month)} of it for {largest.what}; the budget is {usd(whole)}"
+            f"the fixed costs are {usd(fixed)} a month (prices as of {planned.as_of}), "
+            f"{usd(largest.fixed_month)} of it for {largest.what}: more than the budget of {usd(whole)}"
         )
-        yield error(_MONTHLY, message, fix="raise it, or keep less", related=_COSTS)
+        yield error(_MONTHLY, message, fix="raise the budget, or remove fixed costs", related=_COSTS)
 
 
 @rule(public_aws=True)
 def budget_below_hourly_cost(environment: Environment) -> Iterator[Finding]:
-    """One hour with every pool whole does not cost more than the month's budget: the alarm would come after the money.
+    """One hour of all pools at max_nodes costs at most the monthly budget: otherwise the alarm comes after the money is spent.
 
     Source: the prices and their dates in landbridge/catalog/prices.yaml.
     """
@@ -70,13 +72,13 @@ def budget_below_hourly_cost(environment: Environment) -> Iterator[Finding]:
     planned = _spend(environment)
     hour = sum(line.usd_hour for line in planned.lines if line.pool is not None)
     if hour > whole > 0:
-        message = f"one hour of every node costs {usd(hour)} (prices as of {planned.as_of}); the month's budget is {usd(whole)}"
+        message = f"one hour of all pools at max_nodes costs {usd(hour)} (prices as of {planned.as_of}), more than the monthly budget of {usd(whole)}"
         yield warning(_MONTHLY, message, related=_COSTS)
 
 
 @rule(public_aws=True)
 def budget_below_block(environment: Environment) -> Iterator[Finding]:
-    """A Capacity Block's bill, which comes at once, is inside the month's budget.
+    """The price of a Capacity Block, which is billed in advance, is at most the monthly budget.
 
     Source: EC2 User Guide, "Capacity Blocks pricing and billing"; prices as dated in landbridge/catalog/prices.yaml.
     """
@@ -86,25 +88,25 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
     names = [pool.name for pool in environment.aws.pools]
     for line in _spend(environment).lines:
         if line.usd_whole is not None and line.usd_whole > whole and line.pool in names:
-            message = f"{line.what}: {usd(line.usd_whole)} at once (price of {line.as_of}); the month's budget is {usd(whole)}"
+            message = f"{line.what} is billed in advance with {usd(line.usd_whole)} (price of {line.as_of}), more than the monthly budget of {usd(whole)}"
             related: tuple[DataPath, ...] = (("aws", "pools", names.index(line.pool)), REGION)
             yield warning(_MONTHLY, message, related=related)
 
 
 @rule
 def zero_budget(environment: Environment) -> Iterator[Finding]:
-    """A budget of 0 is meant: hard, it stops every job of its account in AWS; of the whole, it alarms at once.
+    """A budget is higher than 0: a hard budget of 0 stops every job of its account in AWS, a whole budget of 0 alarms at once.
 
     Source: Landbridge: what is spent reaches a hard budget of 0 before the first launch.
     """
     has_pools = bool(environment.aws.pools)
     for name, own in environment.budget.accounts.items():
         if own.monthly_usd == 0 and own.hard and has_pools:
-            message = f"with a hard budget of 0, no job of {name} ever starts in AWS"
-            fix = "give it a data_class that stays on-prem, or a budget"
+            message = f"the hard budget of {name} is 0: no job of the account ever starts in AWS"
+            fix = "raise the budget, or give the account a data_class that stays on-prem"
             path: DataPath = (*_ACCOUNTS, name, "monthly_usd")
             related: tuple[DataPath, ...] = ((*_ACCOUNTS, name, "hard"),)
             yield warning(path, message, fix=fix, related=related)
     if environment.budget.monthly_usd == 0 and has_pools:
-        message = "with a budget of 0 every cent is an alarm"
-        yield warning(_MONTHLY, message, fix="leave it away for no alarm")
+        message = "the budget is 0: every cent sends an alarm"
+        yield warning(_MONTHLY, message, fix="remove it for no alarm")

@@ -1,4 +1,4 @@
-"""Rules about environments without a site of their own: services in AWS, and what needs metal."""
+"""Rules about environments without an on-prem site: services in AWS, and settings that need a site."""
 
 from collections.abc import Iterator
 
@@ -18,18 +18,18 @@ _EITHER: tuple[DataPath, ...] = (_SITE, _SERVICES)
 
 @rule
 def controller_location(environment: Environment) -> Iterator[Finding]:
-    """The controller stands at one place: on a site of your own (`onprem`), or in AWS (`aws.services`).
+    """The controller is at one site: on-prem (`onprem`) or in AWS (`aws.services`).
 
     Source: docs/decisions/0023-start-in-the-cloud.md; one slurmctld writes one cluster's state.
     """
     site, services = environment.onprem is not None, environment.aws.services is not None
     if not site and not services:
-        message = "nobody says where the controller is: there is neither onprem nor aws.services"
+        message = "the environment has no controller: neither onprem nor aws.services is written"
         fix = "describe your site under onprem (with link), or write aws.services: {zone: ...}"
         yield error(_SITE, message, fix=fix, related=_EITHER)
     elif site and services:
-        message = "the controller would be on your site and in AWS"
-        fix = "remove one of them; docs/how-to/add-metal-later.md says how to move"
+        message = "the environment has two controllers: both onprem and aws.services are written"
+        fix = "remove one of them; docs/how-to/add-metal-later.md describes the move"
         yield error(_SERVICES, message, fix=fix, related=_EITHER)
 
 
@@ -44,13 +44,13 @@ def link_and_site(environment: Environment) -> Iterator[Finding]:
         fix = "add link: {kind: vpn, gateway_address: ...}"
         yield error(_LINK, "the site has no link to AWS", fix=fix, related=related)
     if environment.onprem is None and environment.aws.services is not None and environment.link is not None:
-        message = "the link leads to no site: there is no onprem"
+        message = "the link has no site at its other end: there is no onprem"
         yield error(_LINK, message, fix="remove it, or describe the site under onprem", related=related)
 
 
 @rule
 def needs_onprem_site(environment: Environment) -> Iterator[Finding]:
-    """What only a site of one's own can have is not asked for where there is none.
+    """Settings that need an on-prem site are written only where there is one.
 
     Source: docs/decisions/0023-start-in-the-cloud.md.
     """
@@ -63,16 +63,21 @@ def needs_onprem_site(environment: Environment) -> Iterator[Finding]:
 
 def _metal(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]]:
     aws, remove = environment.aws, "remove it until there is a site"
-    homes = "no host exports home directories where there is no site"
+    homes = "home directories over NFS need an on-prem host that exports them, and there is no site"
     yield environment.storage.home.kind == "nfs", homes, ("storage", "home"), "write storage: {home: {kind: efs}}"
     hybrid = aws.kubernetes is not None and aws.kubernetes.hybrid_nodes
-    yield hybrid, "there are no on-prem nodes to join the cluster", ("aws", "kubernetes", "hybrid_nodes"), remove
-    trust = "no host takes its credentials from Roles Anywhere: instances have roles of their own"
+    yield hybrid, "hybrid nodes need on-prem nodes, and there is no site", ("aws", "kubernetes", "hybrid_nodes"), remove
+    trust = "IAM Roles Anywhere is for on-prem hosts, and there is no site: instances have instance profiles"
     yield aws.iam.anywhere is not None, trust, ("aws", "iam", "anywhere"), remove
-    managed = "an activation is for machines that are no instances, and there are none"
+    managed = "a hybrid activation is for on-prem hosts, and there is no site"
     yield aws.iam.ssm_activation is not None, managed, ("aws", "iam", "ssm_activation"), remove
-    seen = "no site sees AWS at an address of its own"
-    yield aws.endpoints.onprem is not None, seen, ("aws", "endpoints", "onprem"), "use cloud: for the services too"
+    seen = "endpoints.onprem is for an on-prem site, and there is none"
+    yield (
+        aws.endpoints.onprem is not None,
+        seen,
+        ("aws", "endpoints", "onprem"),
+        "use endpoints.cloud for the services too",
+    )
     for name, data_class in environment.data_classes.items():
         nowhere = f"data of class {name} may be on-prem only, and there is no site"
         fix = "remove the class, or let it be in AWS: sites: [aws]"
@@ -80,25 +85,23 @@ def _metal(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]
     for name, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
             at: DataPath = ("scheduler", "partitions", name, "nodes", index)
-            yield token == "onprem", "there are no on-prem nodes", at, "name pools, or aws"
+            yield token == "onprem", "the partition names on-prem nodes, and there is no site", at, "name pools, or aws"
 
 
 @rule
 def no_onprem_site(environment: Environment) -> Iterator[Finding]:
-    """A cluster that starts in the cloud can get metal: the file grows by a site and a link, and the services move there.
+    """A cluster without an on-prem site can get one later: the file gets a site and a link, and the services move there.
 
     Source: docs/how-to/add-metal-later.md.
     """
     if environment.aws.services is not None and environment.onprem is None:
-        message = (
-            "the services are in AWS; when you have machines of your own, docs/how-to/add-metal-later.md is the path"
-        )
+        message = "the services are in AWS; docs/how-to/add-metal-later.md describes how an on-prem site is added"
         yield info(_SERVICES, message, related=(_SITE,))
 
 
 @rule
 def services_zone(environment: Environment) -> Iterator[Finding]:
-    """The zones of the services are zones of the region, two different ones: RDS has a subnet in each.
+    """The services have two different zones of the region: RDS needs a subnet in each.
 
     Source: RDS User Guide, "Working with a DB instance in a VPC": a subnet group covers two zones at least.
     """
@@ -107,17 +110,17 @@ def services_zone(environment: Environment) -> Iterator[Finding]:
         return
     for key, zone in (("zone", services.zone), ("standby_zone", services.standby_zone)):
         if zone is not None and zone not in known:
-            message = f"{zone} is no zone of {environment.region}"
+            message = f"{environment.region} has no zone {zone}"
             path = (*_SERVICES, key)
             yield error(path, message, fix=suggestion(zone, known), related=(("region",),))
     if services.standby_zone == services.zone:
-        message = "the database needs two zones, and this is the first one again"
+        message = "standby_zone is the same zone as zone: the database needs two different ones"
         yield error((*_SERVICES, "standby_zone"), message, related=((*_SERVICES, "zone"),))
 
 
 @rule
 def services_addresses(environment: Environment) -> Iterator[Finding]:
-    """The services' hosts have addresses in their zone's subnet, out of the range that nothing else there is given.
+    """The services' hosts have addresses in their zone's subnet, inside the range that is reserved for them.
 
     Source: Amazon VPC User Guide, "Subnet CIDR reservations"; landbridge/plan/network/cloud_hosts.py.
     """
@@ -130,7 +133,7 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
     )
     path: DataPath = (*_SERVICES, "zone")
     if planned.reserved is None:
-        message = f"the subnet of {services.zone} has no room for the services: it is a /27 at least"
+        message = f"the subnet of {services.zone} is too small for the services: they need a /27 or larger"
         yield error(path, message, fix="widen aws.cidr, or the zone's subnet", related=related)
         return
     own = next(one.cidr for one in subnets(environment) if one.tier == "private" and one.zone == services.zone)
@@ -141,13 +144,13 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
             message = f"{name}'s address {address} is outside {own}, the subnet of {services.zone}"
             yield error(at, message, fix=f"such as {planned.reserved[0]}", related=more)
         elif address not in planned.reserved:
-            message = f"{address} is outside {planned.reserved}: AWS may have given it to something else already"
-            yield warning(at, message, fix="leave it out", related=more)
+            message = f"{address} is outside the reserved range {planned.reserved}: AWS may have assigned it to another interface"
+            yield warning(at, message, fix="remove it: an address is chosen", related=more)
 
 
 @rule
 def services_type(environment: Environment) -> Iterator[Finding]:
-    """The services run on types that are known, of one kind of processor, and without accelerators that nobody uses.
+    """The services run on types of the catalogue, of one processor architecture, and without accelerators.
 
     Source: EC2 DescribeInstanceTypes; an image is for one kind of processor.
     """
@@ -162,36 +165,34 @@ def services_type(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix=suggestion(name, known))
             continue
         if kind.accelerators is not None:
-            message = f"{name} has {kind.accelerators.count} {kind.accelerators.type}, which no {key} host uses"
-            yield warning(path, message, fix="such as m7i.large")
+            message = f"{name} has {kind.accelerators.count} {kind.accelerators.type}, which a {key} host does not use"
+            yield warning(path, message, fix="use a type without accelerators, such as m7i.large")
         if first is not None and kind.cpus.architecture != first.cpus.architecture:
-            message = (
-                f"{name} is {kind.cpus.architecture}, the controller {first.cpus.architecture}: one image is for one"
-            )
+            message = f"{name} is {kind.cpus.architecture}, the controller {first.cpus.architecture}: both boot one image, which has one architecture"
             related: tuple[DataPath, ...] = ((*_SERVICES, "controller", "instance"),)
             yield error(path, message, related=related)
 
 
 @rule
 def services_keys(environment: Environment) -> Iterator[Finding]:
-    """Somebody may log in to the services' hosts: without a key nobody can configure them.
+    """The services' hosts have at least one public key for SSH: without it, Ansible cannot configure them.
 
     Source: sshd(8), AUTHORIZED_KEYS; Systems Manager carries ssh, and ssh asks for a key.
     """
     services = environment.aws.services
     if services is not None and not services.access.public_keys:
         path: DataPath = (*_SERVICES, "access", "public_keys")
-        message = "no public key may log in, so that nothing can be configured"
-        yield error(path, message, fix='such as ["ssh-ed25519 AAAA... you@example.org"]')
+        message = "there is no public key, so Ansible cannot log in to the services' hosts"
+        yield error(path, message, fix='write your key, such as ["ssh-ed25519 AAAA... you@example.org"]')
 
 
 @rule
 def home_share_name(environment: Environment) -> Iterator[Finding]:
-    """No other file system is called `home` where the homes are one: outputs and mounts go by that name.
+    """A cloud share is not named `home` where the home directories are a file system in AWS: outputs and mounts use that name.
 
     Source: landbridge/plan/site/home_directories.py.
     """
     if ("home",) in environment.storage.in_aws() and "home" in environment.storage.cloud_shares:
-        message = "the home directories are the file system `home` already"
+        message = "the name `home` is used by the file system of the home directories"
         path: DataPath = ("storage", "cloud_shares", "home")
         yield error(path, message, fix="give it another name", related=(("storage", "home"),))

@@ -1,4 +1,4 @@
-"""Rules about what watches while nobody looks: alarms that reach somebody, and limits that can stop something."""
+"""Rules about guardrails: alarms with subscribers, and budgets that can stop launches."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _GUARDRAILS: DataPath = ("aws", "guardrails")
 
 @rule
 def budget_without_subscriber(environment: Environment) -> Iterator[Finding]:
-    """An alarm reaches somebody: AWS Budgets writes to addresses, and the owner's name is not always one.
+    """An alarm has a subscriber: AWS Budgets sends e-mail, and the owner is not always an e-mail address.
 
     Source: AWS Budgets API Reference, "Subscriber": an address for e-mail.
     """
@@ -25,41 +25,41 @@ def budget_without_subscriber(environment: Environment) -> Iterator[Finding]:
     }
     for path, amount in wanted.items():
         if amount is not None and not subscribers(environment):
-            message = f'nobody would be written to: owner "{environment.owner}" is no address'
+            message = f'the alarm has no subscriber: owner "{environment.owner}" is not an e-mail address'
             related: tuple[DataPath, ...] = (("owner",), (*_BUDGET, "subscribers"))
-            yield error(path, message, fix="name addresses in budget.subscribers", related=related)
+            yield error(path, message, fix="write e-mail addresses in budget.subscribers", related=related)
 
 
 @rule
 def budget_hard_without_amount(environment: Environment) -> Iterator[Finding]:
-    """A hard budget has an amount; without one there is nothing to reach, and nothing is ever stopped.
+    """A hard budget has an amount: without one, it never stops a launch.
 
     Source: AWS Budgets User Guide, "Configuring budget actions": an action hangs on a budget's threshold.
     """
     if environment.budget.hard and environment.budget.monthly_usd is None:
         path: DataPath = (*_BUDGET, "hard")
-        yield error(path, "there is no monthly_usd that could be reached", fix="set one")
+        yield error(path, "a hard budget without monthly_usd never stops a launch", fix="write monthly_usd")
 
 
 @rule
 def budget_alarms(environment: Environment) -> Iterator[Finding]:
-    """A budget has no more alarms, and each no more addresses, than AWS Budgets takes; the forecast's alarm is one of them.
+    """The number of alarms and of subscribers is within the limits of AWS Budgets; the forecast's alarm counts.
 
     Source: AWS Budgets API Reference, "NotificationWithSubscribers", as in landbridge/catalog/guardrails.yaml.
     """
     own, facts = environment.budget, guardrails().budgets
     alarms = len(set(own.alarms)) + 1
     if alarms > facts.notifications:
-        message = f"{alarms} alarms with the forecast's; AWS Budgets takes {facts.notifications}"
-        yield error((*_BUDGET, "alarms"), message, fix="keep the ones that somebody acts on")
+        message = f"{alarms} alarms, the forecast's included; AWS Budgets allows {facts.notifications}"
+        yield error((*_BUDGET, "alarms"), message, fix="remove alarms")
     if len(own.subscribers) > facts.subscribers:
-        message = f"{len(own.subscribers)} addresses; AWS Budgets takes {facts.subscribers}"
+        message = f"{len(own.subscribers)} subscribers; AWS Budgets allows {facts.subscribers} for each alarm"
         yield error((*_BUDGET, "subscribers"), message, fix="use a mailing list")
 
 
 @rule
 def budgets_not_available(environment: Environment) -> Iterator[Finding]:
-    """Budgets, anomalies and cost tags are where the bill is: not in GovCloud, whose costs are in the account beside it.
+    """Budgets, anomaly detection and cost tags are used only where AWS Budgets exists: GovCloud is billed in a standard account.
 
     Source: AWS GovCloud User Guide, "Billing and payment", as in landbridge/catalog/guardrails.yaml.
     """
@@ -73,19 +73,19 @@ def budgets_not_available(environment: Environment) -> Iterator[Finding]:
     }
     for path, here in asked.items():
         if here:
-            message = f"{environment.region} has no AWS Budgets: nothing is made, and nobody is written to"
-            fix = "make the budget in the standard account that pays"
+            message = f"{environment.region} has no AWS Budgets: this setting has no effect"
+            fix = "create the budget in the standard account that pays for it"
             yield warning(path, message, fix=fix, related=(("region",),))
 
 
 @rule(public_aws=True)
 def reaper_off(environment: Environment) -> Iterator[Finding]:
-    """Something ends nodes when the site is dark; without it they run until somebody looks, or end themselves if they still can.
+    """The reaper is on: without it, nodes run on while the site cannot be reached, unless they terminate themselves.
 
     Source: Landbridge: leases are renewed by the controller, which is on-prem.
     """
     aws = environment.aws
     if aws.guardrails.reaper is False and aws.pools:
-        message = "nothing in AWS ends nodes whose lease is over"
+        message = "the reaper is off: nodes with an expired lease run on and are billed"
         path: DataPath = (*_GUARDRAILS, "reaper")
-        yield warning(path, message, fix="leave it away: it costs cents")
+        yield warning(path, message, fix="remove reaper: false; the function costs cents a month")

@@ -1,4 +1,4 @@
-"""Rules about the statements that nodes' role gets besides its own."""
+"""Rules about the IAM statements that the environment adds to the role of the nodes."""
 
 import re
 from collections.abc import Iterator
@@ -15,28 +15,28 @@ _ACTION = re.compile(r"[A-Za-z0-9-]+:[A-Za-z0-9*?]+")
 
 @rule
 def iam_action_form(environment: Environment) -> Iterator[Finding]:
-    """An action is a service, a colon and an action of it, in which * and ? stand for anything.
+    """An IAM action has the form service:Action; * and ? are wildcards.
 
-    IAM refuses the whole policy for one without a service, after everything before it has been built.
+    IAM refuses the whole policy for one wrong action, in the middle of an update.
     Source: IAM User Guide, "IAM JSON policy elements: Action".
     """
     for path, _, action in _actions(environment):
         if action == "*" or _ACTION.fullmatch(action):
             continue
         if action.startswith("arn:"):
-            message, fix = f'"{action}" is a resource, not an action', "write it under resources"
+            message, fix = f'"{action}" is a resource, not an action', "move it to resources"
         elif ":" not in action:
             services = [name for name in ("s3", "ec2", "kms", "secretsmanager", "logs") if _is_action(name, action)]
             example = f"{services[0]}:{action}" if services else "s3:GetObject"
-            message, fix = f'the action "{action}" names no service', f"such as {example}"
+            message, fix = f'the action "{action}" has no service prefix', f"write service:Action, such as {example}"
         else:
-            message, fix = f'"{action}" is not an action', "it is service:Action, such as s3:GetObject"
+            message, fix = f'"{action}" is not an action', "write service:Action, such as s3:GetObject"
         yield error(path, message, fix=fix)
 
 
 @rule
 def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
-    """An action is one that its service has. IAM takes any word, and whoever needs the right is refused at run time.
+    """An action exists in its service. IAM accepts any name, and the request is denied at run time.
 
     The lists grow: where an action is newer than this catalogue, suppress the warning.
     Source: Service Authorization Reference, as in landbridge/catalog/iam.
@@ -47,7 +47,7 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
             continue
         if service.lower() not in iam().services:
             near = did_you_mean(service, iam().services)
-            fix = f'did you mean "{near}:{name}"?' if near else "the prefix of a service, such as s3"
+            fix = f'did you mean "{near}:{name}"?' if near else "write the prefix of a service, such as s3"
             yield error(path, f'there is no service "{service}" in IAM', fix=fix)
             continue
         known = iam_actions(service.lower())
@@ -60,9 +60,9 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
 
 @rule(suppressible=False)
 def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
-    """No node may do everything: whoever runs a job has its node's rights.
+    """No statement allows all actions or privilege escalation: every job has the permissions of its node.
 
-    Neither Allow * nor all of iam, sts or organizations, nor a right with which a node gives itself others.
+    Refused are Allow *, all actions of iam, sts, organizations or account, and actions with which a role extends its own permissions.
     Source: IAM User Guide, "Security best practices in IAM"; privilege escalation paths as published by Rhino Security Labs.
     """
     escalation = [name.lower() for name in iam().escalation]
@@ -71,24 +71,24 @@ def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
             continue
         service = action.partition(":")[0].lower()
         if action == "*" or service in ("*", "**"):
-            message = "nodes may do everything in the account, and so may every job"
+            message = "the statement allows nodes, and so every job, all actions in the account"
             yield error(path, message, fix="name the actions that jobs need")
         elif action.lower() in (f"{one}:*" for one in ("iam", "sts", "organizations", "account")):
-            message = f"with {action} a node can give itself every right there is"
+            message = f"{action} allows a node to give itself every permission"
             yield error(path, message, fix="name the actions that jobs need")
         elif any(fnmatchcase(one, action.lower()) for one in escalation):
             passing = action.lower() == "iam:passrole" and not any(map(iam().is_everything, statement.resources))
             if not passing:
-                message = f"with {action} a node can give itself other rights"
+                message = f"{action} allows a node to extend its own permissions"
                 related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)
-                yield error(path, message, fix="leave it to the role that deploys", related=related)
+                yield error(path, message, fix="remove it: only the role that deploys needs it", related=related)
 
 
 @rule
 def iam_wildcard(environment: Environment) -> Iterator[Finding]:
-    """A * in an allowed action or as the resource has a reason beside it (`why`), unless nothing smaller can be said.
+    """A wildcard in an allowed action or resource has a reason (`why`), unless the action supports no resources.
 
-    Some actions, as ec2:DescribeInstances, know no resources; for them * is all there is.
+    Some actions, such as ec2:DescribeInstances, support no resource-level permissions; they need *.
     Source: IAM User Guide, "Grant least privilege"; ParallelCluster limits its own roles by resource.
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
@@ -98,37 +98,37 @@ def iam_wildcard(environment: Environment) -> Iterator[Finding]:
         related: tuple[DataPath, ...] = ((*base, "why"), (*base, "effect"))
         for number, action in enumerate(statement.actions):
             if _ACTION.fullmatch(action) and action.endswith(":*"):
-                message = f"{action} is every action of the service, and nothing says why"
-                fix = "name the actions, or say why: in the statement"
+                message = f"{action} allows every action of the service, and the statement has no why"
+                fix = "name the actions, or add why: to the statement"
                 yield error((*base, "actions", number), message, fix=fix, related=related)
         narrow = [action for action in statement.actions if not _knows_no_resource(action)]
         for number, resource in enumerate(statement.resources):
             if resource == "*" and narrow:
-                message = f"{narrow[0]} on every resource of the account, and nothing says why"
-                fix = "name the resources, or say why: in the statement"
+                message = f"{narrow[0]} is allowed on every resource of the account, and the statement has no why"
+                fix = "name the resources, or add why: to the statement"
                 also = (*related, (*base, "actions"))
                 yield error((*base, "resources", number), message, fix=fix, related=also)
 
 
 @rule
 def iam_needs_wildcard(environment: Environment) -> Iterator[Finding]:
-    """An action that knows no resources is allowed on * only: on an ARN it is allowed nowhere, without any complaint.
+    """An action without resource-level permissions has the resource *: on an ARN it allows nothing, without an error.
 
     Source: Service Authorization Reference: actions without a resource type, as in landbridge/catalog/iam.
     """
     for path, statement, action in _actions(environment):
         if statement.effect == "Allow" and _knows_no_resource(action) and "*" not in statement.resources:
-            message = f"{action} knows no resources; on {statement.resources[0]} it allows nothing"
-            fix = 'put it in a statement of its own with resources: ["*"]'
+            message = f"{action} supports no resource-level permissions: on {statement.resources[0]} it allows nothing"
+            fix = 'move it to a separate statement with resources: ["*"]'
             related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)
             yield error(path, message, fix=fix, related=related)
 
 
 @rule
 def iam_bucket_or_object(environment: Environment) -> Iterator[Finding]:
-    """S3's actions on buckets need the bucket's ARN, those on objects one with a slash: else they allow nothing.
+    """S3 actions on buckets have a bucket's ARN, actions on objects an ARN with a slash: otherwise they allow nothing.
 
-    s3:ListBucket on arn:aws:s3:::data/* is the commonest reason for AccessDenied there is.
+    s3:ListBucket on arn:aws:s3:::data/* is the most common reason for AccessDenied.
     Source: Service Authorization Reference, "Actions, resources, and condition keys for Amazon S3".
     """
     for path, statement, action in _actions(environment):
@@ -142,11 +142,11 @@ def iam_bucket_or_object(environment: Environment) -> Iterator[Finding]:
             continue
         name, related = action.partition(":")[2].lower(), ((*path[:-2], "resources"),)
         if _named(name, s3.bucket) and all("/" in one for one in names):
-            message = f"{action} acts on buckets, and every resource here is an object"
+            message = f"{action} applies to buckets, and every resource of the statement is an object"
             fix = f"add {statement.resources[0].split('/')[0]}"
             yield error(path, message, fix=fix, related=related)
         elif _named(name, s3.object) and not any("/" in one or one.endswith("*") for one in names):
-            message = f"{action} acts on objects, and every resource here is a bucket"
+            message = f"{action} applies to objects, and every resource of the statement is a bucket"
             yield error(path, message, fix=f"add {statement.resources[0]}/*", related=related)
 
 
@@ -170,7 +170,7 @@ def _is_action(service: str, name: str) -> bool:
 
 
 def _knows_no_resource(action: str) -> bool:
-    """True when every action that is meant takes * alone. An unknown service's may know some."""
+    """Return true where every matching action supports no resource-level permissions; false for an unknown service."""
     service, _, name = action.partition(":")
     known = iam_actions(service.lower())
     if known is None or not name:

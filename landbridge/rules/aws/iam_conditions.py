@@ -1,4 +1,4 @@
-"""Rules about the conditions of statements."""
+"""Rules about the conditions of IAM statements."""
 
 import re
 from collections.abc import Iterator
@@ -18,22 +18,22 @@ _WITH_NAME = ("aws:principaltag", "aws:requesttag", "aws:resourcetag")
 
 @rule
 def iam_condition_operator(environment: Environment) -> Iterator[Finding]:
-    """A condition starts with an operator that IAM has; for another it refuses the whole policy.
+    """A condition operator exists in IAM: otherwise IAM refuses the whole policy.
 
     Source: IAM User Guide, "IAM JSON policy elements: Condition operators".
     """
     for path, _, operator, keys in _conditions(environment):
         if _base(operator) is None:
             near = did_you_mean(_bare(operator), iam().operators)
-            fix = f'did you mean "{near}"?' if near else "such as StringEquals"
+            fix = f'did you mean "{near}"?' if near else "use an operator such as StringEquals"
             yield error(path, f'IAM has no condition operator "{operator}"', fix=fix)
         elif not keys:
-            yield error(path, f"{operator} compares nothing", fix="name a key and a value")
+            yield error(path, f"the condition {operator} has no key", fix="name a key and a value")
 
 
 @rule
 def iam_condition_key(environment: Environment) -> Iterator[Finding]:
-    """A condition's key is a service's or one of IAM's own; a key that nobody sets is never equal to anything.
+    """A condition key is a global key of IAM or a key of a service; a key that does not exist never matches.
 
     Source: IAM User Guide, "AWS global condition context keys"; Service Authorization Reference.
     """
@@ -43,16 +43,16 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
             service, colon, name = key.partition(":")
             here = (*path, key)
             if not colon or not name:
-                message = f'the condition key "{key}" names no service'
-                yield error(here, message, fix="such as aws:SourceVpc")
+                message = f'the condition key "{key}" has no service prefix'
+                yield error(here, message, fix="write prefix:Name, such as aws:SourceVpc")
             elif service.lower() == "aws":
                 if key.partition("/")[0].lower() not in own:
                     near = did_you_mean(key.partition("/")[0], own.values())
                     fix = f'did you mean "{near}"?' if near else None
                     yield error(here, f'IAM has no condition key "{key}"', fix=fix)
                 elif key.lower() in _WITH_NAME:
-                    message = f"{key} needs the tag's name"
-                    yield error(here, message, fix=f"such as {key}/landbridge:cluster")
+                    message = f"{key} has no tag key"
+                    yield error(here, message, fix=f"append the tag key, such as {key}/landbridge:cluster")
             elif service.lower() not in iam().services and service.lower() not in ("saml", "www.amazon.com"):
                 near = did_you_mean(service, iam().services)
                 fix = f'did you mean "{near}:{name}"?' if near else None
@@ -61,7 +61,7 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def iam_condition_value(environment: Environment) -> Iterator[Finding]:
-    """A value has the type of its operator: IAM takes others, and the condition is then never met.
+    """A value has the type of its operator: IAM accepts other values, and the condition is then never true.
 
     Source: IAM User Guide, "IAM JSON policy elements: Condition operators".
     """
@@ -76,10 +76,10 @@ def iam_condition_value(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def iam_condition_never_true(environment: Environment) -> Iterator[Finding]:
-    """A condition can be met. Two that look right never are.
+    """A condition can be true. Two forms that look right never are, and one always is.
 
-    StringEquals takes * as a letter. aws:SourceIp is a public address, and not set at all for requests through VPC
-    endpoints, which see aws:VpcSourceIp. And ForAllValues is met by a request without the key: with Allow, by anybody.
+    StringEquals compares * as a character. aws:SourceIp is a public address, and is not set for requests through VPC
+    endpoints, which set aws:VpcSourceIp. ForAllValues is true for a request without the key: with Allow, for every caller.
     Source: IAM User Guide, "Condition operators", "aws:SourceIp" and "Multivalued context keys".
     """
     for path, statement, operator, keys in _conditions(environment):
@@ -89,12 +89,15 @@ def iam_condition_never_true(environment: Environment) -> Iterator[Finding]:
             message = fix = None
             starred = any("*" in one.replace("${*}", "") for one in values)
             if base in ("StringEquals", "StringNotEquals") and starred:
-                message, fix = f"{operator} takes * as a letter", f"use {base.replace('Equals', 'Like')}"
+                message, fix = (
+                    f"{operator} compares * as a character, not as a wildcard",
+                    f"use {base.replace('Equals', 'Like')}",
+                )
             elif base in ("IpAddress", "NotIpAddress") and key.lower() == "aws:sourceip" and _all_private(values):
-                message = "aws:SourceIp is a public address; these are private"
+                message = "aws:SourceIp is a public address, and these ranges are private"
                 fix = "use aws:VpcSourceIp for requests through VPC endpoints"
             elif operator.startswith("ForAllValues:") and statement.effect == "Allow" and not _has_null(statement, key):
-                message = f"a request without {key} meets ForAllValues, so it is allowed"
+                message = f"ForAllValues is true for a request without {key}, so such a request is allowed"
                 fix = f'add {{"Null": {{"{key}": false}}}}'
             if message is not None:
                 severity = Severity.WARNING
@@ -112,7 +115,7 @@ def _bare(operator: str) -> str:
 
 
 def _base(operator: str) -> str | None:
-    """The operator without what may stand around it; None for one that there is not."""
+    """Return the operator without prefix and suffix; None for an operator that IAM does not have."""
     if operator == "NullIfExists":
         return None
     bare = _bare(operator)
@@ -121,18 +124,18 @@ def _base(operator: str) -> str | None:
 
 def _problem(base: str, value: Any) -> str | None:
     if value is None or isinstance(value, (dict, list)):
-        return "the value is no plain one"
+        return "the value is not a text, number or boolean"
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if base in ("Bool", "Null") and text not in ("true", "false"):
         return f"{text} is neither true nor false"
     if base.startswith("Numeric"):
-        return None if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{text} is no number"
+        return None if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{text} is not a number"
     if base.startswith("Date"):
-        return None if _DATE.fullmatch(text) else f"{text} is no date as 2026-12-31T00:00:00Z"
+        return None if _DATE.fullmatch(text) else f"{text} is not a date such as 2026-12-31T00:00:00Z"
     if base in ("IpAddress", "NotIpAddress"):
-        return None if _network(text) else f"{text} is no range of addresses"
+        return None if _network(text) else f"{text} is not a CIDR range"
     if base.startswith("Arn") and not text.startswith(("arn:", "*", "${")):
-        return f"{text} is no ARN"
+        return f"{text} is not an ARN"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Rules about what statements come to: rights that reach too far, none at all, or the same twice."""
+"""Rules about the effect of IAM statements: broad permissions, denied permissions and repetitions."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -13,9 +13,9 @@ _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
 
 @rule
 def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
-    """Rights that lead out of the node name what they lead to, or the condition under which: roles, secrets, other machines.
+    """Permissions on roles, secrets and other machines name their resources or have a condition.
 
-    A reason is not enough here; who has looked at it suppresses the warning.
+    A reason (`why`) is not enough here; suppress the warning after a review.
     Source: IAM User Guide, "Grant least privilege"; the actions are in landbridge/catalog/iam.yaml.
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
@@ -29,8 +29,8 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
             far = [one for one in iam().far_reaching if fnmatchcase(one.lower(), action.lower())]
             if far:
                 base: DataPath = (*_STATEMENTS, index)
-                message = f"{far[0]} on {everything[0]}, for whoever runs a job"
-                fix = "name the resources, or a condition"
+                message = f"{far[0]} is allowed on {everything[0]} for every job"
+                fix = "name the resources, or add a condition"
                 related: tuple[DataPath, ...] = ((*base, "resources"), (*base, "conditions"))
                 at = (*base, "actions", number)
                 yield warning(at, message, fix=fix, related=related)
@@ -38,7 +38,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
-    """Nothing that nodes need is denied: a Deny wins over every Allow, and nodes then never join.
+    """No statement denies an action that nodes need: a Deny overrides every Allow, and nodes then never register.
 
     Source: IAM User Guide, "Policy evaluation logic": an explicit deny.
     """
@@ -49,15 +49,15 @@ def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
             needed = [one for one in iam().needed_by_nodes if fnmatchcase(one.lower(), action.lower())]
             if needed:
                 base: DataPath = (*_STATEMENTS, index)
-                message = f"this denies {needed[0]}, which nodes need to join and to reach the hub"
-                fix = "name the resources that are meant, or add a condition"
+                message = f"the statement denies {needed[0]}, which nodes need to register and to read the data hub"
+                fix = "name the resources, or add a condition"
                 related: tuple[DataPath, ...] = ((*base, "conditions"), (*base, "resources"))
                 yield error((*base, "actions", number), message, fix=fix, related=related)
 
 
 @rule
 def iam_repeated(environment: Environment) -> Iterator[Finding]:
-    """An action, a resource and a statement are written once.
+    """No action, resource or statement is repeated.
 
     Source: IAM Access Analyzer, "Redundant action" and "Redundant statement".
     """
@@ -66,11 +66,11 @@ def iam_repeated(environment: Environment) -> Iterator[Finding]:
         base: DataPath = (*_STATEMENTS, index)
         bare = statement.model_copy(update={"why": None})
         if any(bare == other.model_copy(update={"why": None}) for other in statements[:index]):
-            yield warning(base, "this statement is here already", fix="remove it")
+            yield warning(base, "this statement is a repetition of an earlier one", fix="remove it")
             continue
         for key in ("actions", "resources"):
             words = [word.lower() if key == "actions" else word for word in getattr(statement, key)]
             for number, word in enumerate(words):
                 if word in words[:number]:
-                    message = f"{getattr(statement, key)[number]} is here already"
+                    message = f"{getattr(statement, key)[number]} is repeated"
                     yield warning((*base, key, number), message, fix="remove it")

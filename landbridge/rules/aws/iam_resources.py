@@ -1,4 +1,4 @@
-"""Rules about the resources of statements: ARNs that IAM takes, and that mean what was meant."""
+"""Rules about the resources of IAM statements: the form, partition, region and account of their ARNs."""
 
 import re
 from collections.abc import Iterator
@@ -31,26 +31,26 @@ class _Arn:
 
 @rule
 def iam_resource_form(environment: Environment) -> Iterator[Finding]:
-    """A resource is * or an ARN with its six parts; IAM refuses the whole policy for anything else.
+    """A resource is * or an ARN with six parts: otherwise IAM refuses the whole policy.
 
     Source: IAM User Guide, "IAM JSON policy elements: Resource"; AWS General Reference, "Amazon Resource Names".
     """
     for path, _, text in _resources(environment):
         if text == "*" or _parse(text) is not None:
             continue
-        fix = "an ARN is arn:aws:service:region:account:resource, and * is everything"
+        fix = "write arn:aws:service:region:account:resource, or *"
         if text.startswith("s3://"):
             fix = f"write arn:aws:s3:::{text.removeprefix('s3://')}"
         elif re.fullmatch(r"[a-zA-Z0-9-]+:[A-Z][A-Za-z*]+", text):
-            fix = "this is an action; write it under actions"
+            fix = "move it to actions: it has the form of an action"
         elif text.startswith("arn:") and text.split(":")[2:3] == ["s3"] and text.count(":") < 5:
-            fix = f"S3 leaves region and account empty: arn:aws:s3:::{text.rsplit(':', 1)[1]}"
+            fix = f"write arn:aws:s3:::{text.rsplit(':', 1)[1]}"
         yield error(path, f'"{text}" is neither * nor an ARN', fix=fix)
 
 
 @rule
 def iam_partition(environment: Environment) -> Iterator[Finding]:
-    """An ARN's partition is that of the region: aws-us-gov in GovCloud, aws-cn in China; IAM refuses any other.
+    """An ARN has the partition of the region: aws-us-gov in GovCloud, aws-cn in China; IAM refuses any other.
 
     Source: AWS General Reference, "Amazon Resource Names": partition.
     """
@@ -67,13 +67,13 @@ def iam_partition(environment: Environment) -> Iterator[Finding]:
                 named.append((("aws", "pools", index, "capacity", number, "group"), group.split(":")[1]))
     for path, partition in named:
         if partition not in (region.partition, "*"):
-            message = f"the partition {partition} is not that of {environment.region}, {region.partition}"
+            message = f"the ARN has the partition {partition}; {environment.region} is in {region.partition}"
             yield error(path, message, fix=f"write arn:{region.partition}:…", related=(_REGION,))
 
 
 @rule
 def iam_other_account(environment: Environment) -> Iterator[Finding]:
-    """What nodes may use is in the account that Landbridge builds in; another one has to allow it from its side too.
+    """An ARN has the account of the environment: a resource of another account needs a resource policy there too.
 
     A customer-managed policy of another account cannot be attached at all.
     Source: IAM User Guide, "Cross account resource access in IAM"; IAM AttachRolePolicy.
@@ -83,19 +83,19 @@ def iam_other_account(environment: Environment) -> Iterator[Finding]:
         return
     for arn in _arns(environment):
         if arn.account.isdigit() and arn.account != own:
-            message = f"account {arn.account} is not this environment's, {own}"
-            fix = "right if that account shares it; else correct one of the two"
+            message = f"the ARN is in account {arn.account}; the environment's account is {own}"
+            fix = "suppress this if that account shares the resource; otherwise correct the account"
             yield warning(arn.path, message, fix=fix, related=(_ACCOUNT,))
     for path, text in _policies(environment):
         account = text.split(":")[4]
         if account.isdigit() and account != own:
-            message = f"the policy is of account {account}; roles are made in {own}"
-            yield error(path, message, fix="make a copy of it there", related=(_ACCOUNT,))
+            message = f"the policy is in account {account}; roles are created in {own}"
+            yield error(path, message, fix=f"copy the policy to {own}", related=(_ACCOUNT,))
 
 
 @rule
 def iam_arn_parts(environment: Environment) -> Iterator[Finding]:
-    """An ARN has a region and an account where its service has them, and none where not; else it matches nothing.
+    """An ARN has the region and the account that its service uses: otherwise it matches no resource.
 
     Source: Service Authorization Reference: the ARN formats of each service.
     """
@@ -104,20 +104,20 @@ def iam_arn_parts(environment: Environment) -> Iterator[Finding]:
         message = fix = None
         if arn.service == "s3" and not _S3_KINDS.match(arn.resource):
             if arn.region or arn.account:
-                message = "a bucket's ARN names neither region nor account"
+                message = "the ARN of a bucket has neither region nor account"
                 fix = f"write arn:{arn.partition}:s3:::{arn.resource}"
         elif arn.service in shapes.both and not (arn.region and arn.account):
-            message = f"ARNs of {arn.service} name region and account"
+            message = f"ARNs of {arn.service} have a region and an account"
             fix = f"write arn:{arn.partition}:{arn.service}:{arn.region or '*'}:{arn.account or '*'}:{arn.resource}"
         elif arn.service in shapes.account and (arn.region or not arn.account):
-            message = f"ARNs of {arn.service} name the account and no region"
+            message = f"ARNs of {arn.service} have an account and no region"
             fix = f"write arn:{arn.partition}:{arn.service}::{arn.account or environment.aws.account or '*'}:{arn.resource}"
         elif arn.service in shapes.neither and (arn.region or arn.account):
-            message = f"ARNs of {arn.service} name neither region nor account"
+            message = f"ARNs of {arn.service} have neither region nor account"
             fix = f"write arn:{arn.partition}:{arn.service}:::{arn.resource}"
         elif "*" not in arn.service and arn.service not in iam().services:
             near = did_you_mean(arn.service, iam().services)
-            message = f'there is no service "{arn.service}" in ARNs'
+            message = f'AWS has no service "{arn.service}"'
             fix = f'did you mean "{near}"?' if near else None
         if message is not None:
             yield error(arn.path, message, fix=fix)
@@ -125,7 +125,7 @@ def iam_arn_parts(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def iam_unknown_region(environment: Environment) -> Iterator[Finding]:
-    """A region in an ARN is one that there is, and in general this environment's: nodes work with what is near.
+    """A region in an ARN exists, and is usually the environment's: nodes use resources of their own region.
 
     Source: AWS Regions, as in landbridge/catalog/regions.yaml.
     """
@@ -137,13 +137,15 @@ def iam_unknown_region(environment: Environment) -> Iterator[Finding]:
             fix = f'did you mean "{near}"?' if near else None
             yield error(arn.path, f'there is no region "{arn.region}"', fix=fix)
         elif environment.region in regions():
-            message = f"this is in {arn.region}; the nodes are in {environment.region}"
-            yield warning(arn.path, message, related=(_REGION,))
+            message = f"the ARN is in {arn.region}; the nodes are in {environment.region}"
+            yield warning(
+                arn.path, message, fix=f"write {environment.region}, if the resource is there", related=(_REGION,)
+            )
 
 
 @rule
 def iam_other_service(environment: Environment) -> Iterator[Finding]:
-    """An action stands beside resources of its service; on those of others alone it allows nothing.
+    """A statement has resources of its actions' services: on resources of other services an action allows nothing.
 
     Source: Service Authorization Reference: the resource types of each action.
     """
@@ -159,8 +161,8 @@ def iam_other_service(environment: Environment) -> Iterator[Finding]:
                 continue
             if name.lower() not in (one.lower() for one in known.none):
                 base: DataPath = (*_STATEMENTS, index)
-                message = f"{action} acts on nothing of {', '.join(sorted(services))}, and no other resource is here"
-                fix = f"add resources of {service.lower()}, or a statement of its own"
+                message = f"{action} does not apply to resources of {', '.join(sorted(services))}, and the statement has no others"
+                fix = f"add resources of {service.lower()}, or move the action to a separate statement"
                 at = (*base, "actions", number)
                 yield warning(at, message, fix=fix, related=((*base, "resources"),))
 
@@ -179,7 +181,7 @@ def _arns(environment: Environment) -> Iterator[_Arn]:
 
 
 def _parse(text: str) -> tuple[str, str, str, str, str] | None:
-    """Partition, service, region, account and resource; None for what is no ARN. The lone * is none."""
+    """Return partition, service, region, account and resource; None for a text that is not an ARN, such as *."""
     parts = text.split(":", 5)
     if len(parts) < 6 or parts[0] != "arn" or not parts[1] or not parts[2] or not parts[5]:
         return None

@@ -1,4 +1,4 @@
-"""Rules about the EKS cluster beside Slurm."""
+"""Rules about the EKS cluster."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -20,7 +20,7 @@ _POOLS: DataPath = ("aws", "pools")
 
 @rule
 def kubernetes_version(environment: Environment) -> Iterator[Finding]:
-    """The version is one that EKS has. A newer one than the catalogue's is information only.
+    """EKS offers the Kubernetes version. A version newer than the catalogue is information only.
 
     Source: EKS User Guide, "Kubernetes release calendar", as in landbridge/catalog/kubernetes.yaml.
     """
@@ -30,15 +30,15 @@ def kubernetes_version(environment: Environment) -> Iterator[Finding]:
     known = sorted(eks().versions)
     newer = int(kubernetes.version.split(".")[1]) > int(known[-1].split(".")[1])
     severity = Severity.INFO if newer else Severity.ERROR
-    word = "is newer than this catalogue" if newer else "is not to be had from EKS any more"
+    word = "is newer than the catalogue" if newer else "is not offered by EKS any more"
     message = f"Kubernetes {kubernetes.version} {word}"
-    fix = f"as of {eks().as_of} it has {', '.join(known)}"
+    fix = f"as of {eks().as_of} EKS offers {', '.join(known)}"
     yield Finding("kubernetes-version", message, (*_CLUSTER, "version"), fix, severity)
 
 
 @dated_rule
 def kubernetes_support(environment: Environment, today: date) -> Iterator[Finding]:
-    """The version is supported: after the standard time each cluster costs six times as much, then AWS upgrades it by itself.
+    """The Kubernetes version is in standard support: in extended support a cluster costs six times as much, and after it AWS upgrades the cluster.
 
     Source: EKS User Guide, "Understand the Kubernetes version lifecycle"; Amazon EKS pricing, extended support.
     """
@@ -50,20 +50,18 @@ def kubernetes_support(environment: Environment, today: date) -> Iterator[Findin
     current = [name for name, one in eks().versions.items() if one.standard_until and one.standard_until > today]
     fix = f"in standard support: {', '.join(current)}" if current else None
     if version.extended_until < today:
-        message = f"Kubernetes {kubernetes.version} ended on {version.extended_until}; EKS makes no such cluster"
+        message = f"Kubernetes {kubernetes.version} is out of support since {version.extended_until}: EKS creates no such cluster"
         yield error(path, message, fix=fix)
     elif version.standard_until < today:
-        message = (
-            f"the standard support of Kubernetes {kubernetes.version} ended on {version.standard_until}; it costs extra"
-        )
+        message = f"the standard support of Kubernetes {kubernetes.version} ended on {version.standard_until}: extended support is billed extra"
         yield warning(path, message, fix=fix)
 
 
 @rule
 def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
-    """Services have a private range of a /12 to a /24; pods have one of the VPC's ranges, with a part for each zone.
+    """The service range is a private /12 to /24; the pod range is one of the VPC's ranges, divided among the zones.
 
-    The VPC's network plugin gives pods addresses of subnets only, so a range that is not the VPC's cannot be used.
+    The Amazon VPC CNI assigns addresses of subnets to pods, so a range outside the VPC cannot be used.
     Source: EKS User Guide, "Kubernetes networking" and "Deploy pods in alternate subnets with custom networking".
     """
     kubernetes, aws = environment.aws.kubernetes, environment.aws
@@ -72,27 +70,27 @@ def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
     low, high = eks().service_prefixes
     services: DataPath = (*_CLUSTER, "service_cidr")
     if not low <= kubernetes.service_cidr.prefixlen <= high:
-        message = f"the services' range is a /{low} to a /{high}, not a /{kubernetes.service_cidr.prefixlen}"
+        message = f"the service range is a /{kubernetes.service_cidr.prefixlen}; EKS allows a /{low} to a /{high}"
         yield error(services, message)
     elif not any(kubernetes.service_cidr.subnet_of(own) for own in network().private):
-        message = f"EKS takes services' ranges of RFC 1918 only, not {kubernetes.service_cidr}"
-        yield error(services, message, fix="such as 172.20.0.0/16")
+        message = f"the service range {kubernetes.service_cidr} is outside RFC 1918, which EKS requires"
+        yield error(services, message, fix="write a private range, such as 172.20.0.0/16")
     pods, path = kubernetes.pod_cidr, (*_CLUSTER, "pod_cidr")
     if pods is None:
         return
     if not any(pods.subnet_of(own) for own in (aws.cidr, *aws.secondary_cidrs)):
-        message = f"the pods' range {pods} is none of the VPC's"
-        fix = f"add it to aws.secondary_cidrs; {network().carrier} is what it is for"
+        message = f"the pod range {pods} is in no range of the VPC"
+        fix = f"add it to aws.secondary_cidrs; {network().carrier} is reserved for such use"
         related: tuple[DataPath, ...] = (("aws", "secondary_cidrs"), ("aws", "cidr"))
         yield error(path, message, fix=fix, related=related)
     elif pods.num_addresses // PARTS < 16:
-        message = f"the pods' range {pods} is too small for a subnet in each of {PARTS} zones"
-        yield error(path, message, fix="use a /25 or more; a /18 is common")
+        message = f"the pod range {pods} is too small for a subnet in each of {PARTS} zones"
+        yield error(path, message, fix="use a /25 or larger; a /18 is common")
 
 
 @rule
 def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
-    """EKS puts its own interfaces into subnets of two zones at least, and into none of the zones that have no room for it.
+    """The VPC has subnets in two zones that EKS supports: the control plane's network interfaces are placed there.
 
     Source: EKS User Guide, "VPC and subnet requirements and considerations".
     """
@@ -105,7 +103,7 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
         found = f"only {', '.join(sorted(usable))}" if usable else "none"
         without = sorted(zones & set(eks().zones_without))
         also = f"; EKS cannot use {', '.join(without)}" if without else ""
-        message = f"EKS needs subnets in {eks().zones} zones, and there is {found}{also}"
+        message = f"EKS needs subnets in {eks().zones} zones; the VPC has {found}{also}"
         fix = "name another zone in aws.subnets, or in a pool's capacity"
         related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "subnets"), ("aws", "vpc"), *SHARES, REGION)
         yield error(_CLUSTER, message, fix=fix, related=related)
@@ -113,17 +111,17 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
-    """The cluster's pools are pools of this file, each once, and none of them is in a queue of Slurm's too.
+    """The pools of the EKS cluster are pools of this file, each named once, and in no Slurm partition.
 
-    Two schedulers on one GPU give it to two jobs.
-    Source: Slinky slurm-bridge and NVIDIA's device plugin: each takes the whole node for its own.
+    Two schedulers would assign one GPU to two jobs.
+    Source: Slinky slurm-bridge and NVIDIA's device plugin: each assumes that the whole node is its own.
     """
     kubernetes = environment.aws.kubernetes
     if kubernetes is None:
         return
     if not kubernetes.pools and not kubernetes.hybrid_nodes:
-        message = "no pool and no on-prem node joins the cluster: it is paid for, and runs nothing"
-        fix = "name its pools"
+        message = "the cluster has neither pools nor on-prem nodes: it is billed and runs no pod"
+        fix = "name pools in pools"
         yield warning(_CLUSTER, message, fix=fix, related=((*_CLUSTER, "pools", "*", ""),))
     names = [pool.name for pool in environment.aws.pools]
     for index, name in enumerate(kubernetes.pools):
@@ -132,20 +130,20 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
             message, fix = f'there is no pool "{name}"', suggestion(name, names)
             yield error(path, message, fix=fix, related=((*_POOLS, "*", "name"),))
         elif name in kubernetes.pools[:index]:
-            yield warning(path, f"{name} is here already", fix="remove it")
+            yield warning(path, f"the pool {name} is repeated", fix="remove it")
     for queue, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
             pool = token if token in names else token.split("-[")[0]
             if pool in kubernetes.pools:
-                message = f"the nodes of {pool} are Kubernetes', and in the queue {queue} too"
+                message = f"the pool {pool} is in the EKS cluster and in the Slurm partition {queue}"
                 path = ("scheduler", "partitions", queue, "nodes", index)
-                fix = "remove it in one of the two places, or make two pools"
+                fix = "remove it from one of the two, or make two pools"
                 yield error(path, message, fix=fix, related=((*_CLUSTER, "pools"),))
 
 
 @rule
 def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
-    """A node runs no more pods than EKS supports for its size.
+    """pods_per_node is within the limit of EKS for the instance type.
 
     Source: EKS User Guide, "Choose an optimal Amazon EC2 node instance type": 110 up to 30 vCPUs, 250 above.
     """
@@ -156,7 +154,7 @@ def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
             continue
         most = limit.few if kind.cpus.logical <= limit.up_to_vcpus else limit.many
         if kubernetes.pods_per_node > most:
-            message = f"{pool.instance} runs {most} pods at most, not {kubernetes.pods_per_node}"
+            message = f"pods_per_node is {kubernetes.pods_per_node}; EKS supports {most} pods on {pool.instance}"
             related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), (*_POOLS, "*", "instance"))
             yield error((*_CLUSTER, "pods_per_node"), message, related=related)
             return
@@ -164,7 +162,7 @@ def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def kubernetes_public(environment: Environment) -> Iterator[Finding]:
-    """The cluster's API server is not on the internet, and in a closed network nodes could not reach it there.
+    """The API server has a private endpoint: a public one is reachable from the internet, and not from nodes without NAT.
 
     Source: EKS User Guide, "Cluster API server endpoint"; CIS Amazon EKS Benchmark 5.4.2.
     """
@@ -173,20 +171,20 @@ def kubernetes_public(environment: Environment) -> Iterator[Finding]:
         return
     path: DataPath = (*_CLUSTER, "endpoint")
     if aws.nat == "none" and aws.vpc is None:
-        message = "nodes without NAT cannot reach a public API server"
+        message = "the API server has a public endpoint, which nodes without NAT cannot reach"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"))
-        yield error(path, message, fix="use private", related=related)
+        yield error(path, message, fix="write endpoint: private", related=related)
     elif mode(environment) == "derived":
-        message = "the API server answers on the internet, in a network whose endpoints keep everything else inside"
-        yield warning(path, message, fix="use private", related=(("aws", "vpc_endpoints"),))
+        message = "the API server has a public endpoint, in a network that is otherwise closed"
+        yield warning(path, message, fix="write endpoint: private", related=(("aws", "vpc_endpoints"),))
     else:
-        message = "the API server answers on the internet"
-        yield warning(path, message, fix="use private")
+        message = "the API server has a public endpoint on the internet"
+        yield warning(path, message, fix="write endpoint: private")
 
 
 @rule
 def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
-    """On-prem nodes join only where EKS has hybrid nodes, from private ranges of their own.
+    """Hybrid nodes have private addresses, and the pod range of the on-prem nodes is written.
 
     Source: EKS User Guide, "Prepare networking for hybrid nodes": RFC 1918, no overlap; not in GovCloud and China.
     """
@@ -198,13 +196,13 @@ def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
     if site is None:
         return
     if not any(site.cidr.subnet_of(own) for own in network().private):
-        message = f"hybrid nodes have addresses of RFC 1918, which {site.cidr} is not"
+        message = f"the site's range {site.cidr} is outside RFC 1918, which EKS Hybrid Nodes requires"
         yield error(path, message, related=(("onprem", "cidr"),))
     if not site.nodes:
-        message = "there are no on-prem nodes to join"
+        message = "hybrid_nodes is on, and there are no on-prem nodes"
         yield warning(path, message, fix="remove it", related=(("onprem", "nodes"),))
     if not site.container_cidrs.keys() - {"docker"}:
-        message = "the pods' range of on-prem nodes is not said, so nobody can see whether it clashes"
-        fix = "name it in onprem.container_cidrs, such as pods: 10.85.0.0/16"
+        message = "the pod range of on-prem nodes is not written, so overlaps with it cannot be checked"
+        fix = "write it in onprem.container_cidrs, such as pods: 10.85.0.0/16"
         related: tuple[DataPath, ...] = (("onprem", "container_cidrs"),)
         yield warning(path, message, fix=fix, related=related)

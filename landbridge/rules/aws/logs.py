@@ -1,4 +1,4 @@
-"""Rules about what is kept in CloudWatch Logs."""
+"""Rules about log groups of CloudWatch Logs."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from landbridge.rules.registry import rule
 
 _LOGS: DataPath = ("aws", "logs")
 _DAYS: DataPath = (*_LOGS, "retention_days")
-#: The obligation that needs a record of who reached what.
+#: The obligation that requires a record of every access.
 _AUDIT = "audit_log"
 
 
 @rule
 def log_retention(environment: Environment) -> Iterator[Finding]:
-    """Logs are kept for one of the numbers of days that CloudWatch Logs has; any other is refused when it is set.
+    """The retention is one of the values that CloudWatch Logs has; any other is refused.
 
     Source: CloudWatch Logs API, PutRetentionPolicy.
     """
@@ -25,13 +25,13 @@ def log_retention(environment: Environment) -> Iterator[Finding]:
     if days not in known:
         at = bisect_left(known, days)
         near = known[max(at - 1, 0) : at + 1]
-        message = f"CloudWatch Logs does not keep events for {days} days"
+        message = f"CloudWatch Logs has no retention of {days} days"
         yield error(_DAYS, message, fix=f"use {' or '.join(map(str, near))}")
 
 
 @rule
 def audit_logs(environment: Environment) -> Iterator[Finding]:
-    """Where a regime asks for a record of every access, the network's is switched on, and kept for longer than a month.
+    """Flow logs are on, and kept for 90 days or more, where a regime requires a record of every access.
 
     Source: 45 CFR 164.312(b); PCI DSS 4.0.1, requirement 10; as in landbridge/catalog/regimes.yaml.
     """
@@ -42,10 +42,12 @@ def audit_logs(environment: Environment) -> Iterator[Finding]:
             continue
         related: tuple[DataPath, ...] = (("data_classes", name),)
         if not logs.flow_logs:
-            message = f"data of class {name} is in AWS under {regime.title}: {obligations()[_AUDIT]}"
+            message = (
+                f"flow logs are off, and data of class {name} is in AWS under {regime.title}: {obligations()[_AUDIT]}"
+            )
             path: DataPath = (*_LOGS, "flow_logs")
             yield warning(path, message, fix="write flow_logs: true", related=related)
         if logs.retention_days < 90:
-            message = f"{logs.retention_days} days are short for a record under {regime.title}"
-            yield warning(_DAYS, message, fix="keep 365 days or more", related=related)
+            message = f"the retention of {logs.retention_days} days is too short for a record under {regime.title}"
+            yield warning(_DAYS, message, fix="write 365 or more", related=related)
         return

@@ -1,4 +1,4 @@
-"""Rules about names in AWS that are made of the environment's name and others."""
+"""Rules about names of AWS resources that contain the environment's name."""
 
 from collections.abc import Iterator
 
@@ -10,30 +10,30 @@ from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 
-#: Endings that AWS keeps for itself. Source: S3 User Guide, "General purpose bucket naming rules".
+#: Suffixes that S3 reserves. Source: S3 User Guide, "General purpose bucket naming rules".
 _KEPT_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
 _KEPT_STARTS = ("xn--", "sthree-", "amzn-s3-demo-")
 
 
 @rule
 def bucket_name_long(environment: Environment) -> Iterator[Finding]:
-    """A bucket's name holds the environment's, its class's and the account's, in 63 characters.
+    """A bucket name of environment, data class and account has at most 63 characters.
 
-    A longer one would be cut and end in a hash: it works, and nobody finds it.
+    A longer one is cut and ends in a hash: it works, and is hard to recognise.
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
     room = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
     for plan in data_hub_args(environment).buckets:
         wanted = f"{environment.name}-{plan.data_class}"
         if len(wanted) > room:
-            message = f"the bucket of {plan.data_class} would be {wanted}-<account>: {room} characters are there for it"
+            message = f"the bucket name {wanted}-<account> is too long: {room} characters are left before the account"
             path: DataPath = ("data_classes", plan.data_class)
             yield warning(path, message, fix="shorten one of the two names")
 
 
 @rule
 def bucket_name(environment: Environment) -> Iterator[Finding]:
-    """A bucket that is named keeps S3's rules: it exists already, so the name is misspelt.
+    """The name of an existing bucket follows S3's naming rules: otherwise it is misspelt.
 
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
@@ -42,20 +42,20 @@ def bucket_name(environment: Environment) -> Iterator[Finding]:
         name = url.removeprefix("s3://").split("/", 1)[0]
         problem = None
         if not allowed.allows(name):
-            problem = "has characters or a length that no bucket has"
+            problem = "has characters or a length that S3 does not allow"
         elif ".." in name or ".-" in name or "-." in name:
-            problem = "has a dot beside a dot or a dash"
+            problem = "has a dot next to a dot or a dash"
         elif name.replace(".", "").isdigit() and name.count(".") == 3:
-            problem = "is an address"
+            problem = "has the form of an IP address"
         elif name.startswith(_KEPT_STARTS) or name.endswith(_KEPT_ENDINGS):
-            problem = "begins or ends as only AWS's own do"
+            problem = "has a prefix or suffix that S3 reserves"
         if problem is not None:
-            yield error(path, f'"{name}" {problem}', fix="see the bucket's name in the console")
+            yield error(path, f'the bucket name "{name}" {problem}', fix="copy the name from the S3 console")
 
 
 @rule
 def pool_name_taken(environment: Environment) -> Iterator[Finding]:
-    """A pool has no name that another part's security group has in the same VPC: both begin with the environment's.
+    """A pool's security group has a name that no other security group of the VPC has.
 
     Source: EC2 API reference, CreateSecurityGroup (InvalidGroup.Duplicate).
     """
@@ -63,12 +63,12 @@ def pool_name_taken(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         what = taken.get(owner.pool.name)
         if what is not None:
-            message = f"{environment.name}-{owner.pool.name} is the security group of {what}"
+            message = f"{environment.name}-{owner.pool.name} is already the name of the security group of {what}"
             yield error(owner.at("name"), message, fix="give the pool another name")
 
 
 def _groups(environment: Environment) -> Iterator[tuple[str, str]]:
-    """What stands behind the environment's name in the security groups of its other parts, and of which part."""
+    """Yield the name suffix and the owner of each security group that is not a pool's."""
     if environment.aws.services is not None:
         yield "controller", "the controller"
         yield "login", "the login hosts"

@@ -1,4 +1,4 @@
-"""Rules about how the site's services come into AWS: the CA that is trusted, and machines that register."""
+"""Rules about credentials of the site's services in AWS: the CA of IAM Roles Anywhere and hybrid activations of Systems Manager."""
 
 import base64
 import binascii
@@ -19,41 +19,41 @@ _SEQUENCE = 0x30
 
 @rule
 def roles_anywhere_certificate(environment: Environment) -> Iterator[Finding]:
-    """What IAM Roles Anywhere trusts is a certificate in PEM, whole: it refuses anything else when the anchor is made.
+    """A trust anchor of IAM Roles Anywhere is one complete certificate in PEM; any other text is refused when it is created.
 
     Source: IAM Roles Anywhere User Guide, "Trust anchors"; RFC 7468 for the form, X.690 for its first byte.
     """
     for text in _certificates(environment):
         blocks = [found for found in _BLOCK.findall(text) if found[0] == "CERTIFICATE"]
         if not blocks and "PRIVATE KEY" not in text:
-            fix = "put the CA's certificate itself here, as a block of text (certificate: |)"
-            yield error(_CERTIFICATE, "there is no certificate here", fix=fix)
+            fix = "write the CA's certificate as a block of text (certificate: |)"
+            yield error(_CERTIFICATE, "this text contains no PEM certificate", fix=fix)
         if any(not _is_der(body) for _, body in blocks):
-            fix = "copy it anew, from its BEGIN line to its END line"
-            yield error(_CERTIFICATE, "the certificate cannot be read", fix=fix)
+            fix = "copy it again, from its BEGIN line to its END line"
+            yield error(_CERTIFICATE, "the PEM certificate is damaged: its body is not DER", fix=fix)
 
 
 @rule(suppressible=False)
 def roles_anywhere_key(environment: Environment) -> Iterator[Finding]:
-    """The CA's private key is nowhere near this file: whoever reads it makes itself a certificate for any role.
+    """The file does not contain the CA's private key: a reader of it could issue a certificate for any role.
 
     Source: IAM Roles Anywhere User Guide, "Trust model": only the certificate is ever given to AWS.
     """
     for text in _certificates(environment):
         if "PRIVATE KEY" in text:
-            fix = "remove it, and make a new CA: this one has been seen"
-            yield error(_CERTIFICATE, "a private key is written here", fix=fix)
+            fix = "remove it, and make a new CA: this private key has been disclosed"
+            yield error(_CERTIFICATE, "this text contains a private key", fix=fix)
 
 
 @rule
 def ssm_activation_offset(environment: Environment) -> Iterator[Finding]:
-    """The end of an activation says its offset from UTC; else it is another moment on each machine that reads it.
+    """The end of an activation names its offset from UTC; without it, each machine reads another time.
 
     Source: Systems Manager CreateActivation: ExpirationDate is a timestamp.
     """
     activation = environment.aws.iam.ssm_activation
     if activation is not None and activation.expires.utcoffset() is None:
-        message = f"{activation.expires.isoformat()} has no offset"
+        message = f"{activation.expires.isoformat()} has no UTC offset"
         yield error(_EXPIRES, message, fix=f"write {activation.expires.isoformat()}Z")
 
 
@@ -61,7 +61,7 @@ def ssm_activation_offset(environment: Environment) -> Iterator[Finding]:
 def ssm_activation_expiry(environment: Environment, today: date) -> Iterator[Finding]:
     """An activation ends in the future, and not further ahead than Systems Manager allows.
 
-    Machines that registered with it stay; one that is over registers nobody, and is a warning, because that may be meant.
+    Machines that registered with it stay registered. An expired activation registers no machine; it is a warning, because this can be intended.
     Source: Systems Manager User Guide, "Create a hybrid activation to register nodes with Systems Manager".
     """
     activation = environment.aws.iam.ssm_activation
@@ -69,11 +69,11 @@ def ssm_activation_expiry(environment: Environment, today: date) -> Iterator[Fin
         return
     start, most = datetime(today.year, today.month, today.day, tzinfo=UTC), iam().limits.ssm_activation_days
     if activation.expires <= start:
-        message = f"the activation was over on {activation.expires.date()}"
-        yield warning(_EXPIRES, message, fix="remove it, or set a new end")
+        message = f"the activation expired on {activation.expires.date()}"
+        yield warning(_EXPIRES, message, fix="remove it, or write a later expires")
     elif activation.expires > start + timedelta(days=most + 1):
         message = f"{activation.expires.date()} is more than {most} days ahead"
-        yield error(_EXPIRES, message, fix=f"at most {most} days")
+        yield error(_EXPIRES, message, fix=f"write a date at most {most} days ahead")
 
 
 def _certificates(environment: Environment) -> Iterator[str]:

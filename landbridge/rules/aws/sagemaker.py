@@ -1,4 +1,4 @@
-"""Rules about SageMaker beside the cluster."""
+"""Rules about SageMaker."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _PATH: DataPath = ("mlops", "sagemaker")
 
 @rule(suppressible=False)
 def sagemaker_classes(environment: Environment) -> Iterator[Finding]:
-    """Training jobs use data that may be in AWS: what must stay on-prem has no bucket there for them to read.
+    """Training jobs have data classes that may be in AWS: other classes have no bucket there.
 
     Source: Landbridge (docs/decisions/0006-data.md, docs/decisions/0022-names-and-sagemaker.md).
     """
@@ -28,18 +28,18 @@ def sagemaker_classes(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix=suggestion(name, known), related=(("data_classes",),))
         elif "aws" not in known[name].sites:
             message = (
-                f"data of class {name} may be at {', '.join(known[name].sites)} only: no job of SageMaker may see it"
+                f"data of class {name} may be at {', '.join(known[name].sites)} only: SageMaker jobs cannot read it"
             )
             related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
-            yield error(path, message, fix="leave it out", related=related)
+            yield error(path, message, fix="remove the class", related=related)
     if not wanted.data_classes and not job_classes(environment):
-        message = "no data class may be in AWS, so that jobs of SageMaker have nothing to read"
-        yield error(_PATH, message, fix="leave it out", related=(("data_classes",),))
+        message = "no data class may be in AWS, so SageMaker jobs have no data to read"
+        yield error(_PATH, message, fix="remove sagemaker", related=(("data_classes",),))
 
 
 @rule
 def sagemaker_groups(environment: Environment) -> Iterator[Finding]:
-    """Each group of models is named once: SageMaker has no two of one name.
+    """Each model package group is named once: SageMaker has no two of one name.
 
     Source: SageMaker API Reference, CreateModelPackageGroup.
     """
@@ -49,15 +49,15 @@ def sagemaker_groups(environment: Environment) -> Iterator[Finding]:
     for index, key in enumerate(wanted.model_groups):
         path: DataPath = (*_PATH, "model_groups", index)
         if key in wanted.model_groups[:index]:
-            yield error(path, f'there are two groups "{key}"', fix="name each once")
+            yield error(path, f'the model package group "{key}" is repeated', fix="remove it")
 
 
 @rule
 def sagemaker_without_subnet(environment: Environment) -> Iterator[Finding]:
-    """Jobs run in the VPC's private subnets, so there are some.
+    """The VPC has private subnets for SageMaker jobs.
 
     Source: Amazon SageMaker Developer Guide, "Give SageMaker training jobs access to resources in your Amazon VPC".
     """
     if environment.mlops.sagemaker is not None and not used_zones(environment):
-        message = "nothing else is in AWS, so that jobs of SageMaker have no subnet to be in"
+        message = "no pool or file system names a zone, so SageMaker jobs have no subnet"
         yield error(_PATH, message, fix="add a pool, or a file system with a zone", related=POOL_ZONES)

@@ -1,4 +1,4 @@
-"""Rules about the database under slurmdbd where it is RDS's."""
+"""Rules about the RDS database of slurmdbd."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -9,47 +9,47 @@ from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.rules.registry import dated_rule, rule
 
 _DATABASE: DataPath = ("aws", "services", "database")
-_SOON = 180
+_UPGRADE_NOTICE_DAYS = 180
 
 
 @rule
 def services_database(environment: Environment) -> Iterator[Finding]:
-    """The accounting database is of a series that RDS makes.
+    """RDS offers the MariaDB version of the accounting database.
 
     Source: RDS User Guide, "MariaDB on Amazon RDS versions" (landbridge/catalog/databases.yaml).
     """
     services, known = environment.aws.services, databases().versions
     if services is not None and services.database.version not in known:
-        message = f"RDS is not known to have MariaDB {services.database.version}"
-        yield error((*_DATABASE, "version"), message, fix=f"one of {', '.join(known)}")
+        message = f"the catalogue has no MariaDB {services.database.version} of RDS"
+        yield error((*_DATABASE, "version"), message, fix=f"use one of {', '.join(known)}")
 
 
 @dated_rule
 def database_support(environment: Environment, today: date) -> Iterator[Finding]:
-    """The series is supported for a while yet: past its day RDS bills extended support by the vCPU, or upgrades by itself.
+    """The MariaDB version is in standard support for 180 more days: after it, RDS bills extended support by vCPU, or upgrades the database.
 
     Source: RDS User Guide, "MariaDB on Amazon RDS versions", release calendar (landbridge/catalog/databases.yaml).
     """
     services = environment.aws.services
     facts = databases().versions.get(services.database.version) if services is not None else None
-    if services is None or facts is None or (facts.until - today).days > _SOON:
+    if services is None or facts is None or (facts.until - today).days > _UPGRADE_NOTICE_DAYS:
         return
     ends = "ended" if facts.until < today else "ends"
-    message = f"support of MariaDB {services.database.version} {ends} on {facts.until}"
-    fix = f"plan the change to {list(databases().versions)[-1]}: a backup first, and an hour without accounting"
+    message = f"RDS's standard support of MariaDB {services.database.version} {ends} on {facts.until}"
+    fix = f"plan an upgrade to {list(databases().versions)[-1]}: back up first, and expect an hour without accounting"
     yield warning((*_DATABASE, "version"), message, fix=fix)
 
 
 @rule
 def database_single_zone(environment: Environment) -> Iterator[Finding]:
-    """Accounting that budgets and fair shares hang on survives the loss of a zone where many people wait for it.
+    """The accounting database of a large cluster is Multi-AZ: budgets and fair share depend on it.
 
-    Slurm goes on without its database for as long as slurmctld's memory lasts: hours on a small cluster, minutes on a large one.
+    slurmctld keeps accounting records in memory while the database is down: hours on a small cluster, minutes on a large one.
     Source: slurm.schedmd.com/accounting.html: MaxDBDMsgs; RDS User Guide, "Multi-AZ DB instance deployments".
     """
     services = environment.aws.services
     nodes = sum(pool.max_nodes for pool in environment.aws.pools)
     if services is not None and not services.database.multi_az and nodes > 256:
-        message = f"{nodes} nodes hang on accounting that one zone has"
+        message = f"the accounting database of {nodes} nodes is in one zone"
         related: tuple[DataPath, ...] = (("aws", "pools", "*", "max_nodes"),)
         yield info((*_DATABASE, "multi_az"), message, fix="write multi_az: true", related=related)

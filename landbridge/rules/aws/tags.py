@@ -10,35 +10,33 @@ from landbridge.plan.aws_limits.tags import reserved_tag_violations, tag_form_vi
 from landbridge.rules.registry import rule
 from landbridge.tags import OF_INSTANCES, PREFIX
 
-_LETTERS = "letters, digits, spaces and . : / = + - @ _"
+_LETTERS = "use letters, digits, spaces and . : / = + - @ _"
 
 
 @rule
 def tag_reserved(environment: Environment) -> Iterator[Finding]:
-    """A tag's key begins neither with aws:, which is AWS's, nor with landbridge:, by which the cluster finds its own.
+    """A tag key has neither the prefix aws:, which AWS reserves, nor landbridge:, which marks the cluster's resources.
 
-    Source: AWS Tagging, "Tag naming limits and requirements"; the burst controller, which ends instances by its tags.
+    Source: AWS Tagging, "Tag naming limits and requirements"; the burst controller, which terminates instances by their tags.
     """
     for path, written in _written(environment):
         for key in written:
             for fault in reserved_tag_violations(key):
                 yield error((*path, key), fault.message, fix="choose another key")
             if key.casefold().startswith(PREFIX):
-                message = f'the tag "{key}" begins with {PREFIX}, by which the cluster knows what is its own'
-                fix = (
-                    "owner: and cost_center: are keys of the environment" if key.endswith(("owner", "center")) else None
-                )
+                message = f'the tag "{key}" has the prefix {PREFIX}, which marks resources of the cluster'
+                fix = "write owner: or cost_center: of the environment" if key.endswith(("owner", "center")) else None
                 yield error((*path, key), message, fix=fix)
             elif key == "Name":
-                message = 'the tag "Name" is set on everything by Landbridge itself'
+                message = 'the tag "Name" is set by Landbridge on every resource'
                 yield warning((*path, key), message, fix="remove it")
 
 
 @rule
 def tag_form(environment: Environment) -> Iterator[Finding]:
-    """Keys and values of tags are not too long, and of letters, digits, spaces and . : / = + - @ _ only.
+    """Keys and values of tags have the length and the characters that AWS allows.
 
-    That goes for owner and cost_center too, which become tags.
+    The same holds for owner and cost_center, which become tags.
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
     for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
@@ -52,7 +50,7 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def tag_count(environment: Environment) -> Iterator[Finding]:
-    """A resource has at most 50 tags, Landbridge's own among them.
+    """A resource has at most 50 tags, Landbridge's own included.
 
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
@@ -71,7 +69,7 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def duplicate_tag(environment: Environment) -> Iterator[Finding]:
-    """No two tags differ in upper and lower case alone: cost reports and policies take them for two, people for one.
+    """No two tag keys differ only in case: cost reports treat them as two tags, and readers as one.
 
     Source: IAM User Guide, "Tags": keys are case sensitive for most services, and not for IAM.
     """
@@ -82,9 +80,9 @@ def duplicate_tag(environment: Environment) -> Iterator[Finding]:
         for key in written:
             first = seen.setdefault(key.casefold(), key)
             if first != key:
-                message = f'"{key}" and "{first}" differ in case alone'
+                message = f'the tag keys "{key}" and "{first}" differ only in case'
                 related: tuple[DataPath, ...] = (("aws", "tags"),)
-                yield warning((*path, key), message, fix="keep one", related=related)
+                yield warning((*path, key), message, fix="remove one", related=related)
 
 
 def _written(environment: Environment) -> Iterator[tuple[DataPath, Mapping[str, str]]]:

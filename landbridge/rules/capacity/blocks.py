@@ -1,4 +1,4 @@
-"""Rules about Capacity Blocks: sizes, and what they may be combined with."""
+"""Rules about Capacity Blocks: sizes, zones and fallbacks."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ def blocks(environment: Environment) -> Iterator[tuple[CapacityAt, CapacityBlock
 
 
 def length(block: CapacityBlock) -> timedelta | None:
-    """How long a window is; None where it is not known, or wrong by itself."""
+    """Return the length of a block's window; None where it is unknown or invalid."""
     if block.starts is None or block.ends is None:
         return None
     if block.starts.utcoffset() is None or block.ends.utcoffset() is None or block.ends <= block.starts:
@@ -38,7 +38,7 @@ def block_count(environment: Environment) -> Iterator[Finding]:
     for at, block in blocks(environment):
         if block.count is not None and block.count > sold.instances:
             message = f"a Capacity Block has at most {sold.instances} instances, not {block.count}"
-            yield error(at.at("count"), message, fix="name every block you bought with its own count")
+            yield error(at.at("count"), message, fix="write each block with its own count")
         if block.count is not None:
             seen.setdefault(block.reservation, (at, block))
     # The greatest sum is reached where some window starts.
@@ -59,14 +59,19 @@ def block_count(environment: Environment) -> Iterator[Finding]:
     if running > sold.instances_all:
         at = list(seen.values())[last][0]
         message = f"{running} instances in Capacity Blocks at one time; an account has at most {sold.instances_all}"
-        yield error(at.at("count"), message, fix="look up what was bought", related=(("aws", "pools"),))
+        yield error(
+            at.at("count"),
+            message,
+            fix="correct the counts from aws ec2 describe-capacity-reservations",
+            related=(("aws", "pools"),),
+        )
 
 
 @rule
 def block_size(environment: Environment) -> Iterator[Finding]:
-    """A pool in a Capacity Block keeps every node of it: min_nodes, max_nodes and the block's size are one number.
+    """A pool in a Capacity Block runs all its nodes: min_nodes is the size of the block.
 
-    The whole window is billed whatever runs, so a node that is off is money for nothing, and each start costs minutes of it.
+    The whole window is billed in advance, so a stopped node is paid for, and each start takes minutes of the window.
     Source: ParallelCluster ComputeResourceSizeValidator (MinCount == MaxCount > 0); EC2 User Guide, "Capacity Blocks pricing
     and billing".
     """
@@ -81,10 +86,10 @@ def block_size(environment: Environment) -> Iterator[Finding]:
         kept = min(size, pool.max_nodes)
         related = (owner.at("max_nodes"), owner.at("capacity"))
         if 0 < pool.min_nodes < kept:
-            message = f"the block's {kept} nodes are all paid for, and {pool.min_nodes} of them are kept"
+            message = f"min_nodes is {pool.min_nodes}, and all {kept} nodes of the block are paid for"
             yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {kept}", related=related)
         elif pool.min_nodes == 0:
-            message = f"the block's {kept} nodes are paid for whether they run or not, and none is kept (min_nodes: 0)"
+            message = f"min_nodes is 0, and all {kept} nodes of the block are paid for whether they run or not"
             path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else found[0].path
             severity = Severity.ERROR if "min_nodes" in pool.model_fields_set else Severity.WARNING
             yield Finding("block-size", message, path, f"write min_nodes: {kept}", severity, related)
@@ -92,7 +97,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def min_nodes_after_block(environment: Environment) -> Iterator[Finding]:
-    """What is kept in a block is not kept on demand after it, unless that is wanted at its price.
+    """Nodes of min_nodes do not move from a Capacity Block to on-demand or spot capacity unnoticed.
 
     When the window ends, min_nodes nodes move to the fallback and run there, all of them, all the time.
     Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.
@@ -108,8 +113,8 @@ def min_nodes_after_block(environment: Environment) -> Iterator[Finding]:
             f", {usd(price.usd * owner.pool.min_nodes)} an hour as of {price.as_of}" if isinstance(price, Price) else ""
         )
         kind = after.capacity.kind
-        message = f"when the block ends, {owner.pool.min_nodes} nodes are kept as {kind}{cost}"
-        fix = "give the fallback a pool of its own with min_nodes: 0"
+        message = f"after the block ends, the {owner.pool.min_nodes} nodes of min_nodes run as {kind}{cost}"
+        fix = "move the fallback to a separate pool with min_nodes: 0"
         related = (after.path, block.path)
         yield warning(owner.at("min_nodes"), message, fix=fix, related=related)
 
@@ -125,31 +130,31 @@ def blocks_in_different_zones(environment: Environment) -> Iterator[Finding]:
         for at, block in found[1:]:
             first, other = found[0]
             if block.zone != other.zone and not one_after_the_other(other, block):
-                message = f"this block is in {block.zone}, {other.reservation} is in {other.zone}"
-                fix = "make a pool of each"
+                message = f"the block is in {block.zone}, and {other.reservation} of the same pool is in {other.zone}"
+                fix = "make one pool for each block"
                 yield warning(at.at("zone"), message, fix=fix, related=(first.at("zone"),))
 
 
 @rule
 def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
-    """The region sells Capacity Blocks of the type.
+    """The region offers Capacity Blocks of the type.
 
-    A warning, for the list grows; nothing is said of types whose regions are not recorded.
+    A warning, because the list grows; types whose regions are not recorded are not checked.
     Source: EC2 User Guide, "Capacity Blocks for ML", supported Regions (landbridge/catalog/limits.yaml).
     """
     known = limits().capacity_blocks.regions
     for at, _ in blocks(environment):
         where = known.get(at.instance)
         if where is not None and environment.region not in where:
-            message = f"no Capacity Blocks of {at.instance} are known in {environment.region}"
-            fix = f"known in {', '.join(sorted(where))}"
+            message = f"the catalogue has no Capacity Blocks of {at.instance} in {environment.region}"
+            fix = f"use one of {', '.join(sorted(where))}"
             related = (REGION, at.instance_path)
             yield warning(at.at("kind"), message, fix=fix, related=related)
 
 
 @rule
 def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
-    """A block of a type that comes in UltraServers has whole ones.
+    """A Capacity Block of an UltraServer type contains whole UltraServers.
 
     Source: EC2 User Guide, UltraServers (landbridge/catalog/limits.yaml).
     """
@@ -159,13 +164,13 @@ def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
         if block.count is None or not sizes or block.count % min(sizes) == 0:
             continue
         known = ", ".join(f"{name} has {one.instances}" for name, one in servers.items() if one.instance == at.instance)
-        message = f"{block.count} instances are no whole UltraServers: {known}"
+        message = f"{block.count} instances are not a whole number of UltraServers: {known}"
         fix = f"write a multiple of {min(sizes)}"
         yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))
 
 
 def one_after_the_other(one: CapacityBlock, other: CapacityBlock) -> bool:
-    """Whether two windows are known not to overlap."""
+    """Return true for two windows that are known not to overlap."""
     if one.starts is None or one.ends is None or other.starts is None or other.ends is None:
         return False
     if length(one) is None or length(other) is None:

@@ -1,4 +1,4 @@
-"""Rules about bursting: who may, when, and for how much."""
+"""Rules about bursting: accounts, waiting times and budgets."""
 
 from collections.abc import Iterator
 
@@ -19,23 +19,23 @@ from landbridge.rules.registry import rule
 _WAIT: DataPath = ("burst", "wait_minutes")
 _BUDGET: DataPath = ("budget",)
 _PARTITIONS: DataPath = ("scheduler", "partitions")
-#: Keys of a queue with which jobs that are let on would stand there and not start.
+#: Keys of a partition that keep released jobs from starting in it.
 _CLOSING = ("state", "rootonly", "allowgroups", "allowqos", "allowaccounts", "denyaccounts", "denyqos", "alternate")
 
 
 @rule
 def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
-    """Some account's data may be in AWS: an instance is launched for a job of a known account alone.
+    """At least one account has data that may be in AWS: instances are launched only for jobs of such accounts.
 
-    What is not known to be allowed is denied: a job without an account, or of one that the file does not have, is sent back.
+    Jobs without an account, or of an account that is not in the file, are rejected.
     Source: design, decision 6: restricted classes are denied in layers; docs/explanation/bursting.md.
     """
     classes = environment.data_classes
     accounts = environment.scheduler.accounts
     may = any(one.data_class in classes and "aws" in classes[one.data_class].sites for one in accounts.values())
     if environment.aws.pools and not may:
-        message = "no account has data that may be in AWS, so no job ever starts in a pool"
-        fix = "name accounts, each with the class of its data"
+        message = "no account has a data class that may be in AWS, so no job ever starts in a pool"
+        fix = "add accounts with a data_class that may be in AWS"
         path: DataPath = ("scheduler", "accounts")
         related: tuple[DataPath, ...] = (POOLS, ("data_classes", "*", "sites"))
         yield warning(path, message, fix=fix, related=related)
@@ -43,26 +43,28 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def burst_wait(environment: Environment) -> Iterator[Finding]:
-    """Jobs that wait on-prem first have nodes there to wait for, and pools with such accelerators to go to afterwards.
+    """wait_minutes is written only where there are on-prem nodes, and pools with the same accelerators.
 
-    Source: Landbridge: what waits is the queue gpu, and it waits for the site's nodes.
+    Source: Landbridge: jobs of the partition gpu wait for the site's nodes.
     """
     if environment.burst.wait_minutes is None:
         return
     related: tuple[DataPath, ...] = (("onprem", "nodes"), (*POOLS, "*", "instance"))
     if not environment.node_groups:
         fix = "remove it: jobs start in AWS at once"
-        yield error(_WAIT, "there are no on-prem nodes to wait for", fix=fix, related=related)
+        yield error(
+            _WAIT, "wait_minutes is written, and there are no on-prem nodes to wait for", fix=fix, related=related
+        )
     elif not promotions(environment):
-        message = "no pool has accelerators like the site's, so who waits is let on nowhere"
+        message = "no pool has the site's accelerators, so waiting jobs are never released to AWS"
         yield error(_WAIT, message, fix="remove it, or add a pool", related=related)
 
 
 @rule
 def burst_wait_bypassed(environment: Environment) -> Iterator[Finding]:
-    """Where jobs are to wait on-prem first, the queue that they go to unasked has no nodes in AWS.
+    """The default partition has no nodes in AWS while wait_minutes is written.
 
-    Source: slurm.conf(5), PartitionName: a job takes any node of its queue that is free, Weight only orders them.
+    Source: slurm.conf(5), PartitionName: a job takes any free node of its partition, Weight only orders them.
     """
     if environment.burst.wait_minutes is None:
         return
@@ -70,17 +72,17 @@ def burst_wait_bypassed(environment: Environment) -> Iterator[Finding]:
         partition = environment.scheduler.partitions.get(name)
         for index, token in enumerate(partition.nodes if partition is not None else ()):
             if _in_aws(environment, token):
-                message = f"jobs of {name} take nodes of {token} at once, and wait for nothing"
+                message = f"jobs of {name} take nodes of {token} at once, so wait_minutes has no effect"
                 path: DataPath = (*_PARTITIONS, name, "nodes", index)
-                fix = "name on-prem nodes alone: the controller lets jobs on into the pools' own queues"
+                fix = "write on-prem nodes only: the burst controller adds the pools' partitions to waiting jobs"
                 yield warning(path, message, fix=fix, related=(_WAIT,))
 
 
 @rule
 def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
-    """A queue that waiting jobs are let on into takes the jobs of the one that they come from.
+    """A partition to which waiting jobs are released accepts the jobs of their first partition.
 
-    A job that may run for longer than the other queue allows, or whose account it does not let in, waits there for ever.
+    A job that exceeds the partition's limits, or whose account is not allowed, stays pending.
     Source: slurm.conf(5), MaxTime, State, RootOnly, AllowAccounts, AllowGroups and AllowQos.
     """
     queues = environment.scheduler.partitions
@@ -90,23 +92,23 @@ def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
             own, base = queues.get(name, Partition()), (*_PARTITIONS, name)
             if seconds(own.max_time) < seconds(first.max_time):
                 message = (
-                    f"{name} ends jobs after {own.max_time}; longer ones of {promotion.partition} never start there"
+                    f"max_time of {name} is {own.max_time}: longer jobs of {promotion.partition} never start there"
                 )
-                fix = "give both queues one max_time"
+                fix = "write the same max_time for both partitions"
                 path: DataPath = (*base, "max_time") if "max_time" in own.model_fields_set else base
                 at_first: DataPath = (*_PARTITIONS, promotion.partition)
                 related = (_WAIT, at_first)
                 yield warning(path, message, fix=fix, related=related)
             for key in own.settings:
                 if key.casefold() in _CLOSING:
-                    message = f"{key} of {name} may turn away jobs of {promotion.partition} that are let on into it"
+                    message = f"{key} of {name} may reject jobs that are released to it from {promotion.partition}"
                     at: DataPath = (*base, "settings", key)
                     yield warning(at, message, fix="remove it", related=(_WAIT,))
 
 
 @rule
 def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
-    """A pool's budget is of a pool that there is: of another it limits nothing.
+    """A pool's budget names a pool of the file.
 
     Source: Landbridge, budget.pools.
     """
@@ -121,9 +123,9 @@ def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def hard_budget_without_price(environment: Environment) -> Iterator[Finding]:
-    """Where a hard budget holds, every capacity has a price that is known: without one, nothing is launched in it.
+    """Every capacity under a hard budget has a price: without one, nothing is launched.
 
-    Nobody can say that a launch stays inside a budget when nobody knows what it costs.
+    Without a price, the cost of a launch cannot be compared with the budget.
     Source: the prices and their dates in landbridge/catalog/prices.yaml.
     """
     hard = _hard(environment)
@@ -132,34 +134,34 @@ def hard_budget_without_price(environment: Environment) -> Iterator[Finding]:
     for at in capacities(with_known_types(environment)):
         terms = fallbacks(at.pool, environment.region)[at.number]
         if worst_rate(terms, environment) is None:
-            message = (
-                f"no price of {at.instance} ({terms.kind}) is known here, so a hard budget lets nothing start in it"
-            )
-            fix = f"say what you pay: burst: {{prices: {{{at.instance}: …}}}}; with unpriced: true it starts uncounted"
+            message = f"{at.instance} ({terms.kind}) has no known price, so the hard budget allows no launch"
+            fix = f"write burst: {{prices: {{{at.instance}: …}}}}, or unpriced: true to launch it without counting"
             related = (hard[0][1], ("burst",), at.instance_path)
             yield warning(at.path, message, fix=fix, related=related)
 
 
 @rule(public_aws=True)
 def budget_below_one_job(environment: Environment) -> Iterator[Finding]:
-    """A hard budget has room for the shortest useful job: one node for an hour, and its boot.
+    """A hard budget covers one node for one hour and its boot.
 
-    What a job may cost at worst is held before its nodes are launched; what does not fit is not started.
+    The highest cost of a job is held before its nodes are launched; a job that exceeds the budget is not started.
     Source: the prices and their dates in landbridge/catalog/prices.yaml; docs/explanation/bursting.md.
     """
     costs = list(_an_hour(environment))
     for amount, path, pool in _hard(environment):
         fitting = [cost for cost, at in costs if pool in (None, at.pool.name)]
         if amount > 0 and fitting and min(fitting) > amount:
-            message = f"one node for an hour and its boot costs {usd(min(fitting))}, more than the whole budget"
-            yield warning(path, message, related=(POOLS,))
+            message = (
+                f"one node for one hour costs {usd(min(fitting))} with its boot, more than the budget of {usd(amount)}"
+            )
+            yield warning(path, message, fix="raise the budget", related=(POOLS,))
 
 
 @rule
 def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
-    """A job starts in a Capacity Block only if its time limit ends before the block: with the queue's longest, never.
+    """The max_time of a partition is shorter than its Capacity Block: a job that asks for more never starts in it.
 
-    The last half hour of a block is kept free, and so is everything after it: Slurm starts there what is over by then.
+    The last 30 minutes of a block are reserved: Slurm starts only jobs that end before them.
     Source: EC2 User Guide, "Work with Capacity Blocks"; slurm.schedmd.com/reservations.html.
     """
     for at, block in blocks(environment):
@@ -168,13 +170,15 @@ def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
         longest = seconds(queue.max_time)
         if span is not None and span.total_seconds() <= longest:
             days = span.total_seconds() / 86_400
-            message = f"the block is {days:.0f} days long; a job of {at.pool.name} that asks for its longest time never starts in it"
-            fix = "ask for what a job needs: sbatch --time"
+            message = (
+                f"the block is {days:.0f} days long: a job of {at.pool.name} with the full max_time never starts in it"
+            )
+            fix = "submit jobs with a shorter sbatch --time"
             yield info(at.at("ends"), message, fix=fix, related=(at.at("starts"),))
 
 
 def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
-    """Every budget that stops launches: how much, where it is written, and of which pool alone."""
+    """Return the amount, path and pool (None: all) of each budget that stops launches."""
     budget = environment.budget
     found: list[tuple[float, DataPath, str | None]] = []
     if budget.hard and budget.monthly_usd is not None:
@@ -186,7 +190,7 @@ def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
 
 
 def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
-    """What a node costs for an hour's job, by capacity, where that is known."""
+    """Yield the cost of one node for one hour and its boot, for each capacity with a price."""
     for at in capacities(with_known_types(environment)):
         rate = worst_rate(fallbacks(at.pool, environment.region)[at.number], environment)
         if rate is not None:
@@ -194,7 +198,7 @@ def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
 
 
 def _in_aws(environment: Environment, token: str) -> bool:
-    """Whether a word of a queue's nodes names nodes of a pool."""
+    """Return true for an entry of a partition's nodes that names nodes of a pool."""
     pools = {pool.name: pool for pool in environment.aws.pools}
     if token in ("aws", MAIN) or token in pools:
         return bool(pools)

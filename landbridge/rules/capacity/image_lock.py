@@ -1,4 +1,4 @@
-"""Rules about the image lock: that it is there, and what it knows of each image."""
+"""Rules about the image lock."""
 
 from collections.abc import Iterator
 
@@ -10,37 +10,39 @@ from landbridge.rules.registry import file_rule
 
 @file_rule
 def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """Every image that a pool names is in the lock, for the very parameter that the file names.
+    """Every image of aws.images is locked, for the parameter that the file names.
 
-    Without it launches resolve "the newest": two nodes of one job may boot two drivers, and nobody changed anything.
+    Without a lock, launches resolve the newest image: two nodes of one job may boot two drivers without any change.
     Source: docs/decisions/0017-image-lock.md; AWS Systems Manager User Guide, "Public parameters".
     """
     locked = loaded.lock.images if loaded.lock is not None else {}
-    command = f"run landbridge lock -s {environment.name}, and commit what it writes"
+    command = f"run landbridge lock -s {environment.name}, and commit the lock file"
     for name, source in environment.aws.images.items():
         path = (*IMAGES, name)
         found = locked.get(name)
         if found is None and source.build is not None:
-            message = f"{name} has not been built, or not been locked since: no node can boot it"
-            fix = f"landbridge up, landbridge image build {name} and, when it is ready, landbridge lock, with -s {environment.name}"
+            message = f"the image {name} has not been built, or not locked since: no node can boot it"
+            fix = (
+                f"run landbridge up, landbridge image build {name} and then landbridge lock, with -s {environment.name}"
+            )
             yield warning(path, message, fix=fix)
         elif found is None:
-            message = f"{name} is not locked: each launch takes whatever {source.parameter} is that day"
+            message = f"the image {name} is not locked: each launch resolves {source.parameter} again"
             yield warning(path, message, fix=command)
         elif found.parameter != source.parameter:
-            message = f"{name} is locked as {_what(found.parameter)}, not as {_what(source.parameter)}"
+            message = f"the image {name} is locked as {_image_source_text(found.parameter)}, not as {_image_source_text(source.parameter)}"
             key = "build" if source.build is not None else "parameter"
             yield error((*path, key), message, fix=command)
         elif found.region != environment.region:
-            message = f"{name} is locked in {found.region}; image ids are regional"
+            message = f"the image {name} is locked in {found.region}; image ids are regional"
             yield error(path, message, fix=command, related=(("region",),))
 
 
 @file_rule
 def image_lock_mismatch(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """What the lock knows of an image fits the pool: architecture, size of the root volume, root device.
+    """The locked image matches the pool: architecture, size of the root volume, root device.
 
-    Source: EC2 DescribeImages, as `landbridge lock` has written it down; ParallelCluster RootVolumeSizeValidator.
+    Source: EC2 DescribeImages, as written by `landbridge lock`; ParallelCluster RootVolumeSizeValidator.
     """
     locked = loaded.lock.images if loaded.lock is not None else {}
     for owner, name in booted_images(environment):
@@ -49,19 +51,19 @@ def image_lock_mismatch(environment: Environment, loaded: Loaded) -> Iterator[Fi
             continue
         image = (owner.at("image"),)
         if found.root_gib is not None and pool.root_volume_gib < found.root_gib:
-            message = f"{name} needs {found.root_gib} GiB, and root_volume_gib is {pool.root_volume_gib}"
+            message = f"the image {name} needs a root volume of {found.root_gib} GiB; root_volume_gib is {pool.root_volume_gib}"
             path = owner.at("root_volume_gib")
             yield error(path, message, fix=f"write at least {found.root_gib}", related=image)
         if found.root_device != pool.root_device:
-            message = f"{name} has its root at {found.root_device}, not at {pool.root_device}"
+            message = f"the root device of the image {name} is {found.root_device}, not {pool.root_device}"
             path = owner.at("root_device") if written(owner, "root_device") else image[0]
             yield error(path, message, fix=f"write root_device: {found.root_device}", related=image)
         kind = owner.type
         if kind is not None and kind.cpus.architecture != found.architecture:
-            message = f"{name} is for {found.architecture}, {pool.instance} is {kind.cpus.architecture}"
+            message = f"the image {name} is for {found.architecture}; {pool.instance} is {kind.cpus.architecture}"
             related = (owner.at("instance"),)
-            yield error(image[0], message, fix="name an image for it", related=related)
+            yield error(image[0], message, fix=f"use an image for {kind.cpus.architecture}", related=related)
 
 
-def _what(parameter: str | None) -> str:
+def _image_source_text(parameter: str | None) -> str:
     return parameter or "an image built here"

@@ -1,4 +1,4 @@
-"""Rules about the images that pools boot, and the lock that says what their names stand for."""
+"""Rules about the images that pools boot."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class PoolImage:
 
     @property
     def path(self) -> DataPath:
-        """Where the parameter is written."""
+        """Return the path of the parameter."""
         return (*IMAGES, self.name, "parameter")
 
 
@@ -52,7 +52,7 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unused_image(environment: Environment) -> Iterator[Finding]:
-    """An image that is named boots some pool; one that does not is often a misspelt name elsewhere.
+    """Every image of aws.images is used by a pool, a build or the services.
 
     Source: Landbridge.
     """
@@ -62,15 +62,15 @@ def unused_image(environment: Environment) -> Iterator[Finding]:
     for name in environment.aws.images:
         if name not in used:
             message = f"no pool boots the image {name}"
-            fix = "write image: in a pool, or remove it"
+            fix = f"write image: {name} in a pool, or remove it"
             yield warning((*IMAGES, name), message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
 def image_parameter(environment: Environment) -> Iterator[Finding]:
-    """A parameter is the name of one that holds an image's id: not a folder, a version, or a placeholder.
+    """An SSM parameter of an image contains an AMI id: not a path, a version or a document.
 
-    What AWS publishes beside the ids (versions, JSON documents) resolves without complaint, and the launch is refused.
+    Parameters with versions or JSON documents resolve without an error, and the launch is refused.
     Source: AWS Systems Manager User Guide, "Public parameters"; the services' own pages (landbridge/catalog/images.yaml).
     """
     for name, source in environment.aws.images.items():
@@ -79,26 +79,28 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             continue
         last = parameter.rstrip("/").rpartition("/")[2]
         if parameter.endswith("/"):
-            yield error(path, f"{parameter} is a folder", fix="name the parameter in it")
+            yield error(path, f"{parameter} is a path, not a parameter", fix="write the full name of the parameter")
         elif last in ("release_version", "image_version", "image_name", "image_description"):
             fix = f"write {parameter.removesuffix(last)}image_id"
-            yield error(path, f"{last} holds no image's id", fix=fix)
+            yield error(path, f"the parameter {last} does not contain an AMI id", fix=fix)
         elif last in ("latest", "recommended", "current", "stable"):
             fix = f"write {parameter}/{'ami-id' if '/deeplearning/' in parameter else 'image_id'}"
-            yield error(path, f"{parameter} holds a document or nothing, not an image's id", fix=fix)
+            yield error(path, f"{parameter} contains a document or nothing, not an AMI id", fix=fix)
         elif "/deeplearning/ami/" in parameter and last != "ami-id":
-            yield error(path, f"{last} holds no image's id", fix="its name ends in /latest/ami-id")
-        elif last not in _VALUES and not _bare(parameter):
-            message = f"{parameter} is not a parameter that is known to hold an image's id"
+            yield error(
+                path, f"the parameter {last} does not contain an AMI id", fix="write a name that ends in /latest/ami-id"
+            )
+        elif last not in _VALUES and not _has_other_ending(parameter):
+            message = f"{parameter} is not a known parameter with an AMI id"
             known = [one.parameter.format(arch="x86_64", kubernetes="1.34") for one in images().values()]
             near = did_you_mean(parameter, known)
-            fix = f"is {near} meant?" if near else "`landbridge lock` tells whether AWS has it"
+            fix = f"did you mean {near}?" if near else "run `landbridge lock`, which asks AWS"
             yield warning(path, message, fix=fix)
 
 
 @rule
 def image_architecture(environment: Environment) -> Iterator[Finding]:
-    """An image is for the processors of its pool's types, and what this cluster builds is for x86_64.
+    """An image has the processor architecture of its pool's types.
 
     EC2 refuses an arm64 type with an x86_64 image, and the other way round.
     Source: EC2 RunInstances; ParallelCluster InstanceTypeBaseAMICompatibleValidator.
@@ -109,23 +111,23 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
         wanted, path = owner.type.cpus.architecture, owner.at("image")
         related: tuple[DataPath, ...] = (owner.at("instance"),)
         if owner.pool.image is None and wanted != "x86_64":
-            message = f"{owner.pool.instance} is {wanted}; the image must have been built on such a machine"
-            fix = "run node_image.yml on one, or name an image"
+            message = f"{owner.pool.instance} is {wanted}: the node image must be built on that architecture"
+            fix = "run node_image.yml on such a host, or write image:"
             yield info(owner.at("instance"), message, fix=fix)
             continue
         source = environment.aws.images.get(owner.pool.image or "")
         found = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
         if found is not None and found != wanted:
-            message = f"{owner.pool.image} is an image for {found}, {owner.pool.instance} is {wanted}"
-            fix = f"name the parameter for {wanted}"
+            message = f"the image {owner.pool.image} is for {found}; {owner.pool.instance} is {wanted}"
+            fix = f"write the parameter for {wanted}"
             yield error(path, message, fix=fix, related=(*related, (*IMAGES, owner.pool.image or "")))
 
 
 @rule
 def image_driver(environment: Environment) -> Iterator[Finding]:
-    """An image brings the driver that the pool's accelerators work with, in the flavour that the pool asks for.
+    """An image contains a driver that supports the pool's accelerators, with the kernel modules that the pool asks for.
 
-    Without it the node boots, has no GPUs, and Slurm drains it; the open modules know no V100, the proprietary no Blackwell.
+    Without it the node boots, has no GPUs, and Slurm drains it; the open modules do not support V100, the proprietary ones not Blackwell.
     Source: DLAMI developer guide, release notes; NVIDIA open-gpu-kernel-modules README (landbridge/catalog/images.yaml).
     """
     for named in named_images(environment):
@@ -138,16 +140,18 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
             what = at.type.accelerators.type.upper()
             path, related = owner.at("image"), (at.instance_path, named.path, owner.at("driver"))
             if flavour == "none":
-                message = f"{named.name} has no driver for the {what} of {at.instance}"
-                fix = "name an image that has one, such as dlami-base-ubuntu-24.04"
+                message = f"the image {named.name} has no driver for the {what} of {at.instance}"
+                fix = "use an image with a driver, such as dlami-base-ubuntu-24.04"
                 yield warning(path, message, fix=fix, related=related)
             elif flavour not in at.type.driver:
-                message = f"{named.name} has {_called(flavour)}, which do not work with the {what} of {at.instance}"
-                works = " or ".join(_called(one) for one in at.type.driver)
-                yield error(path, message, fix=f"name an image with {works}", related=related)
+                message = f"the image {named.name} has {_modules_text(flavour)}, which do not support the {what} of {at.instance}"
+                works = " or ".join(_modules_text(one) for one in at.type.driver)
+                yield error(path, message, fix=f"use an image with {works}", related=related)
             elif owner.pool.driver not in ("auto", flavour):
-                message = f"{named.name} has {_called(flavour)}, and the pool asks for driver: {owner.pool.driver}"
-                yield error(path, message, fix="remove driver, or name another image", related=related)
+                message = (
+                    f"the image {named.name} has {_modules_text(flavour)}, and the pool has driver: {owner.pool.driver}"
+                )
+                yield error(path, message, fix="remove driver, or use another image", related=related)
             else:
                 continue
             break
@@ -155,7 +159,7 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def image_without_slurm(environment: Environment) -> Iterator[Finding]:
-    """A pool of Slurm nodes boots an image with slurmd and this cluster's node software; AWS's own images have neither.
+    """A pool of Slurm nodes boots an image with slurmd: AWS's public images have none.
 
     Such a node starts, is billed, never registers, and is ended after resume_timeout; then the next one starts.
     Source: Landbridge (ansible/playbooks/node_image.yml).
@@ -164,8 +168,8 @@ def image_without_slurm(environment: Environment) -> Iterator[Finding]:
     joined = kubernetes.pools if kubernetes is not None else ()
     for named in named_images(environment):
         if named.parameter.startswith("/aws/service/") and named.owner.pool.name not in joined:
-            message = f"{named.name} is an image of AWS's own: it has no slurmd, so its nodes never join the cluster"
-            fix = "boot one that is built with your own roles: aws.images: {node: {build: {}}}"
+            message = f"the image {named.name} is a public image of AWS without slurmd: its nodes never register"
+            fix = "use an image that Landbridge builds: aws.images: {node: {build: {}}}"
             related = (named.path,)
             path = named.owner.at("image")
             yield warning(path, message, fix=fix, related=related)
@@ -173,7 +177,7 @@ def image_without_slurm(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def image_kubernetes(environment: Environment) -> Iterator[Finding]:
-    """The image of a pool that joins Kubernetes is of the cluster's version, and made for EKS.
+    """The image of an EKS pool has the Kubernetes version of the cluster.
 
     Kubelets newer than the API server are not supported; older ones by at most three versions.
     Source: Kubernetes version skew policy; EKS User Guide, "Retrieve recommended AMI IDs".
@@ -188,23 +192,23 @@ def image_kubernetes(environment: Environment) -> Iterator[Finding]:
         related: tuple[DataPath, ...] = (named.path, ("aws", "kubernetes", "version"))
         if found is not None and found[1] != kubernetes.version:
             newer = int(found[1][2:]) > int(kubernetes.version[2:])
-            message = f"{named.name} is for Kubernetes {found[1]}, the cluster is {kubernetes.version}"
+            message = f"the image {named.name} is for Kubernetes {found[1]}; the cluster has {kubernetes.version}"
             severity = Severity.ERROR if newer else Severity.WARNING
-            fix = f"name the parameter of {kubernetes.version}"
+            fix = f"write the parameter for {kubernetes.version}"
             yield Finding("image-kubernetes", message, named.owner.at("image"), fix, severity, related)
 
 
 @rule
 def image_root_device(environment: Environment) -> Iterator[Finding]:
-    """root_device is the image's own root device: another name gives the node a second, empty volume.
+    """root_device is the root device of the image: another name adds a second, empty volume.
 
-    The root volume then keeps the image's size and is not the encrypted one that was asked for.
+    The root volume then has the image's size, and is not encrypted as configured.
     Source: EC2 User Guide, "Device names for volumes": /dev/xvda on Amazon Linux and Debian, /dev/sda1 on Ubuntu.
     """
     for named in named_images(environment):
         wanted = root_device(named.parameter)
         if wanted is not None and named.owner.pool.root_device != wanted:
-            message = f"{named.name} has its root at {wanted}, not at {named.owner.pool.root_device}"
+            message = f"the root device of the image {named.name} is {wanted}, not {named.owner.pool.root_device}"
             path = named.owner.at("root_device") if written(named.owner, "root_device") else named.owner.at("image")
             fix = f"write root_device: {wanted}"
             yield error(path, message, fix=fix, related=(named.path, named.owner.at("image")))
@@ -226,7 +230,7 @@ def named_images(environment: Environment) -> Iterator[PoolImage]:
 
 
 def _flavour(parameter: str) -> str | None:
-    """The modules an image has: open, proprietary, neuron or none; None where it is not known."""
+    """Return the kernel modules of an image: open, proprietary, neuron or none; None where unknown."""
     known = image_behind(parameter)
     if known is not None:
         return known.driver or "none"
@@ -236,17 +240,17 @@ def _flavour(parameter: str) -> str | None:
     return next((flavour for word, flavour in words.items() if word in parameter), None)
 
 
-def _bare(parameter: str) -> bool:
-    """Publishers that end their parameters otherwise."""
+def _has_other_ending(parameter: str) -> bool:
+    """Return true for parameters of publishers that use other endings."""
     return any(
         part in parameter for part in ("/debian/", "/ami-amazon-linux-latest/", "/ecs/", "/canonical/", "/marketplace/")
     )
 
 
-def _called(flavour: str) -> str:
+def _modules_text(flavour: str) -> str:
     return "Neuron's modules" if flavour == "neuron" else f"NVIDIA's {flavour} modules"
 
 
 def written(owner: PoolAt, key: str) -> bool:
-    """Whether the file has this key of the pool."""
+    """Return true where the file has this key of the pool."""
     return key in owner.pool.model_fields_set

@@ -15,7 +15,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def placement_not_supported(environment: Environment) -> Iterator[Finding]:
-    """A type can be in the kind of placement group that its pool asks for.
+    """The instance type supports the placement strategy of its pool.
 
     Burstable and some older types cannot be in cluster groups; the launch is refused.
     Source: EC2 DescribeInstanceTypes, SupportedPlacementGroupStrategies; ParallelCluster InstanceTypePlacementGroupValidator.
@@ -24,16 +24,18 @@ def placement_not_supported(environment: Environment) -> Iterator[Finding]:
         strategy = terms(at.pool, at.capacity).placement
         if at.type is None or strategy is None or not at.type.placement or strategy in at.type.placement:
             continue
-        message = f"{at.instance} cannot be in a {strategy} group; it can in {', '.join(at.type.placement)}"
-        fix = "write placement: none, or use a type that can"
+        message = (
+            f"{at.instance} does not support {strategy} placement groups; it supports {', '.join(at.type.placement)}"
+        )
+        fix = "write placement: none, or use a type that supports it"
         yield error(_asked(at), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
 def block_in_group(environment: Environment) -> Iterator[Finding]:
-    """Launches into a Capacity Block ask for no placement group.
+    """Launches into a Capacity Block name no placement group.
 
-    A block is close together already. With a group EC2 may answer InsufficientInstanceCapacity while the block has room.
+    The instances of a block are already close together. With a group, EC2 may return InsufficientInstanceCapacity while the block has room.
     Source: EC2 User Guide, "Capacity Blocks for ML"; ParallelCluster PlacementGroupCapacityTypeValidator.
     """
     for owner in pools(environment):
@@ -41,7 +43,7 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
         if block is None:
             continue
         others = len(owner.pool.capacity) > 1
-        fix = "remove it; a fallback that needs a group gets a pool of its own" if others else "remove it"
+        fix = "remove it, and move a fallback that needs a group to a separate pool" if others else "remove it"
         for fault in capacity_block_violations(owner.pool.placement_group, owner.pool.placement):
             path = owner.at("placement_group" if fault.key == "group" else "placement")
             yield error(path, fault.message, fix=fix, related=(block.path,))
@@ -49,13 +51,13 @@ def block_in_group(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def group_without_placement(environment: Environment) -> Iterator[Finding]:
-    """A named placement group is one that launches go into.
+    """A pool with placement_group does not have placement: none.
 
     Source: Landbridge; ParallelCluster PlacementGroupNamingValidator refuses a name with Enabled: false.
     """
     for owner in pools(environment):
         if owner.pool.placement_group is not None and owner.pool.placement == "none":
-            message = f"placement is none, so the group {owner.pool.placement_group} is not used"
+            message = f"placement_group {owner.pool.placement_group} has no effect with placement: none"
             related = (owner.at("placement"),)
             fix = "remove one of them"
             yield error(owner.at("placement_group"), message, fix=fix, related=related)
@@ -63,7 +65,7 @@ def group_without_placement(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def spread_limit(environment: Environment) -> Iterator[Finding]:
-    """A spread group has room for all of a pool's nodes: seven in each zone.
+    """max_nodes is within the limit of a spread placement group: seven instances in each zone.
 
     Source: EC2 User Guide, "Placement groups", rules of spread groups.
     """
@@ -71,7 +73,9 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         zones = pool_zones(owner.pool, environment.region) if owner.pool.placement == "spread" else ()
         if zones and owner.pool.max_nodes > room * len(zones):
-            message = f"a spread group has {room} nodes in a zone, {room * len(zones)} in {', '.join(zones)}"
+            message = (
+                f"a spread placement group has {room} instances in a zone, {room * len(zones)} in {', '.join(zones)}"
+            )
             fix = f"write max_nodes: {room * len(zones)}, or placement: partition"
             related = (owner.at("placement"), owner.at("capacity"), REGION)
             yield error(owner.at("max_nodes"), message, fix=fix, related=related)
@@ -79,10 +83,10 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
-    """Nodes that work together over EFA are in a cluster group, or in capacity that is close together anyway.
+    """Nodes with EFA are in a cluster placement group, or in capacity that is close together.
 
-    Spread and partition groups put them on different racks on purpose; without a group it is chance. Every hop costs the
-    latency that EFA is bought for.
+    Spread and partition groups place instances on different racks, which adds network latency; without a group the
+    placement is arbitrary.
     Source: EC2 User Guide, "Elastic Fabric Adapter"; ParallelCluster EfaPlacementGroupValidator.
     """
     for owner in pools(environment):
@@ -91,8 +95,8 @@ def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
             continue
         loose = [at for at in pool_capacities(owner) if at.capacity.kind in ("on_demand", "spot")]
         if loose:
-            where = "in no group" if placement == "none" else f"in a {placement} group"
-            message = f"{owner.pool.name} has EFA, and its nodes are {where}"
+            where = "in no placement group" if placement == "none" else f"in a {placement} placement group"
+            message = f"the EFA nodes of {owner.pool.name} are {where}"
             fix = "remove placement: the default is a cluster group where the capacity allows one"
             related = (owner.at("instance"), owner.at("capacity"))
             yield warning(owner.at("placement"), message, fix=fix, related=related)
@@ -100,9 +104,9 @@ def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def named_group_zone(environment: Environment) -> Iterator[Finding]:
-    """A named cluster group is used in one zone: it is in the zone of its first instance, and in no other.
+    """A named cluster placement group is used in one zone: the zone of its first instance.
 
-    Launches in the pool's further zones are refused. Groups that Landbridge makes are one for each zone.
+    Launches in other zones are refused. Landbridge creates one group for each zone.
     Source: EC2 User Guide, "Placement groups", rules of cluster groups; ParallelCluster MultiAzPlacementGroupValidator.
     """
     for owner in pools(environment):
@@ -111,15 +115,15 @@ def named_group_zone(environment: Environment) -> Iterator[Finding]:
             continue
         zones = pool_zones(owner.pool, environment.region)
         if len(zones) > 1:
-            message = f"the cluster group {group} is in one zone, and the pool in {', '.join(zones)}"
-            fix = "name the group's zone alone, or remove placement_group"
+            message = f"the cluster placement group {group} is in one zone, and the pool uses {', '.join(zones)}"
+            fix = "write only the zone of the group, or remove placement_group"
             related = (owner.at("capacity"), REGION)
             yield warning(owner.at("placement_group"), message, fix=fix, related=related)
 
 
 @rule
 def shared_group(environment: Environment) -> Iterator[Finding]:
-    """Pools that share a placement group ask for the same kind of it, in the same zones; best of one type.
+    """Pools that share a placement group have the same strategy, zone and instance type.
 
     A group has one strategy and, as a cluster, one zone. Types mixed in it find capacity less often.
     Source: EC2 User Guide, "Placement groups", rules and "best practices" (one launch request, one type).
@@ -137,13 +141,15 @@ def shared_group(environment: Environment) -> Iterator[Finding]:
         apart = not set(pool_zones(owner.pool, environment.region)) & set(pool_zones(other.pool, environment.region))
         if mine != theirs:
             message = f"the group {group} is a {theirs} group for {other.pool.name} and a {mine} group here"
-            yield error(path, message, fix="name another group", related=related)
+            yield error(path, message, fix="write another placement_group", related=related)
         elif mine == "cluster" and apart:
-            message = f"the cluster group {group} is {other.pool.name}'s too, which is in other zones"
-            yield error(path, message, fix="name another group", related=related)
+            message = f"the cluster placement group {group} is shared with {other.pool.name}, which is in other zones"
+            yield error(path, message, fix="write another placement_group", related=related)
         elif mine == "cluster" and owner.pool.instance != other.pool.instance:
-            message = f"the group {group} holds {other.pool.instance} of {other.pool.name} and {owner.pool.instance}"
-            fix = "a group of its own finds capacity more often"
+            message = (
+                f"the placement group {group} has {other.pool.instance} of {other.pool.name} and {owner.pool.instance}"
+            )
+            fix = "write another placement_group: a group of one type finds capacity more often"
             yield warning(path, message, fix=fix, related=related)
 
 

@@ -1,4 +1,4 @@
-"""Rules about the account's quotas: what a whole fleet counts against each."""
+"""Rules about the quotas of the account."""
 
 from collections.abc import Iterator
 
@@ -16,25 +16,25 @@ _QUOTAS: DataPath = ("aws", "quotas")
 
 @rule
 def unknown_quota(environment: Environment) -> Iterator[Finding]:
-    """A quota is named by a code that something here counts against.
+    """A quota of aws.quotas has a code that the checks use.
 
-    A misspelt code would leave a fleet unchecked.
+    A misspelt code would leave the quota unchecked.
     Source: Service Quotas, Amazon EC2 and Amazon VPC (landbridge/catalog/limits.yaml).
     """
     known = {row.code: row for row in limits().quotas.rows}
     for code in environment.aws.quotas:
         if code not in known:
-            message = f"nothing is known to count against the quota {code}"
+            message = f"the quota code {code} is unknown"
             fix = suggestion(code, known)
             yield warning((*_QUOTAS, code), message, fix=fix)
 
 
 @rule
 def fleet_quota(environment: Environment) -> Iterator[Finding]:
-    """The account's quotas have room for the whole fleet: all pools at their largest, and one node of each in any case.
+    """The vCPU quotas allow all pools at max_nodes together.
 
-    EC2 counts vCPUs, of a family's instances together, apart for spot; reservations count, Capacity Blocks do not. Only
-    quotas that the file names are judged: `landbridge preflight` asks AWS for the others.
+    EC2 counts the vCPUs of instance families, spot separately; reservations count, Capacity Blocks do not. Only quotas of
+    aws.quotas are checked: `landbridge preflight` asks AWS for the others.
     Source: EC2 User Guide, "EC2 instance quotas"; codes in landbridge/catalog/limits.yaml. ParallelCluster's dry run asks for
     one node only.
     """
@@ -56,19 +56,19 @@ def fleet_quota(environment: Environment) -> Iterator[Finding]:
                     else "not enough for one node"
                 )
                 message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({one} each)"
-                fix = f"have {code} raised to {most}, or lower max_nodes"
+                fix = f"request an increase of {code} to {most}, or lower max_nodes"
                 related = (path, owner.at("instance"), owner.at("capacity"))
                 yield error(owner.at("max_nodes"), message, fix=fix, related=related)
         total = sum(most for _, most, _ in counted)
         if total > have and all(most <= have for _, most, _ in counted):
-            message = f"{rows[code].name} is {have} vCPUs, and all pools at their largest have {total}"
-            fix = f"have it raised to {total}: whoever asks last finds no room"
+            message = f"{rows[code].name} is {have} vCPUs; all pools at max_nodes need {total}"
+            fix = f"request an increase to {total}, or lower max_nodes"
             yield warning(path, message, fix=fix, related=(POOLS,))
 
 
 @rule
 def interface_quota(environment: Environment) -> Iterator[Finding]:
-    """The network interfaces of the whole fleet fit into the region's quota.
+    """The network interfaces of all pools at max_nodes are within the region's quota.
 
     A p5 node has 33: 152 of them are more than the 5,000 that an account starts with.
     Source: VPC User Guide, "Amazon VPC quotas", network interfaces per Region (L-DF5E4CA3).
@@ -78,14 +78,14 @@ def interface_quota(environment: Environment) -> Iterator[Finding]:
     have = environment.aws.quotas.get(row.code, row.default) if row is not None else total
     if row is not None and total > have:
         what = "is" if row.code in environment.aws.quotas else "starts at"
-        message = f"all pools at their largest have {total} network interfaces; the quota {what} {have} in a region"
-        fix = f"have {row.code} raised, and write what it is under aws.quotas"
+        message = f"all pools at max_nodes have {total} network interfaces; the quota {what} {have} in a region"
+        fix = f"request an increase of {row.code}, and write it in aws.quotas"
         yield warning(POOLS, message, fix=fix, related=(POOLS,))
 
 
 @rule
 def placement_group_quota(environment: Environment) -> Iterator[Finding]:
-    """The placement groups of the pools fit into what a region has room for: one for each pool and zone.
+    """The number of placement groups, one for each pool and zone, is within the region's limit.
 
     Source: EC2 User Guide, "Placement groups", rules (500 in a region).
     """
@@ -95,14 +95,14 @@ def placement_group_quota(environment: Environment) -> Iterator[Finding]:
         if owner.pool.placement_group is None and terms(owner.pool, owner.pool.capacity[0]).placement is not None:
             groups += len(pool_zones(owner.pool, environment.region))
     if groups > most:
-        message = f"{groups} placement groups, one for each pool and zone; a region has room for {most}"
-        fix = "name fewer zones, or have pools share a group (placement_group)"
+        message = f"{groups} placement groups, one for each pool and zone; a region allows {most}"
+        fix = "write fewer zones, or share a placement_group among pools"
         yield error(POOLS, message, fix=fix, related=(POOLS,))
 
 
 @rule
 def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
-    """There are elastic addresses for the NAT gateways: one each.
+    """The quota of Elastic IP addresses allows one for each NAT gateway.
 
     An account starts with five, and a region can have six zones.
     Source: EC2 User Guide, "Elastic IP addresses" (L-0263D0A3).
@@ -114,13 +114,13 @@ def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
     have = environment.aws.quotas.get(row.code, row.default)
     if needed > have:
         what = "is" if row.code in environment.aws.quotas else "starts at"
-        message = f"{needed} NAT gateways need an elastic address each; the quota {what} {have}"
-        fix = f"name fewer zones in the pools, use nat: single, or have {row.code} raised"
+        message = f"{needed} NAT gateways need an Elastic IP address each; the quota {what} {have}"
+        fix = f"write fewer zones in the pools, use nat: single, or request an increase of {row.code}"
         yield warning(("aws", "nat"), message, fix=fix, related=(POOLS,))
 
 
 def _counted(owner: PoolAt) -> dict[str, int]:
-    """The quotas a pool counts against, with the vCPUs of one node: of the largest type where it has several."""
+    """Return the quota codes of a pool, with the vCPUs of one node of its largest type."""
     found: dict[str, int] = {}
     for at in pool_capacities(owner):
         if at.type is None or isinstance(at.capacity, CapacityBlock):

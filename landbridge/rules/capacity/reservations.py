@@ -1,4 +1,4 @@
-"""Rules about capacity reservations: sizes, placement, who else takes them."""
+"""Rules about capacity reservations: sizes, placement groups and use by other pools."""
 
 import re
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ _ARN = re.compile(r"arn:(?P<partition>[a-z-]+):resource-groups:(?P<region>[a-z0-
 
 @rule
 def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]:
-    """What is reserved, bought or has a fallback is enough for max_nodes, and no more is bought than used.
+    """A pool without on-demand or spot capacity has enough reserved instances for max_nodes.
 
-    EC2 refuses launches past the end of a reservation: with no on-demand or spot after it, those nodes never start. What is
-    reserved beyond max_nodes is paid for and never runs.
+    EC2 refuses launches past the end of a reservation: without on-demand or spot capacity after it, those nodes never
+    start.
     Source: EC2 RunInstances (ReservationCapacityExceeded); ParallelCluster CapacityReservationSizeValidator.
     """
     for owner in pools(environment):
@@ -40,7 +40,7 @@ def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]
         related = (owner.at("capacity"),)
         if total < owner.pool.max_nodes:
             message = (
-                f"{owner.pool.name} has {total} instances reserved for {owner.pool.max_nodes} nodes, and no fallback"
+                f"{owner.pool.name} has {total} reserved instances for {owner.pool.max_nodes} nodes, and no fallback"
             )
             fix = f"write max_nodes: {total}, or add {{kind: on_demand}}"
             yield error(owner.at("max_nodes"), message, fix=fix, related=related)
@@ -48,21 +48,21 @@ def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]
 
 @rule
 def reservation_count(environment: Environment) -> Iterator[Finding]:
-    """One reservation has as many instances as EC2 lets it have.
+    """The instance count of a reservation is within EC2's limit.
 
     Source: EC2 API, CreateCapacityReservation, InstanceCount (landbridge/catalog/limits.yaml).
     """
     low, high = limits().reservations.instances
     for at in capacities(environment):
         if isinstance(at.capacity, Reservation) and at.capacity.count is not None and at.capacity.count > high:
-            message = f"a reservation has {low} to {high} instances, not {at.capacity.count}"
-            fix = "name every reservation with its own count, or the group of them"
+            message = f"the reservation has {at.capacity.count} instances; EC2 allows {low} to {high}"
+            fix = "write each reservation with its own count, or a reservation group"
             yield error(at.at("count"), message, fix=fix)
 
 
 @rule
 def reservation_larger_than_pool(environment: Environment) -> Iterator[Finding]:
-    """A pool may have as many nodes as one of its reservations has instances; the rest is paid for and never runs.
+    """A reservation has at most as many instances as its pools have nodes: the rest is billed and never used.
 
     Source: EC2 User Guide, "Capacity Reservation pricing and billing".
     """
@@ -74,7 +74,9 @@ def reservation_larger_than_pool(environment: Environment) -> Iterator[Finding]:
         if isinstance(at.capacity, (OnDemand, Spot)) or at.capacity.count is None:
             continue
         if at.capacity.count > most[_id(at)]:
-            message = f"{at.capacity.count} instances are reserved, and {most[_id(at)]} nodes may use them"
+            message = (
+                f"{at.capacity.count} instances are reserved, and the pools have only {most[_id(at)]} nodes for them"
+            )
             fix = f"raise max_nodes to {at.capacity.count}, or reserve fewer"
             related = (at.owner.at("max_nodes"),)
             yield warning(at.at("count"), message, fix=fix, related=related)
@@ -82,9 +84,9 @@ def reservation_larger_than_pool(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def reservation_group_match(environment: Environment) -> Iterator[Finding]:
-    """A reservation made in a placement group is used by launches into that very group, and by no others.
+    """A reservation in a placement group is used only by launches into that group.
 
-    Anything else finds no capacity although instances are free and paid for.
+    Other launches fail for insufficient capacity although reserved instances are free.
     Source: EC2 User Guide, "Capacity Reservations with cluster placement groups"; ParallelCluster
     PlacementGroupCapacityReservationValidator.
     """
@@ -94,18 +96,18 @@ def reservation_group_match(environment: Environment) -> Iterator[Finding]:
         made_in, asked = at.capacity.placement_group, at.pool.placement_group
         path, related = at.at("placement_group"), (at.owner.at("placement_group"),)
         if at.pool.placement == "none":
-            message = f"{at.capacity.reservation} was made in the group {made_in}, and the pool says placement: none"
+            message = f"the reservation {at.capacity.reservation} is in the placement group {made_in}, and the pool has placement: none"
             related = (at.owner.at("placement"),)
             yield error(path, message, fix="remove placement: none", related=related)
         elif asked is not None and asked != made_in:
-            message = f"{at.capacity.reservation} was made in the group {made_in}; the pool asks for {asked}"
+            message = f"the reservation {at.capacity.reservation} is in the placement group {made_in}, and the pool has {asked}"
             fix = f"write placement_group: {made_in}"
             yield error(path, message, fix=fix, related=related)
 
 
 @rule
 def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
-    """A pool with reservations made in no placement group does not ask for one.
+    """A pool with a reservation outside placement groups names no placement group.
 
     The reserved hosts need not be near the group's others: EC2 may answer InsufficientInstanceCapacity while they are free.
     Source: ParallelCluster PlacementGroupCapacityReservationValidator; terraform-aws-eks issues 3661 and 3670.
@@ -119,18 +121,18 @@ def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
         if wants and without:
             key = "placement_group" if group is not None else "placement"
             asked = group if group is not None else f"a {at.pool.placement} group"
-            message = f"{_name(at)} was made in no group, so launches into it go into none, and not into {asked}"
-            fix = f"remove {key}, or write the reservation's placement_group if it was made in one"
+            message = f"{_name(at)} is in no placement group, so launches into it are not in {asked}"
+            fix = f"remove {key}, or write the reservation's placement_group if it has one"
             path, related = at.owner.at(key), (at.path,)
             yield warning(path, message, fix=fix, related=related)
 
 
 @rule
 def duplicate_reservation(environment: Environment) -> Iterator[Finding]:
-    """A reservation is one thing: of one kind, one type, one zone, and counted for one pool.
+    """A reservation is written with one kind, type and zone, and used by one pool.
 
-    An error where two places contradict one another, for a reservation has one type and one zone; a warning where two pools
-    share it, for each may find it used up by the other.
+    An error where two entries contradict each other; a warning where two pools share the reservation, because one pool may
+    use all of it.
     Source: EC2 DescribeCapacityReservations (InstanceType, AvailabilityZoneId, ReservationType).
     """
     seen: dict[str, CapacityAt] = {}
@@ -143,18 +145,18 @@ def duplicate_reservation(environment: Environment) -> Iterator[Finding]:
         related = (first.path, first.instance_path, at.instance_path)
         differs = _contradiction(first, at)
         if differs:
-            message = f"{_name(at)} is {differs[1]} here and {differs[0]} at {first.pool.name}"
-            fix = "look it up with aws ec2 describe-capacity-reservations, and correct one of them"
+            message = f"{_name(at)} is {differs[1]} here and {differs[0]} in the pool {first.pool.name}"
+            fix = "correct one of them; aws ec2 describe-capacity-reservations shows the reservation"
             yield error(at.path, message, fix=fix, related=related)
         elif first.pool is not at.pool:
-            message = f"{_name(at)} is {first.pool.name}'s already: each pool may find it used up by the other"
-            fix = "reserve for each, or put both into one pool"
+            message = f"{_name(at)} is shared with the pool {first.pool.name}: one pool may use all of it"
+            fix = "make a reservation for each pool, or merge the pools"
             yield warning(at.path, message, fix=fix, related=related)
 
 
 @rule
 def open_reservation_used_up(environment: Environment) -> Iterator[Finding]:
-    """Nothing else launches into an open reservation: a pool of the same type on demand in its zone takes it in silence.
+    """No other pool has on-demand capacity of the same type and zone as an open reservation: its launches use the reservation.
 
     Source: EC2 User Guide, "Instance matching criteria": every matching launch uses an open reservation.
     """
@@ -169,7 +171,7 @@ def open_reservation_used_up(environment: Environment) -> Iterator[Finding]:
             owner = opened.get((at.instance, zone))
             if owner is not None and owner.pool is not at.pool and isinstance(owner.capacity, Reservation):
                 message = f"on-demand launches of {at.pool.name} in {zone} use up {owner.pool.name}'s open reservation"
-                fix = f"make {owner.capacity.reservation} targeted, or keep this pool out of {zone}"
+                fix = f"make {owner.capacity.reservation} targeted, or remove {zone} from this pool"
                 related = (owner.at("match"), at.instance_path)
                 yield warning(at.path, message, fix=fix, related=related)
                 break
@@ -177,7 +179,7 @@ def open_reservation_used_up(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def group_over_zones(environment: Environment) -> Iterator[Finding]:
-    """A group of reservations that EFA nodes use is in one zone: nodes of two zones have no EFA between them.
+    """A reservation group of EFA nodes is in one zone: EFA does not work between zones.
 
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; ParallelCluster EfaMultiAzValidator.
     """
@@ -187,14 +189,14 @@ def group_over_zones(environment: Environment) -> Iterator[Finding]:
         efa = at.pool.efa is not False and at.type is not None and bool(at.type.efa_cards)
         if efa or at.pool.placement == "cluster" or at.pool.placement_group is not None:
             why = "EFA" if efa else "a cluster placement group"
-            message = f"the group's reservations are in {', '.join(at.capacity.zones)}, and {why} needs one zone"
-            fix = "make a group of each zone, and a pool of each group"
+            message = f"the reservation group is in {', '.join(at.capacity.zones)}; {why} needs one zone"
+            fix = "make one reservation group and one pool for each zone"
             yield warning(at.at("zones"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
 def group_arn(environment: Environment) -> Iterator[Finding]:
-    """A resource group is of this region, partition and account: launches see no other.
+    """A reservation group has the environment's region, partition and account.
 
     Source: AWS Resource Groups User Guide, ARN format; EC2 RunInstances, CapacityReservationResourceGroupArn.
     """
@@ -211,8 +213,8 @@ def group_arn(environment: Environment) -> Iterator[Finding]:
         ]
         for has, should, what, other in wrong:
             if has != should:
-                message = f"the group's {what} is {has}, the environment's {should}"
-                yield error(at.at("group"), message, fix="name a group of this one", related=(other,))
+                message = f"the reservation group's {what} is {has}; the environment's is {should}"
+                yield error(at.at("group"), message, fix=f"use a group of the {what} {should}", related=(other,))
                 break
 
 
@@ -227,13 +229,13 @@ def _id(at: CapacityAt) -> str:
 
 
 def _together(bought: list[CapacityAt]) -> int | None:
-    """How many instances there are at one time at the most; None where one of the counts is not known."""
+    """Return the highest number of instances at one time; None where a count is unknown."""
     unique = {_id(at): at.capacity for at in bought}.values()
     blocks = [one for one in unique if isinstance(one, CapacityBlock)]
     reserved = [one for one in unique if isinstance(one, (Reservation, ReservationGroup))]
     if any(one.count is None for one in (*blocks, *reserved)):
         return None
-    # Windows that follow one another are never there together.
+    # Windows that follow one another do not add up.
     at_once = [sum(o.count or 0 for o in blocks if o is one or not one_after_the_other(o, one)) for one in blocks]
     return sum(one.count or 0 for one in reserved) + max(at_once, default=0)
 

@@ -1,4 +1,4 @@
-"""Rules about instance types: that they are there, and that a pool's types are alike."""
+"""Rules about instance types: their existence, and the differences between a pool's types."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
-    """A pool and its fallbacks name types of the catalogue.
+    """The instance types of a pool and its fallbacks are in the catalogue.
 
     Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node starts.
     Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances.
@@ -25,17 +25,15 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
         family = known.family(name.partition(".")[0])
         fix = suggestion(name, family or known)
         if name.startswith("u-"):
-            fix = "that is an UltraServer; name the instance type that is in it"
+            fix = "write the instance type of the UltraServer"
         elif not family and "." in name and "did you mean" not in fix:
-            fix = (
-                "add it to landbridge/catalog/instances, or use one that is there; `landbridge catalog list` shows them"
-            )
+            fix = "use a type of `landbridge catalog list`, or add it to landbridge/catalog/instances"
         yield error(path, f'unknown instance type "{name}"', fix=fix)
 
 
 @rule
 def ultraserver_without_block(environment: Environment) -> Iterator[Finding]:
-    """A type that comes in UltraServers is bought as a Capacity Block of whole ones.
+    """An UltraServer type is bought as a Capacity Block.
 
     There is no on-demand or spot market for a single instance of one; a launch without its block is refused.
     Source: EC2 User Guide, "Capacity Blocks for ML" (UltraServers).
@@ -43,7 +41,7 @@ def ultraserver_without_block(environment: Environment) -> Iterator[Finding]:
     for at in capacities(environment):
         if at.type is None or at.type.ultraserver is None or isinstance(at.capacity, CapacityBlock):
             continue
-        message = f"{at.instance} is sold in the UltraServer {at.type.ultraserver} only, as a Capacity Block"
+        message = f"{at.instance} is sold only as a Capacity Block of the UltraServer {at.type.ultraserver}"
         fix = "buy a block of it and write {kind: capacity_block, reservation: cr-…, zone: …}"
         yield error(at.at("kind"), message, fix=fix, related=(at.instance_path,))
 
@@ -53,7 +51,7 @@ def fallback_accelerators(environment: Environment) -> Iterator[Finding]:
     """Every type of a pool has the same accelerators: kind, model and number, and no less memory each.
 
     Slurm knows a cloud node's GPUs before it runs (`gres=gpu:h100:8`); a node that registers with others is drained, and a
-    job sized for 80 GB fails in 40 GB. A warning where only the memory is more: the job runs, what it reports differs.
+    job sized for 80 GB fails in 40 GB. A warning where only the memory is larger.
     Source: ParallelCluster InstancesAcceleratorsValidator; Slurm gres.conf(5).
     """
     for at, own, other in _fallbacks(environment):
@@ -76,7 +74,7 @@ def fallback_accelerators(environment: Environment) -> Iterator[Finding]:
 def fallback_processors(environment: Environment) -> Iterator[Finding]:
     """Every type of a pool has at least the processors and memory of the pool's own, with as many threads a core.
 
-    Slurm drains a node that registers with fewer CPUs or less memory than slurm.conf says; of more, the rest lies idle.
+    Slurm drains a node that registers with fewer CPUs or less memory than in slurm.conf; more are not used.
     Source: ParallelCluster InstancesCPUValidator and InstancesMemorySchedulingWarningValidator; slurm.conf(5), NodeName.
     """
     for at, own, other in _fallbacks(environment):
@@ -109,9 +107,9 @@ def fallback_architecture(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def fallback_network(environment: Environment) -> Iterator[Finding]:
-    """Every type of a pool carries EFA on as many cards, or a job over several of them is as slow as the slowest.
+    """Every type of a pool has EFA on the same number of network cards.
 
-    Without EFA on one side NCCL cannot use it on the other: such a job falls back to TCP, or does not start.
+    A job over two such types is as slow as the slower one; without EFA on one side it falls back to TCP or does not start.
     Source: ParallelCluster InstancesEFAValidator and InstancesNetworkingValidator.
     """
     for at, own, other in _fallbacks(environment):
@@ -124,7 +122,7 @@ def fallback_network(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def driver_flavour(environment: Environment) -> Iterator[Finding]:
-    """The NVIDIA modules that a pool asks for work with its GPUs.
+    """The kernel modules that a pool asks for support its GPUs.
 
     V100 and older have no GSP and cannot use the open modules; Blackwell works with the open ones alone. With the wrong
     flavour a node boots without GPUs, and Slurm drains it.
@@ -140,35 +138,35 @@ def driver_flavour(environment: Environment) -> Iterator[Finding]:
             flavours = [flavour for flavour in at.type.driver if flavour != "neuron"]
             related = (at.instance_path,)
             if flavours:
-                message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {wanted} modules"
+                message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {wanted} kernel modules"
                 fix = f"use driver: auto, or {flavours[0]}"
                 yield error(owner.at("driver"), message, fix=fix, related=related)
             else:
-                message = f"{at.instance} has {_accelerators(at.type)}; driver: {wanted} is about NVIDIA GPUs"
+                message = f"driver: {wanted} is for NVIDIA GPUs, and {at.instance} has {_accelerators(at.type)}"
                 yield error(owner.at("driver"), message, fix="remove driver", related=related)
             break
 
 
 @rule
 def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
-    """Whoever has a pool of types without accelerators knows that its nodes are in the queue `gpu` too.
+    """Pools without accelerators are in the partition `gpu` too.
 
-    That queue has every node: a job that asks for no GPU may start a cloud node and pay for it.
+    That partition has all nodes: a job that asks for no GPU may launch a cloud node.
     Source: Landbridge (landbridge/plan/slurm/partitions.py); slurm.conf(5), Weight and DefCpuPerGPU.
     """
     for at in pools(environment):
         if at.type is not None and at.type.accelerators is None:
-            message = f"{at.pool.instance} has no accelerator, and the queue gpu has its nodes too"
-            fix = "give such jobs a queue of their own: scheduler.partitions"
+            message = f"{at.pool.instance} has no accelerator, and its nodes are in the partition gpu"
+            fix = "add a partition for such jobs in scheduler.partitions"
             yield info(at.at("instance"), message, fix=fix)
 
 
 @rule
 def mixed_partition(environment: Environment) -> Iterator[Finding]:
-    """The pools of a queue of one's own have the same accelerators, so that a job's request means one thing.
+    """The pools of a partition have the same accelerators.
 
     `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start.
-    Source: ParallelCluster InstancesAcceleratorsValidator, for what shares a queue; slurm.conf(5), Gres.
+    Source: ParallelCluster InstancesAcceleratorsValidator, for types that share a partition; slurm.conf(5), Gres.
     """
     known = {at.pool.name: at for at in pools(environment) if at.type is not None}
     for name, partition in environment.scheduler.partitions.items():
@@ -182,8 +180,8 @@ def mixed_partition(environment: Environment) -> Iterator[Finding]:
                 first = (word, has)
             elif first[1] != has:
                 path: DataPath = ("scheduler", "partitions", name, "nodes", index)
-                message = f"{word} has {has}, and {first[0]} in the same queue has {first[1]}"
-                fix = "make a queue of each, or have jobs ask for a model: --gres=gpu:h100:8"
+                message = f"{word} has {has}; {first[0]} in the same partition has {first[1]}"
+                fix = "make one partition for each, or submit jobs with a model: --gres=gpu:h100:8"
                 related = (at.at("instance"), known[first[0]].at("instance"))
                 yield warning(path, message, fix=fix, related=related)
                 break
@@ -202,7 +200,7 @@ def _fallbacks(environment: Environment) -> Iterator[tuple[CapacityAt, InstanceT
 
 
 def _unlike(name: str, message: str, at: CapacityAt, severity: Severity = Severity.ERROR) -> Finding:
-    fix = "use a type that is its equal, or give this one a pool of its own"
+    fix = "use an equal type, or move this one to a separate pool"
     return Finding(name, message, at.at("instance"), fix, severity, (at.owner.at("instance"),))
 
 

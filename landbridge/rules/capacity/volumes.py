@@ -1,4 +1,4 @@
-"""Rules about a node's own disks and what else its launch template says."""
+"""Rules about root volumes, local disks and other settings of launch templates."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _MIB = 2**20
 
 @rule
 def root_volume_limits(environment: Environment) -> Iterator[Finding]:
-    """A root volume is one that gp3 has: size, IOPS and throughput, and their ratios.
+    """Size, IOPS and throughput of a root volume, and their ratios, are within the limits of gp3.
 
     At most 500 IOPS for each GiB and a quarter of a MiB/s for each IOPS; otherwise the launch is refused.
     Source: EBS User Guide, "General Purpose SSD volumes" (landbridge/catalog/limits.yaml).
@@ -33,7 +33,7 @@ def root_volume_limits(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
-    """A root volume is no faster than what its instances carry to EBS: the rest is paid for and never reached.
+    """IOPS and throughput of a root volume are within the EBS limits of the instance type: more is billed and never reached.
 
     Source: EC2 DescribeInstanceTypes, EbsInfo, as in landbridge/catalog/instances.
     """
@@ -48,14 +48,14 @@ def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
             ("root_volume_throughput", pool.root_volume_throughput, carried, "MiB/s"),
         ):
             if asked > most and key in pool.model_fields_set:
-                message = f"{pool.instance} carries {most} {unit} to EBS, {asked} are paid for"
-                fix = f"write at most {key}: {most}"
+                message = f"{asked} {unit} are billed, and {pool.instance} reaches {most} {unit} to EBS"
+                fix = f"write {key}: {most} or less"
                 yield warning(owner.at(key), message, fix=fix, related=related)
 
 
 @rule
 def root_volume_small(environment: Environment) -> Iterator[Finding]:
-    """A GPU node's root volume has room for its image: driver, CUDA, EFA and containers fill 60 GiB before any job.
+    """The root volume of a GPU node has at least 60 GiB: driver, CUDA, EFA and containers fill it.
 
     A volume smaller than the image's snapshot is refused; one barely larger fills up with the first container image. Without
     the image's own size (`landbridge lock` writes it down) this is a warning. The figure is experience, not a limit.
@@ -64,7 +64,9 @@ def root_volume_small(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         accelerated = owner.type is not None and owner.type.accelerators is not None
         if accelerated and owner.pool.root_volume_gib < 60:
-            message = f"{owner.pool.root_volume_gib} GiB are little for driver, CUDA and container images"
+            message = (
+                f"a root volume of {owner.pool.root_volume_gib} GiB is small for driver, CUDA and container images"
+            )
             fix = "write root_volume_gib: 200, the default; or move containers to local_scratch"
             related = (owner.at("instance"),)
             yield warning(owner.at("root_volume_gib"), message, fix=fix, related=related)
@@ -72,9 +74,9 @@ def root_volume_small(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
-    """Local scratch space is on types with NVMe of their own, the fallbacks among them.
+    """Pools with local_scratch have types with NVMe instance storage, their fallbacks included.
 
-    Without it the folder lies on the root volume, and the first large data set fills that.
+    Otherwise the folder is on the root volume, which large data sets fill.
     Source: EC2 DescribeInstanceTypes, InstanceStorageInfo, as in landbridge/catalog/instances.
     """
     for owner in pools(environment):
@@ -82,7 +84,7 @@ def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
             continue
         for at in pool_capacities(owner):
             if at.type is not None and at.type.nvme_gb == 0:
-                message = f"{at.instance} has no local disk for {owner.pool.local_scratch}"
+                message = f"{at.instance} has no NVMe disk for local_scratch {owner.pool.local_scratch}"
                 fix = "remove local_scratch, or use a type with NVMe"
                 related = (at.instance_path,)
                 yield error(owner.at("local_scratch"), message, fix=fix, related=related)
@@ -91,31 +93,30 @@ def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
-    """Containers do not reach the node's credentials: the metadata service answers the node itself alone.
+    """The hop limit of the instance metadata service is 1: containers cannot read the node's credentials.
 
-    Each hop more lets whatever runs on the node, and behind a bridge of it, act with the node's role. One hop is the node, two
-    are containers on it; more are for nobody.
+    With hop limit 1 only the node gets credentials of its role, with 2 also containers on it; no higher limit is needed.
     Source: EC2 User Guide, "Use IMDSv2", hop limit; terraform-aws-eks 21 chose 1.
     """
     for owner in pools(environment):
         hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
         for fault in imds_hop_limit_violations(hops, 2):
-            fix = "write 1, or 2 where containers need them"
+            fix = "write 1, or 2 where containers need credentials"
             yield warning(path, fault.message, fix=fix)
         if hops == 2:
-            message = "containers on the node get the node's credentials"
-            yield info(path, message, fix="1 keeps them from it")
+            message = "the hop limit 2 allows containers to read the node's credentials"
+            yield info(path, message, fix="write 1 to prevent it")
 
 
 @rule
 def detailed_monitoring_cost(environment: Environment) -> Iterator[Finding]:
-    """CloudWatch every minute is wanted at its price: it is billed by the metric, on every node.
+    """Detailed monitoring is intended: CloudWatch bills it by metric, on every node.
 
     Source: CloudWatch pricing, custom and detailed metrics; ParallelCluster DetailedMonitoringValidator.
     """
     for owner in pools(environment):
         if owner.pool.detailed_monitoring:
-            message = f"CloudWatch bills every metric of {owner.pool.max_nodes} nodes while they run"
-            fix = "remove it: the basic metrics are free, and GPUs are in neither"
+            message = f"detailed monitoring of {owner.pool.max_nodes} nodes is billed by metric"
+            fix = "remove it: basic metrics are free, and neither includes GPUs"
             path = owner.at("detailed_monitoring")
             yield info(path, message, fix=fix)

@@ -25,8 +25,8 @@ def block_window(environment: Environment) -> Iterator[Finding]:
     for at, block in blocks(environment):
         naive = [key for key in ("starts", "ends") if (time := getattr(block, key)) and time.utcoffset() is None]
         for key in naive:
-            fix = "end it with Z, or +02:00"
-            yield error(at.at(key), "a window's times need their time zone", fix=fix)
+            fix = "append Z or an offset such as +02:00"
+            yield error(at.at(key), f"{key} has no time zone", fix=fix)
         if not naive and block.starts and block.ends and block.ends <= block.starts:
             message = f"the window ends at {_utc(block.ends)}, before it starts"
             yield error(at.at("ends"), message, fix="write the later time", related=(at.at("starts"),))
@@ -34,20 +34,20 @@ def block_window(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def block_without_window(environment: Environment) -> Iterator[Finding]:
-    """A block's end is written down: its nodes must be empty half an hour before, or AWS ends the jobs on them.
+    """A Capacity Block has its end: nodes are drained before it, because AWS terminates them from 30 minutes before.
 
     Source: EC2 User Guide, "Work with Capacity Blocks": instances are ended from 30 minutes before the end.
     """
     for at, block in blocks(environment):
         if block.ends is None:
-            message = f"the end of {block.reservation} is not written down, so nothing drains its nodes before it"
-            fix = "add starts and ends; `aws ec2 describe-capacity-reservations` has them"
+            message = f"{block.reservation} has no ends, so its nodes are not drained before AWS terminates them"
+            fix = "add starts and ends; `aws ec2 describe-capacity-reservations` shows them"
             yield info(at.path, message, fix=fix)
 
 
 @rule
 def block_length(environment: Environment) -> Iterator[Finding]:
-    """A window is as long as blocks are sold: whole days up to 14, then whole weeks up to 182 days.
+    """A window has a length that Capacity Blocks have: whole days up to 14, then whole weeks up to 182 days.
 
     All blocks end at 11:30 UTC, so one that starts at another hour is some hours shorter or longer. A warning, for a block
     can have been extended; a window longer than 182 days is an error.
@@ -62,11 +62,11 @@ def block_length(environment: Environment) -> Iterator[Finding]:
         days = max(1, round(span / _DAY))
         related = (at.at("starts"),)
         if days > sold.long_days:
-            message = f"the window is {days} days long; blocks are sold for {sold.long_days} at the most"
-            yield error(at.at("ends"), message, fix="look up what was bought", related=related)
+            message = f"the window is {days} days long; Capacity Blocks have at most {sold.long_days}"
+            yield error(at.at("ends"), message, fix="correct starts and ends", related=related)
         elif days > sold.days and days % sold.long_step_days:
-            message = f"the window is {days} days long; past {sold.days} days blocks come in whole weeks"
-            fix = "look up what was bought, unless the block was extended"
+            message = f"the window is {days} days long; over {sold.days} days Capacity Blocks have whole weeks"
+            fix = "correct starts and ends, unless the block was extended"
             yield warning(at.at("ends"), message, fix=fix, related=related)
 
 
@@ -74,7 +74,7 @@ def block_length(environment: Environment) -> Iterator[Finding]:
 def block_end_time(environment: Environment) -> Iterator[Finding]:
     """A window ends at 11:30 UTC, as every Capacity Block does.
 
-    A later end in the file lets jobs start that AWS ends; a local time written as UTC is the usual reason.
+    With a later end, jobs start that AWS terminates; a local time written as UTC is the usual reason.
     Source: EC2 User Guide, "Find and purchase Capacity Blocks".
     """
     end = limits().capacity_blocks.ends_at
@@ -84,7 +84,7 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
         found = block.ends.astimezone(UTC).time()
         if found != end:
             message = f"the window ends at {found:%H:%M} UTC; Capacity Blocks end at {end:%H:%M} UTC"
-            yield warning(at.at("ends"), message, fix=f"end it at {end:%H:%M}Z")
+            yield warning(at.at("ends"), message, fix=f"write an end at {end:%H:%M}Z")
 
 
 @dated_rule
@@ -95,29 +95,29 @@ def block_expired(environment: Environment, today: date) -> Iterator[Finding]:
     """
     for at, block in blocks(environment):
         if block.ends is not None and block.ends.date() < today:
-            message = f"{block.reservation} ended on {block.ends:%Y-%m-%d}"
+            message = f"the Capacity Block {block.reservation} ended on {block.ends:%Y-%m-%d}"
             others = len(at.pool.capacity) > 1
-            fix = "remove it" if others else "name a block that you have, or another kind of capacity"
+            fix = "remove it" if others else "write a current block, or another kind of capacity"
             severity = Severity.WARNING if others else Severity.ERROR
             yield Finding("block-expired", message, at.at("ends"), fix, severity)
 
 
 @dated_rule
 def block_far_ahead(environment: Environment, today: date) -> Iterator[Finding]:
-    """A window starts within the weeks for which blocks are sold: a later start is a slip of the pen, often in the year.
+    """A window starts within eight weeks, as Capacity Blocks do: a later start is usually a wrong year.
 
     Source: EC2 User Guide, "Capacity Blocks for ML": at most eight weeks ahead.
     """
     weeks = limits().capacity_blocks.weeks_ahead
     for at, block in blocks(environment):
         if block.starts is not None and block.starts.date() > today + timedelta(weeks=weeks, days=1):
-            message = f"the window starts on {block.starts:%Y-%m-%d}; blocks are sold {weeks} weeks ahead"
-            yield warning(at.at("starts"), message, fix="look at the year")
+            message = f"the window starts on {block.starts:%Y-%m-%d}; Capacity Blocks start at most {weeks} weeks ahead"
+            yield warning(at.at("starts"), message, fix="check the year")
 
 
 @rule
 def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
-    """No planned outage falls into a window that is paid for.
+    """No maintenance window overlaps a Capacity Block.
 
     Source: aws-parallelcluster validates no such dates; EC2 User Guide, "Capacity Blocks pricing and billing".
     """
@@ -135,17 +135,17 @@ def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
                 continue
             cost = _cost(environment, at, block, lost)
             hours = math.ceil(lost / timedelta(hours=1))
-            message = f"{hours} hours of {block.reservation} are lost to the maintenance of {one.starts:%Y-%m-%d}{cost}"
+            message = f"{hours} hours of the Capacity Block {block.reservation} are lost to the maintenance of {one.starts:%Y-%m-%d}{cost}"
             path: DataPath = ("maintenance", index)
-            fix = "move the maintenance, or name sites: [onprem] where AWS is not part of it"
+            fix = "move the maintenance, or write sites: [onprem] if AWS is not affected"
             yield warning(path, message, fix=fix, related=(at.path,))
 
 
 @rule
 def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
-    """A queue of a pool in a Capacity Block takes no jobs longer than its window: they can never start in it.
+    """The max_time of a partition is shorter than its Capacity Block: longer jobs never start.
 
-    Slurm starts no job that would run into a reservation or past its nodes' end; the job waits, and nobody sees why.
+    Slurm starts no job that would run into a reservation or past its nodes' end; the job stays pending.
     Source: slurm.conf(5), MaxTime; ParallelCluster's documentation of Capacity Blocks.
     """
     lengths: dict[str, tuple[PoolAt, timedelta]] = {}
@@ -167,7 +167,7 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
         limit, window = seconds(partition.max_time), (longest - reclaim).total_seconds()
         if limit > window:
             hours = int(window // 3600)
-            message = f"jobs of up to {partition.max_time} are taken, and the window leaves {hours} hours"
+            message = f"max_time is {partition.max_time}, and the Capacity Block leaves {hours} hours"
             written = "max_time" in partition.model_fields_set
             path: DataPath = ("scheduler", "partitions", name, *(["max_time"] if written else []))
             fix = f'write max_time: "{hours}:00:00"'

@@ -1,4 +1,4 @@
-"""Rules about the ranges of both sites."""
+"""Rules about IPv4 ranges of both sites."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -21,30 +21,30 @@ _all_overlaps = cached(overlaps)
 
 @rule
 def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
-    """No two ranges overlap: a node sends to its own side what was meant for the other.
+    """No two ranges overlap: packets for one would be routed to the other.
 
-    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they shadow the site on every node that
-    has them. Two container ranges may overlap each other; they never meet.
+    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they hide the site's addresses on every
+    node that has them. Two container ranges may overlap each other.
     Source: Amazon VPC User Guide, "VPC CIDR blocks"; Docker and Kubernetes networking guides.
     """
     found = _all_overlaps(environment)
     for one in found:
-        # What a range shares, all its parts share; it is said once.
+        # An overlap of a range is not repeated for its parts.
         if _follows(one, found):
             continue
         first, second = one.first, one.second
         if _is_default(environment, second) and not _is_default(environment, first):
             first, second = second, first
         message = f"{second.name} {second.cidr} overlaps {first.name} {first.cidr}"
-        fix = "choose ranges that share no address"
+        fix = "choose ranges that do not overlap"
         yield error(second.path, message, fix=fix, related=(first.path,))
 
 
 @rule
 def private_cidr(environment: Environment) -> Iterator[Finding]:
-    """Ranges of both sites are private: a public one hides its real owner from every node.
+    """Ranges of both sites are private: a public one makes its real owner unreachable.
 
-    On-prem a warning, for an organisation may own public addresses and use them inside.
+    On-prem a warning, because an organisation may use its own public addresses.
     Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
     """
     for one in ranges(environment):
@@ -52,7 +52,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
             continue
         unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
         if unusable is not None:
-            message = f"{one.name} {one.cidr} is in {unusable}, where nothing can have an address"
+            message = f"{one.name} {one.cidr} is in {unusable}, which is reserved"
             yield error(one.path, message, fix="use a range inside 10.0.0.0/8")
         elif not network().is_private(one.cidr) and not one.cidr.subnet_of(network().benchmark):
             fix = "use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
@@ -63,7 +63,7 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
-    """The VPC keeps out of the range that AWS's services use inside themselves: they cannot reach it.
+    """The VPC does not overlap ranges that AWS services use internally: they cannot reach it.
 
     Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.
     """
@@ -77,7 +77,7 @@ def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def vpc_size(environment: Environment) -> Iterator[Finding]:
-    """A range of a VPC is a /16 at most and a /28 at least; one that Landbridge cuts into subnets is larger.
+    """A VPC range is a /16 to a /28; one that Landbridge divides into subnets is larger.
 
     Each zone's subnet is an eighth of aws.cidr unless aws.subnets names it; where NAT gateways stand, theirs are an eighth
     of an eighth.
@@ -86,7 +86,7 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     largest, smallest = limits().vpc.prefixes
     for path, cidr in _vpc_ranges(environment):
         if not largest <= cidr.prefixlen <= smallest:
-            message = f"a range of a VPC is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
+            message = f"the VPC range is a /{cidr.prefixlen}; AWS allows a /{largest} to a /{smallest}"
             yield error(path, message)
     aws = environment.aws
     if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
@@ -95,15 +95,15 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     cuts = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
     least = smallest - cuts
     if aws.cidr.prefixlen > least:
-        what = "with NAT gateways" if cuts > bits else "of this shape"
-        message = f"a VPC {what} is a /{largest} to a /{least}, not a /{aws.cidr.prefixlen}"
+        what = "with NAT gateways" if cuts > bits else "without aws.subnets"
+        message = f"the VPC range is a /{aws.cidr.prefixlen}; a VPC {what} needs a /{largest} to a /{least}"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), *POOL_ZONES)
-        yield error(_VPC, message, fix="widen aws.cidr, or name aws.subnets", related=related)
+        yield error(_VPC, message, fix="widen aws.cidr, or write aws.subnets", related=related)
 
 
 @rule
 def secondary_cidr(environment: Environment) -> Iterator[Finding]:
-    """AWS adds a range to a VPC only beside certain others, and only a few: a VPC in 10.0.0.0/8 takes none of the other private ranges.
+    """A secondary range is one that AWS allows beside the VPC's other ranges: a VPC in 10.0.0.0/8 takes no other private range.
 
     Source: Amazon VPC User Guide, "IPv4 CIDR block association restrictions" and "Amazon VPC quotas".
     """
@@ -113,17 +113,17 @@ def secondary_cidr(environment: Environment) -> Iterator[Finding]:
         for row in network().together:
             owner = next((own for own in have if own.overlaps(row.has)), None)
             barred = next((bad for bad in row.without if cidr.overlaps(bad)), None)
-            # A range beside one of its own kind is judged by that row alone.
+            # A range beside one of its own kind is checked by that row only.
             if owner is not None and barred is not None and not cidr.overlaps(owner):
-                message = f"AWS adds nothing in {barred} to a VPC that has {owner}"
+                message = f"AWS does not allow a range in {barred} in a VPC with {owner}"
                 fix = f"use a range in {network().carrier}, or in the same private range as {owner}"
                 yield error(path, message, fix=fix, related=(_VPC, ("aws", "secondary_cidrs")))
                 break
         have.append(cidr)
     allowed = environment.aws.quotas.get("L-83CA0A9D", limits().vpc.ranges)
     if len(have) > min(allowed, limits().vpc.ranges_raised):
-        message = f"{len(have)} ranges in one VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
-        fix = f"have quota L-83CA0A9D raised (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
+        message = f"{len(have)} ranges in the VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
+        fix = f"request an increase of quota L-83CA0A9D (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
         more: DataPath = ("aws", "secondary_cidrs")
         yield error(more, message, fix=fix, related=(("aws", "quotas"),))
 
@@ -135,7 +135,7 @@ def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Networ
 
 
 def _follows(overlap: Overlap, found: tuple[Overlap, ...]) -> bool:
-    """Whether a wider range that one of the two is part of overlaps the other as well."""
+    """Return true where a wider range that contains one of the two overlaps the other too."""
     for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
         if part.kind not in ("subnet", "pods"):
             continue
@@ -152,7 +152,7 @@ def _inside(part: Range, whole: Range) -> bool:
 
 
 def _is_default(environment: Environment, one: Range) -> bool:
-    """Whether nobody wrote the range: then it is the other that is to be changed."""
+    """Return true for a default range: then the other one is to be changed."""
     match one.kind:
         case "container":
             site = environment.onprem

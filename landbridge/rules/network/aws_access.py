@@ -1,4 +1,4 @@
-"""Rules about ways out of the VPC: what nodes must reach, and through what."""
+"""Rules about access to AWS services: NAT, VPC endpoints, API endpoints and the account."""
 
 import re
 from collections.abc import Iterator
@@ -15,36 +15,35 @@ _ENDPOINTS: DataPath = ("aws", "vpc_endpoints")
 
 @rule
 def closed_network(environment: Environment) -> Iterator[Finding]:
-    """Nodes reach every service that they need: through NAT, or through an endpoint of each.
+    """Nodes reach every AWS service that they need, through NAT or VPC endpoints.
 
-    With gateway endpoints alone and no NAT they never get Slurm's key from Secrets Manager, and wait at boot until they are
-    given back.
+    With gateway endpoints only and no NAT they cannot read Slurm's key from Secrets Manager, and never register.
     Source: AWS PrivateLink guide; landbridge/catalog/endpoints.yaml, from the closed-network profile of awsome-distributed-ai.
     """
     missing = unreachable(environment)
     if missing:
         named = ", ".join(endpoint.service for endpoint in missing)
-        message = f"without NAT and with gateway endpoints alone, nodes cannot reach {named}"
+        message = f"nodes cannot reach {named}: there are only gateway endpoints and no NAT"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"))
         yield error(_ENDPOINTS, message, fix="use derived, or nat: single", related=related)
 
 
 @rule
 def endpoints_without_dns(environment: Environment) -> Iterator[Finding]:
-    """Interface endpoints need the VPC's DNS: without it, services' names lead out of the VPC, past their endpoints.
+    """DNS support of the VPC is on where there are interface endpoints: otherwise service names resolve to public addresses.
 
     Source: AWS PrivateLink guide, "Access an AWS service using an interface VPC endpoint", private DNS.
     """
     vpc = environment.aws.vpc
     if vpc is not None and not vpc.dns_support and mode(environment) == "derived":
-        message = "interface endpoints answer under their services' names only with the VPC's DNS attributes on"
+        message = "the VPC's DNS attributes are off, so service names do not resolve to the interface endpoints"
         related: tuple[DataPath, ...] = (("aws", "vpc", "dns_support"),)
         yield error(_ENDPOINTS, message, fix="turn both attributes on", related=related)
 
 
 @rule
 def aws_endpoints(environment: Environment) -> Iterator[Finding]:
-    """Where AWS is not the public one, every place is told so: otherwise one half works with an emulation, the other with AWS.
+    """aws.endpoints has all three addresses or none, and they use https outside private networks.
 
     Source: AWS SDKs Reference Guide, "Service-specific endpoints".
     """
@@ -53,8 +52,8 @@ def aws_endpoints(environment: Environment) -> Iterator[Finding]:
     named = [key for key, value in values.items() if value is not None]
     missing = [key for key, value in values.items() if value is None]
     if named and missing:
-        message = f"{', '.join(named)} use{'s' * (len(named) == 1)} another AWS than {' and '.join(missing)}"
-        yield warning(path, message, fix=f"name {' and '.join(missing)} too")
+        message = f"aws.endpoints has {', '.join(named)}, and not {' and '.join(missing)}, which use the public AWS"
+        yield warning(path, message, fix=f"write {' and '.join(missing)} too")
     for key, value in values.items():
         host = re.match(r"http://([^/:]+)", value or "")
         if host is not None and not _is_near(host[1]):
@@ -69,18 +68,18 @@ def account_number(environment: Environment) -> Iterator[Finding]:
     Source: Pulumi's AWS provider, allowedAccountIds.
     """
     if environment.aws.account == "0" * 12:
-        yield error(("aws", "account"), "no account has the number 000000000000")
+        yield error(("aws", "account"), "the account number 000000000000 does not exist")
 
 
 @rule(public_aws=True)
 def account_missing(environment: Environment) -> Iterator[Finding]:
-    """An environment names its account: a wrong profile then fails, instead of building in another account.
+    """aws.account is written: a wrong profile then fails instead of creating resources in another account.
 
     Source: Pulumi's AWS provider, allowedAccountIds.
     """
     if environment.aws.account is None and environment.aws.pools and _has_account_ids(environment):
-        message = "no account is named: resources are built in the account of the operator's profile"
-        yield info(("aws",), message, fix='account: "123456789012"')
+        message = "aws.account is missing: resources are created in the account of the operator's profile"
+        yield info(("aws",), message, fix='write account: "123456789012"')
 
 
 def _has_account_ids(environment: Environment) -> bool:
@@ -90,7 +89,7 @@ def _has_account_ids(environment: Environment) -> bool:
 
 
 def _is_near(host: str) -> bool:
-    """Whether a host is on this machine or in a private range; a name may be anywhere."""
+    """Return true for a host of this machine or a private network."""
     try:
         address = IPv4Address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rules about VPC endpoints: that a region has them, and that what is behind them is worth it."""
+"""Rules about VPC endpoints."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from landbridge.rules.environment_paths import REGION
 from landbridge.rules.registry import rule
 
 _ENDPOINTS: DataPath = ("aws", "vpc_endpoints")
-#: Which service of regions.yaml answers behind an endpoint.
+#: The service of regions.yaml for each endpoint.
 _BEHIND = {
     "eks": "eks",
     "eks-auth": "eks",
@@ -25,9 +25,9 @@ _BEHIND = {
 
 @rule
 def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
-    """Every endpoint of a closed network is one that the region has: the service behind it is there.
+    """The region has every VPC endpoint that a closed network needs.
 
-    Outside the commercial regions it is not recorded which endpoint services there are; that is said, not guessed.
+    Outside the commercial regions the catalogue has no list of endpoint services; this is reported as information.
     Source: the services' own lists of Regions, as in landbridge/catalog/regions.yaml; AWS PrivateLink guide, "AWS services that
     integrate".
     """
@@ -43,6 +43,6 @@ def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
             fix = "use nat: single, or another region"
             yield error(_ENDPOINTS, message, fix=fix, related=related)
     if region.partition != "aws" and interfaces:
-        message = f"whether {environment.region} has endpoints for {len(interfaces)} services is not recorded"
-        fix = "`landbridge preflight` asks AWS"
+        message = f"the catalogue does not record whether {environment.region} has the {len(interfaces)} VPC endpoints"
+        fix = "run `landbridge preflight`, which asks AWS"
         yield info(_ENDPOINTS, message, fix=fix, related=related)

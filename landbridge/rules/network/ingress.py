@@ -1,4 +1,4 @@
-"""Rules about who may reach the nodes."""
+"""Rules about ingress rules of the nodes' security groups."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -22,7 +22,7 @@ _MANY = 20_000
 def ingress_ports(environment: Environment) -> Iterator[Finding]:
     """tcp and udp name their ports, from 1 to 65535 and the lower one first; icmp and all have none.
 
-    EC2 takes tcp without ports for none at all, or refuses it, depending on the tool between.
+    EC2 treats tcp without ports as no port, or refuses it.
     Source: EC2 AuthorizeSecurityGroupIngress: FromPort and ToPort.
     """
     for index, one in enumerate(environment.aws.ingress):
@@ -30,22 +30,28 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
         related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
         if one.protocol not in _WITH_PORTS and one.ports is not None:
             message = f"{one.protocol} has no ports"
-            yield error(path, message, fix="remove them, or say tcp or udp", related=related)
+            yield error(path, message, fix="remove them, or write tcp or udp", related=related)
             continue
         first, last = _ports(one) if one.ports is not None else (None, None)
         found = tuple(port_range_violations(one.protocol, first, last))
         for fault in found[:1]:
-            fix = "such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
+            fix = (
+                "write ports such as 443, or 8000-8100"
+                if first is None
+                else f"write {last}-{first}"
+                if fault.key
+                else None
+            )
             yield error(path, fault.message, fix=fix, related=related)
         if not found and first == 0:
-            yield error(path, "nothing listens at port 0: ports go from 1 to 65535")
+            yield error(path, "port 0 is not valid: ports are 1 to 65535")
 
 
 @rule(suppressible=False)
 def administration_open(environment: Environment) -> Iterator[Finding]:
-    """Ports with which a cluster is run are not open to the internet: ssh, Slurm, NFS, the kubelet, databases.
+    """Administration ports are not open to the internet: ssh, Slurm, NFS, kubelet, databases.
 
-    Whoever reaches slurmd with a stolen key, or a kubelet without one, has the GPUs and the data.
+    Access to slurmd with a stolen key, or to a kubelet, gives access to GPUs and data.
     Source: CIS AWS Foundations Benchmark, "no security groups allow ingress from 0.0.0.0/0 to remote server administration
     ports"; landbridge/catalog/network.yaml.
     """
@@ -55,32 +61,32 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (1, 65535)
         opened = [name for port, name in network().administration.items() if first <= port <= last]
         if one.protocol != "icmp" and opened:
-            message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} would be open to {one.source}"
+            message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} {'is' if len(opened) == 1 else 'are'} open to the internet ({one.source})"
             related: tuple[DataPath, ...] = ((*_INGRESS, index, "ports"), (*_INGRESS, index, "protocol"))
-            fix = "name the range of those who need it; operators come through the link or Session Manager"
+            fix = "write a private range; operators use the link or Session Manager"
             yield error((*_INGRESS, index, "source"), message, fix=fix, related=related)
 
 
 @rule
 def ingress_from_internet(environment: Environment) -> Iterator[Finding]:
-    """Nobody on the internet reaches the nodes: what is to be reached from there is put behind a load balancer.
+    """Nodes are not reachable from the internet: public services belong behind a load balancer.
 
     Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
     """
     for index, one in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "source")
         if is_internet(one.source):
-            message = f"{one.source} is the internet"
-            yield error(path, message, fix="name the range of those who need it")
+            message = f"the source {one.source} is the whole internet"
+            yield error(path, message, fix="write the range of the clients")
         elif not network().is_private(one.source) and one.source.prefixlen < 24:
-            message = f"{one.source} are {one.source.num_addresses} public addresses"
-            fix = "name those who need it, as narrowly as can be"
+            message = f"the source {one.source} has {one.source.num_addresses} public addresses"
+            fix = "write the narrowest range of the clients"
             yield warning(path, message, fix=fix)
 
 
 @rule
 def repeated_ingress(environment: Environment) -> Iterator[Finding]:
-    """An entry opens something that no other one opens already; AWS refuses the very same twice.
+    """No ingress rule is covered by another one; AWS refuses two identical rules.
 
     Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
     """
@@ -90,7 +96,7 @@ def repeated_ingress(environment: Environment) -> Iterator[Finding]:
             if index == number or not _covers(other, one) or (_covers(one, other) and index < number):
                 continue
             same = _covers(one, other)
-            message = f"entry {number} opens {'the same' if same else 'this and more'}"
+            message = f"ingress rule {number} allows {'the same' if same else 'this and more'}"
             severity = Severity.ERROR if same else Severity.WARNING
             related: tuple[DataPath, ...] = ((*_INGRESS, number),)
             yield Finding("repeated-ingress", message, (*_INGRESS, index), "remove one of the two", severity, related)
@@ -99,7 +105,7 @@ def repeated_ingress(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def ingress_built_in(environment: Environment) -> Iterator[Finding]:
-    """What Landbridge opens anyway is not opened again: AWS refuses the same rule twice in one group.
+    """An ingress rule does not repeat a built-in one: AWS refuses a duplicate rule in a security group.
 
     Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
     """
@@ -112,7 +118,7 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
         ports = _ports(one) if one.ports is not None else None
         for built_in, peer in own:
             if built_in.protocol == one.protocol and built_in.ports == ports and peer == one.source:
-                message = f"the on-prem site may do that anyway: {built_in.why}"
+                message = f"the rule exists already for the on-prem site: {built_in.why}"
                 related: tuple[DataPath, ...] = (("onprem", "cidr"),)
                 yield error((*_INGRESS, index), message, fix="remove it", related=related)
                 break
@@ -120,7 +126,7 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def wide_ingress(environment: Environment) -> Iterator[Finding]:
-    """An entry opens the ports that somebody needs, and not all of them.
+    """An ingress rule allows specific ports.
 
     Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
     """
@@ -130,14 +136,14 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
         first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
         if one.protocol == "all" or last - first >= _MANY:
             what = "every protocol" if one.protocol == "all" else f"{last - first + 1} ports"
-            message = f"{what} for {one.source}, Slurm's and ssh among them"
+            message = f"the rule allows {what} from {one.source}, Slurm and ssh included"
             path: DataPath = (*_INGRESS, index, "protocol" if one.protocol == "all" else "ports")
-            yield warning(path, message, fix="name the ports")
+            yield warning(path, message, fix="write the ports")
 
 
 @rule
 def security_group_rules(environment: Environment) -> Iterator[Finding]:
-    """A security group has room for its rules.
+    """The rules of the nodes' security group are within its quota.
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
@@ -145,13 +151,13 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
     inwards = sum(rule.direction == "in" for rule in pool_security_group_rules(environment))
     if not any(rule.key.startswith("ingress") for rule in pool_security_group_rules(environment)):
         inwards += len(entries)
-    # Whatever file systems there are call their clients back, or do not.
+    # Rules for callbacks of file systems count too.
     for share in environment.storage.in_aws().values():
         security_group_rules = file_system_security_group_rules(environment, share)
         inwards += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
     for fault in rule_count_violations(inwards, most) if entries else ():
-        message = f"{fault.message}; Landbridge's own are among them"
-        fix = f"join ranges, or have quota {_RULES} raised and write it in aws.quotas"
+        message = f"{fault.message}; Landbridge's own rules count"
+        fix = f"merge ranges, or request an increase of quota {_RULES} and write it in aws.quotas"
         yield error(_INGRESS, message, fix=fix, related=(("aws", "quotas"),))
 
 
@@ -161,7 +167,7 @@ def _ports(one: Ingress) -> tuple[int, int]:
 
 
 def _covers(wide: Ingress, narrow: Ingress) -> bool:
-    """Whether all that `narrow` opens is open through `wide`."""
+    """Return true where `wide` allows all that `narrow` allows."""
     if not narrow.source.subnet_of(wide.source):
         return False
     if wide.protocol == "all":

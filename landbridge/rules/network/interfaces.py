@@ -1,4 +1,4 @@
-"""Rules about the network interfaces of a pool's launches, and about EFA."""
+"""Rules about network interfaces of pools, and about EFA."""
 
 from collections.abc import Iterator
 
@@ -18,10 +18,10 @@ from landbridge.rules.registry import rule
 
 @rule
 def interface_layout(environment: Environment) -> Iterator[Finding]:
-    """Interfaces written by hand are ones that EC2 takes for the pool's types.
+    """Explicit interfaces are valid for the pool's instance types.
 
-    One primary at card 0, device 0, that is not efa-only; no place twice; devices within what the card takes; at most one
-    EFA interface a card, and on cards that carry EFA. Whatever is wrong is refused when the first node starts.
+    One primary at card 0, device 0, that is not efa-only; no position twice; devices within the limits of the card; at most
+    one EFA interface for each card, and only on cards with EFA. EC2 refuses others when the first node is launched.
     Source: EC2 User Guide, "EFA-enabled accelerated instance types"; eksctl issues 7520 and 8685, aws-parallelcluster 7143.
     """
     for owner in pools(environment):
@@ -41,7 +41,7 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
-    """Interfaces are laid out by hand or by a policy, not both: what is written by hand wins, and the rest says nothing.
+    """A pool has either interfaces or nics and efa: explicit interfaces take precedence.
 
     Source: Landbridge (landbridge/plan/instances/network_interfaces.py).
     """
@@ -52,35 +52,35 @@ def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
             continue
         carries = any(own.type != "interface" for own in pool.interfaces)
         if "nics" in pool.model_fields_set:
-            message = f"interfaces are written by hand, so nics: {pool.nics} changes nothing"
+            message = f"nics: {pool.nics} has no effect: interfaces are written"
             yield warning(owner.at("nics"), message, fix="remove one of them", related=related)
         if pool.efa is not None and pool.efa != carries:
-            what = "there is EFA among them" if carries else "none of them is EFA"
-            message = f"efa is {str(pool.efa).lower()}, interfaces are written by hand, and {what}"
+            what = "some of them are EFA" if carries else "none of them is EFA"
+            message = f"efa: {str(pool.efa).lower()} contradicts interfaces: {what}"
             yield error(owner.at("efa"), message, fix="remove efa, or change interfaces", related=related)
 
 
 @rule
 def efa_not_on_type(environment: Environment) -> Iterator[Finding]:
-    """Whoever asks for EFA has a type that carries it.
+    """A pool with efa: true has an instance type that supports EFA.
 
     Source: EC2 DescribeInstanceTypes, EfaSupported; ParallelCluster EfaValidator.
     """
     for owner in pools(environment):
         for at in pool_capacities(owner):
             if owner.pool.efa and at.type is not None and not at.type.efa_cards:
-                message = f"{at.instance} has no EFA"
-                fix = "use a type that has it, or remove efa"
+                message = f"{at.instance} does not support EFA"
+                fix = "use a type that supports it, or remove efa"
                 yield error(owner.at("efa"), message, fix=fix, related=(at.instance_path,))
                 break
 
 
 @rule
 def efa_unused(environment: Environment) -> Iterator[Finding]:
-    """Every EFA card of a type that runs jobs over several nodes is used.
+    """A pool of several nodes uses all EFA cards of its type.
 
-    NCCL takes another way over what is left, in silence: without EFA a p5 node has a small part of the network that is paid
-    for. A pool of one node needs none.
+    Without EFA, NCCL silently falls back to a slower network: a p5 node then has a small part of its bandwidth. A pool of
+    one node needs no EFA.
     Source: ParallelCluster EfaValidator (EFA available and off); awsome-distributed-ai issue 259.
     """
     for owner in pools(environment):
@@ -94,18 +94,18 @@ def efa_unused(environment: Environment) -> Iterator[Finding]:
         if pool.interfaces:
             path, fix = owner.at("interfaces"), "add an efa-only interface on each, or remove interfaces"
             which = ", ".join(str(card) for card in sorted(idle)[:8])
-            message = f"{len(idle)} of the {every} EFA cards of {owner.pool.instance} carry none: {which}"
+            message = f"{len(idle)} of the {every} EFA cards of {owner.pool.instance} have no EFA interface: {which}"
         else:
             path, fix = owner.at("efa"), "remove efa: false"
-            message = f"{owner.pool.instance} has EFA on {every} card{'s' if every > 1 else ''}, and it is off"
+            message = f"{owner.pool.instance} supports EFA on {every} card{'s' if every > 1 else ''}, and efa is false"
         yield warning(path, message, fix=fix, related=(owner.at("instance"),))
 
 
 @rule
 def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
-    """The policy `legacy` is for launchers that know no efa-only interfaces: every card then takes an address.
+    """nics is not legacy: it gives an address to every network card, for software without efa-only interfaces.
 
-    32 addresses a p5 node empty a /24 with seven nodes, before a single pod has one.
+    With 32 addresses for each p5 node, seven nodes fill a /24.
     Source: EC2 User Guide, "EFA-enabled accelerated instance types"; terraform-aws-eks issue 2511.
     """
     for owner in pools(environment):
@@ -113,7 +113,7 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
             continue
         each, least = addresses_per_node(owner.pool.instance, "legacy"), addresses_per_node(owner.pool.instance)
         if each > least:
-            message = f"each node takes {each} addresses, {each * owner.pool.max_nodes} in all; {least} would do"
+            message = f"nics: legacy takes {each} addresses for each node, {each * owner.pool.max_nodes} in total; {least} are enough"
             fix = "use nics: ip_optimised"
             related = (owner.at("instance"), owner.at("max_nodes"))
             yield warning(owner.at("nics"), message, fix=fix, related=related)
@@ -121,9 +121,9 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def nics_bandwidth_without_effect(environment: Environment) -> Iterator[Finding]:
-    """The policy `bandwidth` is for types on which more cards than the first should carry addresses.
+    """nics: bandwidth is written for types with several cards that have addresses.
 
-    Elsewhere it lays out what ip_optimised does.
+    On other types it is the same as ip_optimised.
     Source: EC2 User Guide, "Maximize network bandwidth" (ip_cards in landbridge/catalog/instances).
     """
     for owner in pools(environment):
@@ -131,14 +131,14 @@ def nics_bandwidth_without_effect(environment: Environment) -> Iterator[Finding]
         if owner.type is None or pool.nics != "bandwidth" or pool.interfaces:
             continue
         if addresses_per_node(pool.instance, "bandwidth") == addresses_per_node(pool.instance):
-            message = f"nics: bandwidth changes nothing on {pool.instance}: one card carries its addresses"
+            message = f"nics: bandwidth has no effect on {pool.instance}: one card has its addresses"
             path, related = owner.at("nics"), (owner.at("instance"),)
             yield info(path, message, fix="remove it", related=related)
 
 
 @rule
 def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
-    """A node with a public address has one network interface: EC2 gives none to launches with more.
+    """A node with a public address has one network interface: EC2 refuses launches with more.
 
     Source: EC2 RunInstances, AssociatePublicIpAddress; ParallelCluster MultiNetworkInterfacesInstancesValidator.
     """
@@ -148,7 +148,9 @@ def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
         for at in pool_capacities(owner):
             count = len(pool_interfaces(owner.pool, at.instance)) if at.type is not None else 1
             if count > 1:
-                message = f"EC2 gives a launch with {count} interfaces no public address, and {at.instance} has them"
+                message = (
+                    f"EC2 assigns no public address to a launch with {count} interfaces, and {at.instance} has {count}"
+                )
                 fix = "remove public_ip: nodes are reached through the link; or write efa: false"
                 related = (at.instance_path, owner.at("interfaces"), owner.at("efa"))
                 yield error(owner.at("public_ip"), message, fix=fix, related=related)
@@ -157,9 +159,9 @@ def public_ip_interfaces(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
-    """A public address needs a subnet with a way to an internet gateway; it also puts the node on the internet.
+    """public_ip is not written: in a private subnet the address has no route, in a public one the node is on the internet.
 
-    The subnets that Landbridge makes for nodes are private: the address costs by the hour and reaches nobody.
+    The subnets that Landbridge creates for nodes are private: the address is billed and unreachable.
     Source: VPC User Guide, "Internet gateways" and public IPv4 pricing.
     """
     for owner in pools(environment):
@@ -171,12 +173,12 @@ def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
         )
         if private:
             message = (
-                f"the pool's subnet in {', '.join(private)} is private: a public address is paid for and unreachable"
+                f"the pool's subnet in {', '.join(private)} is private: a public address is billed and unreachable"
             )
             fix = "remove public_ip; nodes are reached through the link, and go out through aws.nat"
             related: tuple[DataPath, ...] = (("aws", "vpc"),) if vpc is not None else ()
         else:
-            message = "the nodes stand on the internet; Slurm, NFS and MPI are not made for that"
+            message = "public_ip exposes the nodes to the internet; Slurm, NFS and MPI are not safe there"
             fix = "remove public_ip: nodes are reached through the link"
             related = (("aws", "vpc"),)
         yield warning(owner.at("public_ip"), message, fix=fix, related=related)
@@ -184,10 +186,10 @@ def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def own_security_groups(environment: Environment) -> Iterator[Finding]:
-    """Groups of one's own beside EFA let all traffic through to themselves, in and out; and each is named once.
+    """Additional security groups of EFA nodes allow all traffic from and to themselves; each is named once.
 
-    Where several groups are on an interface, AWS's own tools ask that rule of every one of them: without it EFA does not
-    start, or a job falls back to TCP. What is in them only AWS knows: `landbridge preflight` looks.
+    Where several groups are on an interface, AWS's tools require that rule in each: without it EFA does not start, or a
+    job falls back to TCP. `landbridge preflight` reads the rules from AWS.
     Source: EC2 User Guide, "Get started with EFA", step 1; ParallelCluster EfaSecurityGroupValidator; awsome-distributed-ai 259.
     """
     for owner in pools(environment):
@@ -195,18 +197,16 @@ def own_security_groups(environment: Environment) -> Iterator[Finding]:
         for index, group in enumerate(groups):
             if group in groups[:index]:
                 path = owner.at("security_groups", index)
-                yield warning(path, f"{group} is here twice", fix="remove it")
+                yield warning(path, f"the security group {group} is repeated", fix="remove it")
         if groups and _efa(owner):
-            message = (
-                f"whether {', '.join(dict.fromkeys(groups))} let all traffic through to themselves is not known here"
-            )
-            fix = "`landbridge preflight` looks; each needs such a rule both ways for EFA"
+            message = f"{', '.join(dict.fromkeys(groups))} must allow all traffic from and to themselves, which this check cannot see"
+            fix = "run `landbridge preflight`: EFA needs such a rule in both directions"
             yield info(owner.at("security_groups"), message, fix=fix)
 
 
 @rule
 def security_group_count(environment: Environment) -> Iterator[Finding]:
-    """An interface carries no more security groups than AWS allows, the pool's own among them.
+    """The number of security groups of a network interface is within its quota, the pool's own included.
 
     Source: VPC User Guide, "Amazon VPC quotas" (landbridge/catalog/limits.yaml).
     """
@@ -215,19 +215,21 @@ def security_group_count(environment: Environment) -> Iterator[Finding]:
         count = len(set(owner.pool.security_groups)) + 1
         path = owner.at("security_groups")
         if count > most.security_groups_raised:
-            message = f"{count} security groups, the pool's own among them; at the most {most.security_groups_raised} are possible"
-            yield error(path, message, fix="merge some of them")
+            message = (
+                f"{count} security groups, the pool's own included; AWS allows at most {most.security_groups_raised}"
+            )
+            yield error(path, message, fix="merge security groups")
         elif count > most.security_groups:
-            message = f"{count} security groups, the pool's own among them; {most.security_groups} by default"
-            fix = "merge some, or have the quota raised (L-2AFB9258)"
+            message = f"{count} security groups, the pool's own included; the default quota is {most.security_groups}"
+            fix = "merge security groups, or request an increase of quota L-2AFB9258"
             yield warning(path, message, fix=fix)
 
 
 @rule
 def efa_only_and_cni(environment: Environment) -> Iterator[Finding]:
-    """Pods' network plugin knows the interfaces that its nodes have: efa-only ones since amazon-vpc-cni 1.18.5.
+    """The Amazon VPC CNI is 1.18.5 or newer where EKS nodes have efa-only interfaces.
 
-    An older one takes them for its own, fails to give them addresses, and the node never becomes ready.
+    An older version tries to assign addresses to them and fails, and the node never becomes ready.
     Source: amazon-eks-user-guide, "Run machine learning training on Amazon EKS with EFA".
     """
     kubernetes = environment.aws.kubernetes
@@ -237,7 +239,7 @@ def efa_only_and_cni(environment: Environment) -> Iterator[Finding]:
         if owner.pool.name not in kubernetes.pools or owner.type is None:
             continue
         if any(nic.type == "efa-only" for nic in pool_interfaces(owner.pool)):
-            message = f"{owner.pool.name} has efa-only interfaces, which vpc-cni {kubernetes.vpc_cni} does not know"
+            message = f"{owner.pool.name} has efa-only interfaces, which vpc-cni {kubernetes.vpc_cni} does not support"
             fix = "use vpc_cni 1.18.5 or newer, or nics: legacy in this pool"
             path: DataPath = ("aws", "kubernetes", "vpc_cni")
             yield error(path, message, fix=fix, related=(owner.at("nics"), owner.at("instance")))

@@ -15,7 +15,7 @@ _OF_AWS = {"aws_asn": "transit gateway", "line_asn": "Direct Connect gateway"}
 
 @rule
 def same_asn(environment: Environment) -> Iterator[Finding]:
-    """The two ends of the BGP session have different numbers, else each drops the other's routes as a loop.
+    """The two ends of a BGP session have different AS numbers: otherwise each drops the other's routes as a loop.
 
     Source: RFC 4271, section 9.1.2; EC2 CreateTransitGateway.
     """
@@ -27,40 +27,40 @@ def same_asn(environment: Environment) -> Iterator[Finding]:
     for path, asn in ours.items():
         if asn == link.aws_asn:
             message = f"both ends of the link have the AS number {asn}"
-            fix = f"choose another private number (64512 to 65534) for {path[-1]}"
+            fix = f"write another private number (64512 to 65534) for {path[-1]}"
             related: tuple[DataPath, ...] = (("link", "aws_asn"), _KIND)
             yield error(path, message, fix=fix, related=related)
 
 
 @rule
 def reserved_asn(environment: Environment) -> Iterator[Finding]:
-    """An AS number is not reserved, nor AWS's own in some region, nor one from documentation.
+    """An AS number is not reserved, not AWS's own, and not for documentation.
 
     Source: RFC 7607, RFC 6793, RFC 7300, RFC 5398; EC2 CreateCustomerGateway; landbridge/catalog/network.yaml.
     """
     for path, value in _numbers(environment):
         if value in network().asn_reserved:
-            yield error(path, f"the AS number {value} is reserved", fix="such as 65010")
+            yield error(path, f"the AS number {value} is reserved", fix="write a private number, such as 65010")
         elif any(first <= value <= last for first, last in network().asn_documentation):
-            message = f"the AS number {value} is one for examples"
-            yield warning(path, message, fix="such as 65010")
+            message = f"the AS number {value} is reserved for documentation"
+            yield warning(path, message, fix="write a private number, such as 65010")
 
 
 @rule
 def aws_asn_private(environment: Environment) -> Iterator[Finding]:
-    """AWS's side of a session has a private number: its gateways take no other.
+    """AWS's side of a BGP session has a private AS number: its gateways allow no other.
 
     Source: EC2 CreateTransitGateway, CreateDirectConnectGateway: 64512 to 65534, or 4200000000 to 4294967294.
     """
     for path, number in _numbers(environment):
         if path[-1] in _OF_AWS and not _is_private(number):
             message = f"a {_OF_AWS[str(path[-1])]} cannot have the AS number {number}"
-            yield error(path, message, fix="64512 is AWS's default, and 64513 is as good")
+            yield error(path, message, fix="write a private number, such as 64512 or 64513")
 
 
 @rule
 def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
-    """A public number of our side is our own: with somebody else's, providers filter what we announce.
+    """A public on-prem AS number belongs to the organisation: otherwise providers filter its routes.
 
     Source: RFC 6996; Site-to-Site VPN User Guide, "Customer gateway options".
     """
@@ -69,8 +69,8 @@ def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
     value = environment.link.onprem_asn
     known = value in network().asn_reserved or any(low <= value <= high for low, high in network().asn_documentation)
     if not known and not _is_private(value):
-        message = f"{value} is a public AS number"
-        fix = "right if it is yours; else a private one, such as 65010"
+        message = f"the AS number {value} is public"
+        fix = "suppress this if it is yours; otherwise write a private one, such as 65010"
         yield warning(("link", "onprem_asn"), message, fix=fix)
 
 
@@ -83,13 +83,13 @@ def gateway_example_address(environment: Environment) -> Iterator[Finding]:
     for own in connections(environment):
         address = own.tunnels.gateway_address
         if own.over != "line" and any(address in documented for documented in network().documentation):
-            message = f"{address} is an example from the documentation ranges; no host has it"
+            message = f"the gateway address {address} is in a documentation range"
             yield warning((*own.path, "gateway_address"), message, fix="write your gateway's public address")
 
 
 @rule
 def gateway_address(environment: Environment) -> Iterator[Finding]:
-    """AWS reaches the VPN gateway over the internet: its address is public, and not one of the site's own.
+    """The VPN gateway's address is public, and outside the site's range.
 
     Source: EC2 CreateCustomerGateway.
     """
@@ -101,17 +101,17 @@ def gateway_address(environment: Environment) -> Iterator[Finding]:
         if any(address in documented for documented in network().documentation):
             continue
         if (site is not None and address in site.cidr) or address in environment.aws.cidr:
-            message = f"{address} is inside a site's range; AWS needs the gateway's public address"
+            message = f"the gateway address {address} is inside a site's range; AWS needs its public address"
             related: tuple[DataPath, ...] = (("onprem", "cidr"), ("aws", "cidr"), _KIND)
             yield error(path, message, related=related)
         elif not address.is_global or address.is_multicast or any(address in one for one in network().unusable):
-            message = f"{address} is not a public address; AWS cannot reach it"
-            yield error(path, message, fix="with NAT, put the address that the internet sees")
+            message = f"the gateway address {address} is not public, so AWS cannot reach it"
+            yield error(path, message, fix="behind NAT, write the public address of the NAT device")
 
 
 @rule
 def inside_cidr(environment: Environment) -> Iterator[Finding]:
-    """A tunnel's inside range is a /30 in 169.254.0.0/16, outside seven that AWS keeps.
+    """A tunnel's inside range is a /30 in 169.254.0.0/16, and not one of the seven that AWS reserves.
 
     Source: Site-to-Site VPN User Guide, "Tunnel options".
     """
@@ -120,15 +120,17 @@ def inside_cidr(environment: Environment) -> Iterator[Finding]:
         for index, inside in enumerate(own.tunnels.inside_cidrs or ()):
             path: DataPath = (*own.path, "inside_cidrs", index)
             if inside.prefixlen != vpn.inside_prefix or not inside.subnet_of(vpn.inside_range):
-                message = f"{inside} is not a /{vpn.inside_prefix} in {vpn.inside_range}"
-                yield error(path, message, fix="such as 169.254.10.0/30")
+                message = f"the inside range {inside} is not a /{vpn.inside_prefix} in {vpn.inside_range}"
+                yield error(path, message, fix="write a range such as 169.254.10.0/30")
             elif inside in vpn.inside_reserved:
-                yield error(path, f"{inside} is kept by AWS", fix="such as 169.254.10.0/30")
+                yield error(
+                    path, f"the inside range {inside} is reserved by AWS", fix="write a range such as 169.254.10.0/30"
+                )
 
 
 @rule(public_aws=True)
 def one_tunnel(environment: Environment) -> Iterator[Finding]:
-    """Both tunnels carry: when AWS replaces the endpoint of the only one, the sites are apart. The userspace datapath has one.
+    """Both VPN tunnels are up: AWS replaces tunnel endpoints one at a time. The userspace datapath has one tunnel.
 
     Source: Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
@@ -141,34 +143,32 @@ def one_tunnel(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
-    """A gateway that encrypts in user space does not fill a large tunnel, which costs several times a standard one.
+    """A userspace gateway has standard tunnels: it cannot use the bandwidth of a large one, which costs several times as much.
 
     Source: Site-to-Site VPN pricing, large bandwidth tunnels; about 300 Mbit/s measured with kernel-libipsec.
     """
     for own in connections(environment):
         if own.tunnels.datapath == "userspace" and own.tunnels.bandwidth == "large":
-            message = (
-                f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are paid for; the userspace datapath carries about 0.3"
-            )
+            message = f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are billed; the userspace datapath carries about 0.3"
             path, related = (*own.path, "bandwidth"), ((*own.path, "datapath"),)
             yield warning(path, message, fix="use standard", related=related)
 
 
 @rule
 def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
-    """The tunnel's MTU fits through it: one that is too large lets ssh work, and NFS and MPI hang.
+    """The MTU fits the tunnel: with a larger one ssh works, and NFS and MPI hang.
 
-    1446 fits AES-GCM with nothing in between; behind NAT, or with the userspace datapath's CBC, 1438 does.
+    1446 fits AES-GCM without NAT; behind NAT, or with the userspace datapath's CBC, 1438 does.
     Source: Site-to-Site VPN User Guide, "Best practices for your customer gateway device": MTU.
     """
     for own in connections(environment):
         path, least, mtu = (*own.path, "mtu"), network().vpn_mtu_with_nat, own.tunnels.mtu
         if mtu > least and own.tunnels.datapath == "userspace":
-            message = f"packets of {mtu} bytes do not fit through a tunnel of the userspace datapath"
+            message = f"an MTU of {mtu} bytes is too large for the userspace datapath"
             yield error(path, message, fix=f"use {least} or less", related=((*own.path, "datapath"),))
         elif mtu > least:
-            message = f"packets of {mtu} bytes fit only without NAT on the way"
-            yield warning(path, message, fix=f"use {least} or less, or be sure of it")
+            message = f"an MTU of {mtu} bytes is too large behind NAT"
+            yield warning(path, message, fix=f"write {least} or less, or suppress this where there is no NAT")
 
 
 def _numbers(environment: Environment) -> Iterator[tuple[DataPath, int]]:

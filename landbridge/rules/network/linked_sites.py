@@ -1,4 +1,4 @@
-"""Rules about further sites that are linked to the same VPC."""
+"""Rules about additional sites of the link."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address
@@ -15,18 +15,18 @@ _MEET: DataPath = ("link", "sites_meet")
 
 @rule
 def site_name(environment: Environment) -> Iterator[Finding]:
-    """A site's name is none of the link's own words, for what is made in AWS is named after it.
+    """A site's name is not reserved by the link: AWS resources are named after it.
 
-    Source: components/link.py, where two things would have one name.
+    Source: components/link.py, where two resources would have one name.
     """
     for name in environment.link.sites if environment.link is not None else ():
         if name in (OWN, LINE, "vpc"):
-            yield error((*_SITES, name), f"{name} is a word of the link's own", fix="name it after its town")
+            yield error((*_SITES, name), f"the site name {name} is reserved", fix="write another name")
 
 
 @rule
 def site_gateway(environment: Environment) -> Iterator[Finding]:
-    """Each site's gateway is a host of its own, inside its site.
+    """Each site's gateway is a separate host with an address inside the site.
 
     Source: this program's inventory, which has each host once; RFC 950.
     """
@@ -34,18 +34,18 @@ def site_gateway(environment: Environment) -> Iterator[Finding]:
     for name, site in environment.link.sites.items() if environment.link is not None else ():
         at: DataPath = (*_SITES, name)
         if site.gateway in seen:
-            message = f"{site.gateway} is another host's name already"
+            message = f"the host name {site.gateway} is used by another host"
             yield error((*at, "gateway"), message, related=(seen[site.gateway],))
         seen[site.gateway] = (*at, "gateway")
         if site.address not in site.cidr:
-            message = f"{site.address} is outside {site.cidr}"
-            fix = "put the host's address in that site"
+            message = f"the gateway address {site.address} is outside the site's range {site.cidr}"
+            fix = "write an address inside the range"
             yield error((*at, "address"), message, fix=fix, related=((*at, "cidr"),))
 
 
 @rule
 def shared_gateway(environment: Environment) -> Iterator[Finding]:
-    """Two VPN connections end at two addresses of ours: AWS takes a second customer gateway of one address for the first.
+    """Each VPN connection has its own gateway address: AWS reuses the customer gateway of an equal address.
 
     Source: EC2 CreateCustomerGateway: identical requests return the existing one.
     """
@@ -54,13 +54,13 @@ def shared_gateway(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*own.path, "gateway_address")
         first = seen.setdefault(own.tunnels.gateway_address, path)
         if first != path:
-            message = f"{own.tunnels.gateway_address} is another connection's end already"
+            message = f"{own.tunnels.gateway_address} is the gateway address of another VPN connection"
             yield error(path, message, related=(first,))
 
 
 @rule
 def sites_meet(environment: Environment) -> Iterator[Finding]:
-    """Sites that reach one another have different AS numbers: a route that has been in one is a loop to its equal.
+    """Sites that reach one another have different AS numbers: with equal ones, BGP drops routes as loops.
 
     Source: RFC 4271, section 9.1.2.
     """
@@ -68,12 +68,12 @@ def sites_meet(environment: Environment) -> Iterator[Finding]:
     if link is None or not link.sites_meet:
         return
     if not link.sites:
-        message = "there is no other site to meet"
-        yield warning(_MEET, message, fix="add link.sites, or take this out", related=(_SITES,))
+        message = "sites_meet has no effect: there are no additional sites"
+        yield warning(_MEET, message, fix="add link.sites, or remove sites_meet", related=(_SITES,))
     seen: dict[int, DataPath] = {link.onprem_asn: ("link", "onprem_asn")}
     for name, site in link.sites.items():
         path: DataPath = (*_SITES, name, "asn")
         first = seen.setdefault(site.asn, path)
         if first != path:
-            message = f"{site.asn} is another site's AS number too: the two never hear of one another"
+            message = f"the AS number {site.asn} is used by another site, so the two do not accept each other's routes"
             yield error(path, message, fix="number the sites 65010, 65011, ...", related=(first, _MEET))

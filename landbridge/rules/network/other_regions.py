@@ -1,4 +1,4 @@
-"""Rules about other regions, in which pools may start nodes when their own has none."""
+"""Rules about other regions, in which pools may launch nodes when their own region has insufficient capacity."""
 
 from collections.abc import Iterator
 
@@ -14,42 +14,42 @@ _CLASSES: DataPath = ("data_classes",)
 
 @rule
 def other_region_unknown(environment: Environment) -> Iterator[Finding]:
-    """Another region is one of AWS's, another than the environment's own, and of the same partition.
+    """A region of other_regions exists, differs from the environment's, and is in the same partition.
 
-    Transit gateways, roles and accounts end where a partition does: GovCloud and China have their own.
+    Transit gateways, roles and accounts belong to one partition: GovCloud and China are separate.
     Source: AWS Regions, as in landbridge/catalog/regions.yaml; Transit Gateways guide, "Transit gateway peering attachments".
     """
     home = regions().get(environment.region)
     for name in environment.aws.other_regions:
         path, there = (*_OTHERS, name), regions().get(name)
         if name == environment.region:
-            fix = "put its capacity into the pool itself"
+            fix = "write its capacity in the pool"
             yield error(path, f"{name} is the environment's own region", fix=fix, related=(REGION,))
         elif there is None:
             yield error(path, f'there is no region "{name}"', fix=suggestion(name, regions()))
         elif home is not None and there.partition != home.partition:
             message = f"{name} is in the partition {there.partition}, and {environment.region} in {home.partition}"
-            fix = "make an environment of its own there"
+            fix = "make a separate environment there"
             yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule
 def other_region_link(environment: Environment) -> Iterator[Finding]:
-    """Another region is reached through the transit gateway of the link: there has to be a site, and a link to it.
+    """other_regions needs an on-prem site and a link: other regions are reached through its transit gateway.
 
     Source: Landbridge, docs/decisions/0035-another-region.md.
     """
     if environment.aws.other_regions and (environment.onprem is None or environment.link is None):
-        message = "other regions are reached through the link's transit gateway, and this environment has no link"
+        message = "other_regions needs the link's transit gateway, and there is no link"
         fix = "remove other_regions, or write onprem and link (docs/how-to/add-metal-later.md)"
         yield error(_OTHERS, message, fix=fix, related=(("onprem",), ("link",)))
 
 
 @rule
 def other_region_pool(environment: Environment) -> Iterator[Finding]:
-    """What has capacity in another region is one of aws.pools: its nodes are that pool's.
+    """A pool of another region is one of aws.pools.
 
-    Source: Landbridge; a name that is nobody's would start nothing, and say nothing.
+    Source: Landbridge; an unknown name would silently launch nothing.
     """
     known = [pool.name for pool in environment.aws.pools]
     for name, there in environment.aws.other_regions.items():
@@ -62,7 +62,7 @@ def other_region_pool(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def other_region_image(environment: Environment) -> Iterator[Finding]:
-    """A pool boots in another region from an image that is there: an id is of one region, and what is built here stays here.
+    """A pool has an image in each of its regions: AMI ids are regional.
 
     Source: EC2 User Guide, "Copy an Amazon EC2 AMI"; EC2 API Reference, LaunchTemplate (ImageId: resolve:ssm).
     """
@@ -76,19 +76,19 @@ def other_region_image(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*_OTHERS, name, "pools", pool.name)
             related: tuple[DataPath, ...] = (("aws", "pools", index, "image"),)
             if bound:
-                message = f"{pool.image} is in {environment.region} alone"
+                message = f"the image {pool.image} is only in {environment.region}"
                 fix = f"copy it (`aws ec2 copy-image --region {name} …`) and write image: ami-… here"
                 yield error(path, message, fix=fix, related=related)
             elif pool.image is None:
                 parameter = f"/landbridge/{environment.name}/node-image"
-                message = f"{pool.name} boots in {name} what the parameter {parameter} names there"
+                message = f"{pool.name} boots in {name} the image of the parameter {parameter} of that region"
                 fix = "copy the image and write the parameter there (docs/how-to/another-region.md)"
                 yield info(path, message, fix=fix, related=related)
 
 
 @rule
 def other_region_storage(environment: Environment) -> Iterator[Finding]:
-    """Nodes in another region have homes: a file system in AWS is in one region, and those of another one do not mount it.
+    """Nodes in other regions do not need file systems in AWS: these are in one region, and only its nodes mount them.
 
     Source: Amazon EFS User Guide and FSx User Guides: mount targets and servers are in one VPC; reading across regions is billed.
     """
@@ -96,21 +96,21 @@ def other_region_storage(environment: Environment) -> Iterator[Finding]:
         return
     home = environment.storage.home
     if isinstance(home, EfsHome | OpenZfsHome) and home.on_cloud_nodes:
-        message = "homes are in AWS, in the environment's own region: nodes in other regions have none"
+        message = f"home directories are in {environment.region}, so nodes in other regions have none"
         fix = "keep homes on-prem, or remove other_regions"
         yield error(("storage", "home"), message, fix=fix, related=(_OTHERS,))
     elsewhere = ", ".join(environment.aws.other_regions)
     for path in environment.storage.in_aws():
         if path != ("home",):
-            message = f"nodes in {elsewhere} do not have {path[-1]}: it is in {environment.region}"
-            fix = "let only classes whose jobs do without it list that region"
+            message = f"nodes in {elsewhere} do not mount {path[-1]}, which is in {environment.region}"
+            fix = "write that region only in classes whose jobs do not need it"
             where: DataPath = ("storage", *path)
             yield info(where, message, fix=fix, related=(_OTHERS,))
 
 
 @rule(suppressible=False)
 def other_region_class(environment: Environment) -> Iterator[Finding]:
-    """A class lists regions that there are, and is in AWS at all; a region that no class lists starts nothing.
+    """Regions of a data class are in other_regions, and each of these is in some class.
 
     Data is in the environment's own region unless its class says more: default deny.
     Source: Landbridge, docs/decisions/0035-another-region.md.
@@ -124,11 +124,11 @@ def other_region_class(environment: Environment) -> Iterator[Finding]:
                 yield error(path, message, fix=suggestion(region, known), related=(_OTHERS,))
         if data_class.regions and "aws" not in data_class.sites:
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "sites"),)
-            message = f"{name} may not be in AWS, so in no region of it"
+            message = f"the class {name} may not be in AWS, so it has no regions"
             where: DataPath = (*_CLASSES, name, "regions")
             yield error(where, message, fix="remove it", related=related)
     for name in known:
         if not any(name in data_class.regions for data_class in environment.data_classes.values()):
-            message = f"no data class lists {name}, so that no job may start there"
+            message = f"no data class has the region {name}, so no job may start there"
             fix = f"write regions: [{name}] in the classes whose data may be there"
             yield warning((*_OTHERS, name), message, fix=fix, related=(_CLASSES,))

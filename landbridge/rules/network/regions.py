@@ -1,4 +1,4 @@
-"""Rules about what a region has, and whose law holds there."""
+"""Rules about services of regions, and about legal regimes."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def service_not_in_region(environment: Environment) -> Iterator[Finding]:
-    """The region has every service that the environment uses. Of one that is not recorded, nothing is said.
+    """The region has every service that the environment uses. Services that are not recorded are not checked.
 
     Source: the services' own lists of Regions, as in landbridge/catalog/regions.yaml.
     """
@@ -25,14 +25,14 @@ def service_not_in_region(environment: Environment) -> Iterator[Finding]:
         if service in services() and service not in region.services:
             there = sorted(name for name, one in regions().items() if service in one.services)
             near = [name for name in there if name.split("-")[0] == environment.region.split("-")[0]] or there
-            message = f"{what} is not to be had in {environment.region}"
-            fix = f"it is in {', '.join(near[:5])}" if near else None
+            message = f"{environment.region} does not offer {what}"
+            fix = f"use a region that does: {', '.join(near[:5])}" if near else None
             yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule(suppressible=False)
 def class_not_in_region(environment: Environment) -> Iterator[Finding]:
-    """Data under a legal regime is in AWS only where that regime lets it be: classified data nowhere, ITAR in GovCloud.
+    """Data under a legal regime is in AWS only where the regime allows: classified data in no region, ITAR in GovCloud.
 
     Source: the regimes' own citations, in landbridge/catalog/regimes.yaml; default deny.
     """
@@ -43,7 +43,7 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
         path: DataPath = ("data_classes", name, "sites")
         related: tuple[DataPath, ...] = (("data_classes", name, "regime"), REGION)
         if regime.aws is None:
-            message = f"{name}: {regime.title}: on-prem only"
+            message = f"data of class {name} must stay on-prem under {regime.title}"
             yield error(path, message, fix="write sites: [onprem]", related=related)
         elif environment.region in regions() and not regime.allows_region(environment.region):
             allowed = [one for one in regions() if regime.allows_region(one)]
@@ -59,7 +59,7 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def class_obligations(environment: Environment) -> Iterator[Finding]:
-    """Whoever puts regulated data into AWS knows what has to hold there beside the place; this program cannot see it.
+    """Regulated data in AWS has obligations besides its region, which this check cannot see.
 
     Source: the regimes' own citations, in landbridge/catalog/regimes.yaml.
     """
@@ -71,7 +71,7 @@ def class_obligations(environment: Environment) -> Iterator[Finding]:
         message = f"data of class {name} may be in AWS only where: {meaning}"
         path: DataPath = ("data_classes", name, "regime")
         related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
-        fix = "accept it with the reason once that is so"
+        fix = "suppress this with a reason once the obligations are met"
         yield info(path, message, fix=fix, related=related)
 
 
@@ -85,7 +85,7 @@ def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
     if environment.link is not None and environment.link.kind == "direct_connect":
         yield "direct_connect", "Direct Connect", ("link", "kind")
     if environment.aws.pools and environment.onprem is not None:
-        yield "rolesanywhere", "IAM Roles Anywhere, from which on-prem services have their credentials,", REGION
+        yield "rolesanywhere", "IAM Roles Anywhere, which on-prem services need for credentials", REGION
     for index, pool in enumerate(environment.aws.pools):
         for number, capacity in enumerate(pool.capacity):
             # Of types whose regions are recorded, a rule of its own speaks.

@@ -1,4 +1,4 @@
-"""Rules about subnets: those the file names, those of a VPC that is there already, and how many addresses they have."""
+"""Rules about subnets: of the file, of an existing VPC, and their number of addresses."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -41,17 +41,17 @@ def subnet_cidr(environment: Environment) -> Iterator[Finding]:
     related: tuple[DataPath, ...] = (("aws", "cidr"), ("aws", "secondary_cidrs"))
     for zone, cidr, path in _named(environment):
         if not largest <= cidr.prefixlen <= smallest:
-            message = f"a subnet is a /{largest} to a /{smallest}, not a /{cidr.prefixlen}"
+            message = f"the subnet is a /{cidr.prefixlen}; AWS allows a /{largest} to a /{smallest}"
             yield error(path, message)
         elif not any(cidr.subnet_of(one) for one in own):
             message = f"the subnet {cidr} of {zone} is in no range of the VPC ({', '.join(map(str, own))})"
-            fix = "choose a part of aws.cidr, or add its range to aws.secondary_cidrs"
+            fix = "use a part of aws.cidr, or add the range to aws.secondary_cidrs"
             yield error(path, message, fix=fix, related=related)
 
 
 @rule
 def subnet_zone(environment: Environment) -> Iterator[Finding]:
-    """A subnet is in a zone of the region, by the zone's id, and one that something uses.
+    """A subnet is in a zone id of the region that a pool or a file system uses.
 
     Source: Amazon VPC User Guide, "Subnets for your VPC": a subnet is in one zone; AWS RAM User Guide, zone ids.
     """
@@ -63,23 +63,23 @@ def subnet_zone(environment: Environment) -> Iterator[Finding]:
             message = f"{environment.region} has no zone {zone}"
             yield error(base, message, fix=suggestion(zone, known), related=(REGION,))
         elif known and zone not in used and with_known_types(environment) is environment:
-            message = f"nothing uses zone {zone}, which has a subnet here"
+            message = f"no pool or file system uses the zone {zone} of this subnet"
             related = (*POOL_ZONES, *SHARES, REGION)
-            yield warning(base, message, fix="remove it, or name the zone", related=related)
+            yield warning(base, message, fix="remove it, or write the zone in a pool", related=related)
 
 
 @rule
 def subnet_missing(environment: Environment) -> Iterator[Finding]:
-    """In a VPC that is there already, every zone that something uses has a subnet: Landbridge adds none.
+    """An existing VPC has a subnet in every zone of the pools and file systems: Landbridge adds none.
 
-    A capacity that names no zone means every one that offers its type.
+    A capacity without zones uses every zone that offers its type.
     Source: EC2 RunInstances: an instance's zone is its subnet's; FSx and EFS: so is a file system's.
     """
     vpc = environment.aws.vpc
     if vpc is None:
         return
     there: DataPath = (*_VPC, "subnets")
-    fix = f"it has in {', '.join(vpc.subnets)}"
+    fix = f"it has subnets in {', '.join(vpc.subnets)}"
     for at in capacities(environment):
         named = capacity_zones(at.capacity)
         for zone in named:
@@ -89,9 +89,9 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
         meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
         without = [zone for zone in meant if zone not in vpc.subnets]
         if without:
-            message = f"{at.pool.name} names no zone, so every one is meant, and the VPC has no subnet in {', '.join(without)}"
+            message = f"{at.pool.name} uses all zones, and the VPC has no subnet in {', '.join(without)}"
             related = (there, at.instance_path, REGION)
-            yield error(at.path, message, fix=f"name zones: {fix}", related=related)
+            yield error(at.path, message, fix=f"write zones: {fix}", related=related)
     for path, share in cloud_file_systems(environment):
         for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
             if wanted is not None and wanted not in vpc.subnets:
@@ -102,7 +102,7 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def existing_vpc(environment: Environment) -> Iterator[Finding]:
-    """A VPC that is there already is described once, and Landbridge changes nothing in it.
+    """An existing VPC is described in aws.vpc, and Landbridge changes nothing in it.
 
     Its DNS attributes are on where interface endpoints answer under their services' names; a subnet stands for one zone;
     aws.subnets and aws.nat are for a VPC that Landbridge makes.
@@ -113,30 +113,30 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
         return
     if not vpc.dns_support:
         message = (
-            "without its DNS attributes, names of AWS's services and of instances do not lead to addresses in the VPC"
+            "the VPC's DNS attributes are off: names of services and instances do not resolve to private addresses"
         )
         fix = "turn on enableDnsSupport and enableDnsHostnames of the VPC"
         yield error((*_VPC, "dns_support"), message, fix=fix)
     if aws.subnets:
-        message = "aws.subnets is for a VPC that Landbridge makes; this one's are in aws.vpc.subnets"
+        message = "aws.subnets is for a VPC that Landbridge creates; an existing VPC has aws.vpc.subnets"
         yield error(("aws", "subnets"), message, fix="remove one of the two", related=(_VPC,))
     if aws.nat != "none":
-        message = "Landbridge adds no NAT gateway to a VPC that is there already"
+        message = "aws.nat is for a VPC that Landbridge creates; an existing VPC gets no NAT gateway"
         yield error(("aws", "nat"), message, fix="remove it", related=(_VPC,))
     if not any(subnet.route_table for subnet in vpc.subnets.values()):
-        message = "no subnet names its route table, so nothing leads to the on-prem site unless somebody adds it"
+        message = "no subnet names its route table, so there is no route to the on-prem site"
         fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
         yield warning((*_VPC, "subnets"), message, fix=fix)
     first: dict[str, str] = {}
     for zone, subnet in vpc.subnets.items():
         if first.setdefault(subnet.id, zone) != zone:
-            message = f"{subnet.id} is {first[subnet.id]}'s subnet already; a subnet is in one zone"
+            message = f"{subnet.id} is already the subnet of {first[subnet.id]}; a subnet is in one zone"
             yield error((*_VPC, "subnets", zone, "id"), message)
 
 
 @rule
 def public_subnet(environment: Environment) -> Iterator[Finding]:
-    """Nodes without a public address are not in a public subnet: its way out is for public addresses only.
+    """Nodes without a public address are in a private subnet: an internet gateway needs public addresses.
 
     Source: Amazon VPC User Guide, "Internet gateways".
     """
@@ -145,18 +145,18 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
     if vpc is not None and any(not pool.public_ip for _, pool in pools):
         for zone, subnet in vpc.subnets.items():
             if subnet.public:
-                message = f"the nodes' subnet in {zone} is public, and they have no public addresses: nothing leads out"
-                fix = "name a private subnet, with a NAT gateway or endpoints behind it"
+                message = f"the nodes' subnet in {zone} is public, and nodes without public addresses cannot reach the internet from it"
+                fix = "use a private subnet, with a NAT gateway or endpoints behind it"
                 related = ((*_POOLS, "*", "public_ip"),)
                 yield warning((*_VPC, "subnets", zone, "public"), message, fix=fix, related=related)
 
 
 @rule
 def subnet_too_small(environment: Environment) -> Iterator[Finding]:
-    """Every zone's subnet has addresses for all that may run in it at once, and AWS keeps five of each.
+    """Every zone's subnet has enough addresses for all nodes, pods, endpoints and file systems; AWS reserves five in each.
 
     Nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's attachment. When it is
-    full, launches end in InsufficientFreeAddressesInSubnet: at the moment when the cluster is needed whole.
+    full, launches fail with InsufficientFreeAddressesInSubnet.
     Source: Amazon VPC User Guide, "Subnet sizing"; terraform-aws-eks issue 2511.
     """
     names = [pool.name for pool in environment.aws.pools]
@@ -179,7 +179,7 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         }
         parts = ", ".join(f"{part} {count}" for part, count in what.items() if count)
         message = (
-            f"{worst.needed} addresses are needed in {where} ({parts}); the subnet {worst.cidr} has {worst.addresses}"
+            f"the subnet {worst.cidr} has {worst.addresses} addresses; {worst.needed} are needed in {where} ({parts})"
         )
         path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
         layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))

@@ -11,7 +11,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def unknown_region(environment: Environment) -> Iterator[Finding]:
-    """The region is one of AWS's: zones, offerings and prices follow from it.
+    """The region exists in AWS: zones, offerings and prices follow from it.
 
     Source: AWS Regions and Availability Zones, as in landbridge/catalog/regions.yaml.
     """
@@ -22,9 +22,9 @@ def unknown_region(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_zone(environment: Environment) -> Iterator[Finding]:
-    """A zone is of the environment's region, by its id.
+    """A zone is a zone id of the environment's region.
 
-    Names such as us-east-1a mean another zone in every account; an id is the same for all.
+    Names such as us-east-1a are different zones in different accounts; an id is the same in all.
     Source: AWS RAM User Guide, "Availability Zone IDs".
     """
     known = zones(environment.region)
@@ -38,21 +38,21 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def repeated_zone(environment: Environment) -> Iterator[Finding]:
-    """A zone is named once: a second time it changes nothing, and often another one was meant.
+    """A zone is named once: a repetition is often a misspelt other zone.
 
     Source: Landbridge; ParallelCluster SubnetsValidator refuses two subnets of one zone.
     """
     for path, named in _zone_lists(environment):
         for index, zone in enumerate(named):
             if zone in named[:index]:
-                yield warning((*path, index), f"{zone} is here twice", fix="remove it")
+                yield warning((*path, index), f"the zone {zone} is repeated", fix="remove it")
 
 
 @rule
 def type_not_in_region(environment: Environment) -> Iterator[Finding]:
-    """The region offers every type that is named. Where it is not recorded, nothing is said but that.
+    """The region offers every instance type of the pools.
 
-    A launch elsewhere fails with Unsupported, after the stack has been built. Offerings grow: `landbridge catalog refresh`.
+    Other launches fail with Unsupported, after the stack has been created. Offerings grow: `landbridge catalog refresh`.
     Source: EC2 DescribeInstanceTypeOfferings and AWS's price lists, as in landbridge/catalog/instances.
     """
     region = environment.region
@@ -72,16 +72,16 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
             message = f"{at.instance} is not offered in {region}"
             yield error(at.instance_path, message, fix=fix, related=(REGION,))
     if unrecorded:
-        message = f"which types {region} offers is not recorded ({', '.join(sorted(unrecorded))})"
-        fix = "`landbridge preflight` asks AWS"
+        message = f"the catalogue does not record whether {region} offers these types ({', '.join(sorted(unrecorded))})"
+        fix = "run `landbridge preflight`, which asks AWS"
         yield info(REGION, message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
 def type_not_in_zone(environment: Environment) -> Iterator[Finding]:
-    """The zones of a capacity offer its type: of the others, every launch is refused.
+    """The zones of a capacity offer its instance type: in other zones every launch is refused.
 
-    An error where none of them does, for then the capacity is never to be had; else a warning, for the next zone is tried.
+    An error where no zone offers it; otherwise a warning, because the next zone is tried.
     Source: EC2 DescribeInstanceTypeOfferings by zone, as in landbridge/catalog/instances.
     """
     region = regions().get(environment.region)
@@ -103,10 +103,10 @@ def type_not_in_zone(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def gang_over_zones(environment: Environment) -> Iterator[Finding]:
-    """Whoever runs jobs over several EFA nodes should know that they stay in one zone: EFA does not leave its subnet.
+    """Multi-node jobs with EFA run in one zone: EFA traffic does not leave its subnet.
 
-    The burst controller starts a gang in one zone and keeps to the zone of the nodes that run already. Information, for
-    several zones are more chances of capacity; ParallelCluster refuses them.
+    The burst controller starts a gang in one zone and keeps to the zone of the nodes that run already. Information, because
+    several zones offer more capacity; ParallelCluster refuses them.
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; ParallelCluster EfaMultiAzValidator.
     """
     for at in capacities(environment):
@@ -115,16 +115,16 @@ def gang_over_zones(environment: Environment) -> Iterator[Finding]:
             continue
         if isinstance(at.capacity, ReservationGroup):
             continue  # group-over-zones says more
-        message = f"nodes of {at.pool.name} may be in {', '.join(named)}; EFA joins those of one zone only"
-        fix = "name one zone where jobs should be able to take every node at once"
+        message = f"nodes of {at.pool.name} may be in {', '.join(named)}; EFA works within one zone only"
+        fix = "write one zone if jobs need all nodes at once"
         yield info(at.at("zones"), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
 def no_common_zone(environment: Environment) -> Iterator[Finding]:
-    """The capacities of a pool share a zone: nodes of different ones can then work on one job.
+    """The capacities of a pool have a zone in common: their nodes can then run one job.
 
-    A gang takes idle nodes of one zone only, so nodes bought in other zones wait beside it; data crosses zones for money.
+    A multi-node job takes nodes of one zone only; data transfer between zones is billed.
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; EC2 pricing, data transfer between zones.
     """
     known = zones(environment.region)
@@ -137,7 +137,7 @@ def no_common_zone(environment: Environment) -> Iterator[Finding]:
             common &= set(capacity_zones(capacity) or (kind.zones_in(known) if kind else known))
         if not common and known:
             message = f"the capacities of {owner.pool.name} have no zone in common"
-            fix = "name one zone in all of them, or make a pool of each"
+            fix = "write a common zone in all of them, or make one pool for each"
             yield warning(owner.at("capacity"), message, fix=fix, related=(REGION,))
 
 

@@ -1,4 +1,4 @@
-"""Rules about how hosts are reached and named, and what listens on them."""
+"""Rules about domain names, SSH access and ports of hosts."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 
-#: Domains that somebody else answers for: every VPC's own, mDNS, Kubernetes, and what RFC 6761 keeps.
+#: Domains that other systems answer: the VPC resolver, mDNS, Kubernetes, and names reserved by RFC 6761.
 _OTHERS = {
     "compute.internal": "AWS's DNS answers for it in every VPC",
     "ec2.internal": "AWS's DNS answers for it in every VPC",
@@ -23,7 +23,7 @@ _TAKEN = {22: "ssh", 111: "NFS", 2049: "NFS", 3306: "MariaDB", 6817: "slurmctld"
 
 @rule
 def domain_name(environment: Environment) -> Iterator[Finding]:
-    """The site's domain is a name of labels, and one that nobody else answers for.
+    """The site's domain is a valid domain name that no other system answers for.
 
     Source: RFC 1035, section 2.3.1; RFC 6761 and 6762; Amazon VPC User Guide, "DNS attributes for your VPC".
     """
@@ -31,30 +31,30 @@ def domain_name(environment: Environment) -> Iterator[Finding]:
     domain, path = served.domain, (*served.path, "domain")
     labels = domain.split(".")
     if any(not label or len(label) > 63 or label[0] == "-" or label[-1] == "-" for label in labels):
-        message = f'"{domain}" is no domain: labels are of letters, digits and inner dashes, with single dots'
-        yield error(path, message, fix="such as cluster.example.org")
+        message = f'"{domain}" is not a valid domain name: labels have letters, digits and inner dashes'
+        yield error(path, message, fix="write a domain such as cluster.example.org")
         return
     for other, why in _OTHERS.items():
         if domain == other or domain.endswith(f".{other}"):
-            yield error(path, f"{domain}: {why}", fix="use a part of your own domain")
+            yield error(path, f"the domain {domain} cannot be used: {why}", fix="use a subdomain of your own domain")
             return
 
 
 @rule(public_aws=True)
 def root_access(environment: Environment) -> Iterator[Finding]:
-    """Operators log in as themselves, or as a user without rights of its own, and ask for them.
+    """Operators do not log in as root.
 
     Source: CIS Debian Linux Benchmark, "Ensure sshd PermitRootLogin is disabled".
     """
     served = service_hosts(environment)
     if served.access.user == "root":
-        message = "operators log in as root: nobody can tell who did what"
-        yield warning((*served.path, "access", "user"), message, fix="use a user with sudo")
+        message = "access.user is root: changes cannot be traced to an operator"
+        yield warning((*served.path, "access", "user"), message, fix="write a user with sudo")
 
 
 @rule(public_aws=True)
 def host_keys(environment: Environment) -> Iterator[Finding]:
-    """The hosts' keys are kept from first contact on: without them, anybody on the way is the host.
+    """SSH host keys are stored and checked: without them, a man in the middle is not detected.
 
     Source: ssh_config(5), UserKnownHostsFile.
     """
@@ -62,15 +62,15 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
     access, at = served.access, (*served.path, "access")
     command = access.proxy_command or ""
     if access.known_hosts == "/dev/null":
-        yield warning((*at, "known_hosts"), "no host's key is kept, so none is ever checked", fix="remove it")
+        yield warning((*at, "known_hosts"), "known_hosts is /dev/null, so no host key is checked", fix="remove it")
     if "StrictHostKeyChecking=no" in command.replace(" ", ""):
-        message = "the bastion's key is not checked"
-        yield warning((*at, "proxy_command"), message, fix="use accept-new")
+        message = "StrictHostKeyChecking=no: the bastion's host key is not checked"
+        yield warning((*at, "proxy_command"), message, fix="write StrictHostKeyChecking=accept-new")
 
 
 @rule
 def duplicate_service_host(environment: Environment) -> Iterator[Finding]:
-    """A standby is another machine, and a host serves one thing once.
+    """A host is named once for each role: a standby is another machine.
 
     Source: slurm.conf(5), SlurmctldHost: the second takes over when the first is gone.
     """
@@ -81,12 +81,12 @@ def duplicate_service_host(environment: Environment) -> Iterator[Finding]:
         for index, host in enumerate(hosts):
             if host in hosts[:index]:
                 path: DataPath = ("onprem", "services", role, index)
-                yield error(path, f"{host} is a {role} host already", fix="name another one")
+                yield error(path, f"the {role} host {host} is repeated", fix="write another host")
 
 
 @rule
 def port_taken(environment: Environment) -> Iterator[Finding]:
-    """Two services of one host listen at two ports, and not where Slurm, NFS or ssh do.
+    """Services of one host have different ports, and not those of Slurm, NFS or ssh.
 
     Source: IANA's port numbers; Slurm's defaults.
     """
@@ -98,46 +98,46 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
         ports.append((mlops.registry.port, own))
         if mlops.registry.port == mlops.mlflow.port:
             message = (
-                f"the registry and MLflow both listen at {mlops.mlflow.port} of {service_hosts(environment).mlops}"
+                f"the registry and MLflow have the same port {mlops.mlflow.port} on {service_hosts(environment).mlops}"
             )
-            yield error(own, message, fix="choose another port", related=(path,))
+            yield error(own, message, fix="write another port", related=(path,))
     rest = environment.scheduler.rest
     if rest is not None:
         ports.append((rest.port, ("scheduler", "rest", "port")))
     for port, at in ports:
         if port in _TAKEN:
-            yield error(at, f"{port} is {_TAKEN[port]}'s", fix="choose another port")
+            yield error(at, f"port {port} is used by {_TAKEN[port]}", fix="write another port")
 
 
 @rule
 def mlflow_allowed_hosts(environment: Environment) -> Iterator[Finding]:
-    """MLflow answers to names that are its own: to any name, a web page elsewhere can make a browser ask it.
+    """MLflow has specific allowed_hosts: with any name, DNS rebinding allows web pages to send requests to it.
 
     Source: MLflow, "Network security": allowed hosts; OWASP, DNS rebinding.
     """
     for index, name in enumerate(environment.mlops.mlflow.allowed_hosts):
         path: DataPath = ("mlops", "mlflow", "allowed_hosts", index)
         if name in ("*", "*:*"):
-            yield warning(path, "MLflow answers to any name", fix="name the hosts")
+            yield warning(path, "allowed_hosts allows any host name", fix="write the host names")
         elif "://" in name or "/" in name:
-            message = f'"{name}" is an address of a page; a host is asked for'
+            message = f'"{name}" is a URL, not a host name'
             yield error(path, message, fix=f"write {name.split('://')[-1].split('/')[0]}")
 
 
 @rule(public_aws=True)
 def unprotected_data(environment: Environment) -> Iterator[Finding]:
-    """What cannot be made again outlives `landbridge destroy`: buckets, keys and secrets, unless the environment is thrown away.
+    """Buckets, keys and secrets are protected from `landbridge destroy`, except in temporary environments.
 
     Source: ParallelCluster DeletionPolicyValidator; aws-parallelcluster issue 4651.
     """
     if not environment.aws.protect:
-        message = "destroy takes buckets, keys and secrets with it, and nothing brings them back"
+        message = "protect is false: `landbridge destroy` deletes buckets, keys and secrets for ever"
         yield warning(("aws", "protect"), message, fix="write protect: true")
 
 
 @rule
 def home_options(environment: Environment) -> Iterator[Finding]:
-    """Homes are mounted hard, and with the file system's own locks: a soft mount gives up in the middle of a write.
+    """Home directories are mounted hard, with NFS 4: a soft mount can lose writes.
 
     Source: nfs(5): soft, nolock and the version.
     """
@@ -147,11 +147,11 @@ def home_options(environment: Environment) -> Iterator[Finding]:
     options = dict(one.partition("=")[::2] for one in home.options.split(",") if one)
     path: DataPath = ("storage", "home", "options")
     if "soft" in options or "softerr" in options:
-        message = "soft: while the filer does not answer, writes are lost and programs are told so too late"
-        yield warning(path, message, fix="use hard")
+        message = "the option soft loses writes while the filer does not answer"
+        yield warning(path, message, fix="write hard")
     if "hard" in options and ("soft" in options or "softerr" in options):
-        yield error(path, "hard and soft exclude each other", fix="use hard")
+        yield error(path, "the options hard and soft exclude each other", fix="write hard")
     version = options.get("vers", options.get("nfsvers", ""))
     if version.startswith(("2", "3")):
-        message = f"NFS version {version} needs ports that the link does not carry, and has no locks of its own"
-        yield warning(path, message, fix="use vers=4.2")
+        message = f"NFS version {version} needs ports that the link does not allow, and has no built-in locks"
+        yield warning(path, message, fix="write vers=4.2")

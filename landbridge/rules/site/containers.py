@@ -13,7 +13,7 @@ _CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 
 @rule
 def overlapping_subuids(environment: Environment) -> Iterator[Finding]:
-    """No two users share the numbers of the users inside their containers: one could write to the other's files there.
+    """Subordinate uid ranges of users do not overlap: otherwise users can write to each other's container files.
 
     Source: subuid(5); user_namespaces(7).
     """
@@ -23,28 +23,30 @@ def overlapping_subuids(environment: Environment) -> Iterator[Finding]:
     for index, user in enumerate(environment.users):
         other = seen.setdefault(subid(user.uid), user.name)
         if other != user.name:
-            message = f"{user.name} and {other} have the same numbers inside containers: their uids are a multiple of 65,000 apart"
-            yield error(("users", index, "uid"), message, fix="give one of them another uid")
+            message = (
+                f"{user.name} and {other} have the same subordinate uids: their uids differ by a multiple of 65,000"
+            )
+            yield error(("users", index, "uid"), message, fix="change one of the two uids")
 
 
 @rule
 def container_packages(environment: Environment) -> Iterator[Finding]:
-    """An engine that no distribution carries needs a repository that has it, or nodes are not configured to the end.
+    """A container engine that no distribution packages has a package repository.
 
     Source: NVIDIA/enroot doc/installation.md and NVIDIA/pyxis README.md: packages are files of a release, in no repository.
     """
     wanted = environment.containers
     for index, engine in enumerate(wanted.engines):
         if wanted.packages is None and not container_facts().engines[engine].carried_by:
-            message = f"no distribution carries {engine}, and no repository is named that does"
-            fix = "name the site's own under containers.packages, or suppress this where the hosts' sources have it"
+            message = f"no distribution packages {engine}, and containers.packages is missing"
+            fix = "write a repository in containers.packages, or suppress this where the hosts' sources have it"
             at = ("containers", "engines", index)
             yield warning(at, message, fix=fix, related=(("containers", "packages"),))
 
 
 @rule
 def mpi_kind(environment: Environment) -> Iterator[Finding]:
-    """What MpiDefault names is in Slurm's packages: with any other, `srun` ends every job at once, in a container or not.
+    """MpiDefault is a plugin of the Slurm packages: with any other, `srun` fails at once.
 
     Source: Slurm's MPI guide; DeepOps 942 and 1303; what Debian's packages have is in landbridge/catalog/containers.yaml.
     """
@@ -54,6 +56,6 @@ def mpi_kind(environment: Environment) -> Iterator[Finding]:
         return
     for key, value in environment.scheduler.overrides.slurm_conf.items():
         if key.casefold() == "mpidefault" and value is not None and str(value).partition("_v")[0] not in known:
-            message = f"Debian's Slurm {slurm.version} has no {value}: srun knows {', '.join(known)}"
-            fix = f"write {known[-1]}, or start ranks with torchrun or mpirun, which need none"
+            message = f"Debian's Slurm {slurm.version} has no MPI plugin {value}, only {', '.join(known)}"
+            fix = f"write {known[-1]}, or start ranks with torchrun or mpirun, which need no plugin"
             yield error((*_CONF, key), message, fix=fix, related=(("scheduler", "slurm"),))

@@ -1,4 +1,4 @@
-"""Rules about NVIDIA's driver on machines of one's own."""
+"""Rules about the NVIDIA driver of on-prem nodes."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -15,9 +15,9 @@ _MODULES: DataPath = (*_DRIVER, "modules")
 
 @rule
 def driver_branch(environment: Environment) -> Iterator[Finding]:
-    """A driver's branch drives every GPU of the site, and a named release is of the named branch.
+    """The driver branch supports every GPU of the site, and a release belongs to the branch.
 
-    A branch that has dropped a GPU loads and finds none.
+    A branch without support for a GPU loads and does not find it.
     Source: NVIDIA driver installation guide and release notes, as in landbridge/catalog/gpu_stack.yaml.
     """
     driver = driver_of(environment)
@@ -33,13 +33,13 @@ def driver_branch(environment: Environment) -> Iterator[Finding]:
         platform = platforms().get(group.platform)
         if platform is not None and platform.gpu.generation in known.without:
             at: DataPath = ("onprem", "nodes", index, "platform")
-            message = f"branch {branch} does not drive the {platform.gpu.name} of {group.platform}"
+            message = f"branch {branch} does not support the {platform.gpu.name} of {group.platform}"
             yield error(path, message, fix=f"use branch {gpu_stack().branch}", related=(at,))
 
 
 @rule
 def driver_modules(environment: Environment) -> Iterator[Finding]:
-    """The kernel modules' flavour is one that every GPU of the site works with.
+    """The kernel modules support every GPU of the site.
 
     Source: NVIDIA driver installation guide, kernel modules, as in landbridge/catalog/gpus.yaml.
     """
@@ -52,24 +52,24 @@ def driver_modules(environment: Environment) -> Iterator[Finding]:
         if asked not in facts.modules:
             at: DataPath = ("onprem", "nodes", index, "platform")
             message = f"{group.platform} does not work with {asked} kernel modules: {facts.why}"
-            yield error(_MODULES, message, fix="remove modules: each platform gets its own", related=(at,))
+            yield error(_MODULES, message, fix="remove modules: each platform gets matching ones", related=(at,))
 
 
 @rule
 def driver_repository(environment: Environment) -> Iterator[Finding]:
-    """Secure Boot, a named release and a mirror are of the repository that can have them.
+    """The repository supports the configured Secure Boot mode, release and mirror.
 
-    The distribution's modules carry its signature and it keeps the newest release of a branch alone; NVIDIA's are built on
-    the machine, which only a key of its owner can sign, and every release stays.
+    A distribution's modules are signed, and it has only the newest release of a branch; NVIDIA's are built on the host,
+    need a Machine Owner Key for signing, and every release stays available.
     Source: Ubuntu, NVIDIA server drivers; NVIDIA driver installation guide, Secure Boot.
     """
     driver = driver_of(environment)
     path: DataPath = (*_DRIVER, "repository")
     rows = [
-        ("secure_boot", driver.secure_boot == "signed" and driver.repository == "nvidia", "no module of NVIDIA's repository is signed", "use mok, or repository: distribution"),
-        ("secure_boot", driver.secure_boot == "mok" and driver.repository == "distribution", "the distribution's modules are signed already", "use signed"),
-        ("version", driver.version is not None and driver.repository == "distribution", "the distribution keeps the newest release of a branch alone", "name the branch, or use repository: nvidia"),
-        ("mirror", driver.mirror is not None and driver.repository == "distribution", "the distribution's packages come from the host's own sources", "remove mirror"),
+        ("secure_boot", driver.secure_boot == "signed" and driver.repository == "nvidia", "secure_boot is signed, and modules of NVIDIA's repository are not signed", "write secure_boot: mok, or repository: distribution"),
+        ("secure_boot", driver.secure_boot == "mok" and driver.repository == "distribution", "secure_boot is mok, and the distribution's modules are already signed", "write secure_boot: signed"),
+        ("version", driver.version is not None and driver.repository == "distribution", "a distribution has only the newest release of a branch", "write branch, or repository: nvidia"),
+        ("mirror", driver.mirror is not None and driver.repository == "distribution", "mirror has no effect: a distribution's packages come from the host's sources", "remove mirror"),
     ]  # fmt: skip
     for key, wrong, message, fix in rows:
         if wrong:
@@ -78,7 +78,7 @@ def driver_repository(environment: Environment) -> Iterator[Finding]:
 
 @dated_rule
 def driver_supported(environment: Environment, today: date) -> Iterator[Finding]:
-    """A driver's branch still gets fixes, for its security too.
+    """NVIDIA supports the driver branch with security fixes.
 
     Source: NVIDIA data center drivers, supported drivers, as in landbridge/catalog/gpu_stack.yaml.
     """
@@ -90,7 +90,9 @@ def driver_supported(environment: Environment, today: date) -> Iterator[Finding]
     path = (*_DRIVER, "version" if driver.version and not driver.branch else "branch")
     fix = f"use branch {stack.branch}, which is supported until {stack.branches[stack.branch].until}"
     if known is None:
-        message = f"nothing is known of branch {branch}: only long-term and production branches get fixes for long"
+        message = (
+            f"branch {branch} is not in the catalogue: only long-term and production branches are supported for long"
+        )
         yield warning(path, message, fix=fix)
     elif known.until < today:
         message = f"NVIDIA's support of branch {branch} ended on {known.until}"

@@ -1,4 +1,4 @@
-"""Rules about what is beside the driver."""
+"""Rules about DCGM and GPUDirect Storage."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
-    """Statistics of jobs' GPUs are DCGM's, which has to be installed here.
+    """job_statistics needs DCGM, installed by Landbridge.
 
     Source: NVIDIA DCGM user guide, "Process and Job Statistics".
     """
@@ -20,11 +20,11 @@ def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
         return
     if not site.driver.install:
         message, fix = (
-            "jobs leave no statistics: with driver.install: false, DCGM is not installed here",
-            "leave it out",
+            "job_statistics needs DCGM, which is not installed with driver.install: false",
+            "remove it",
         )
     elif not site.gpu_tools.dcgm:
-        message, fix = "jobs leave no statistics without DCGM", "say dcgm: true"
+        message, fix = "job_statistics needs DCGM, and dcgm is false", "write dcgm: true"
     else:
         return
     yield error(("onprem", "gpu_tools", "job_statistics"), message, fix=fix)
@@ -32,7 +32,7 @@ def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def gds_not_available(environment: Environment) -> Iterator[Finding]:
-    """GPUDirect Storage is in NVIDIA's own repository, and its module works with the open kernel modules alone.
+    """GPUDirect Storage needs NVIDIA's repository and open kernel modules.
 
     Source: GPUDirect Storage installation guide, prerequisites; its release notes: nvidia-fs from 2.17.5 on.
     """
@@ -41,11 +41,11 @@ def gds_not_available(environment: Environment) -> Iterator[Finding]:
         return
     known = [platforms()[group.platform] for group in site.nodes if group.platform in platforms()]
     if not site.driver.install:
-        message, fix = "with driver.install: false, nothing beside the driver is installed here", "leave it out"
+        message, fix = "GPUDirect Storage is not installed with driver.install: false", "remove it"
     elif site.driver.repository != "nvidia":
-        message, fix = "a distribution has no packages of GPUDirect Storage", "say driver: {repository: nvidia}"
+        message, fix = "a distribution has no packages of GPUDirect Storage", "write driver: {repository: nvidia}"
     elif known and all(software(site.driver, one).modules != "open" for one in known):
-        message, fix = "no node here has open kernel modules, which GPUDirect Storage needs", "leave it out"
+        message, fix = "GPUDirect Storage needs open kernel modules, and no node has them", "remove it"
     else:
         return
     yield error(("onprem", "gpu_tools", "gds"), message, fix=fix)

@@ -1,4 +1,4 @@
-"""Rules about on-prem machines and the packages that run on them."""
+"""Rules about on-prem nodes and their Slurm packages."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def unknown_platform(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def built_packages_without_repository(environment: Environment) -> Iterator[Finding]:
-    """Slurm's own packages are in no Debian archive: they come from where the site serves what it has built and signed.
+    """Packages built from SchedMD's sources need a signed package repository of the site.
 
     Source: `landbridge packages slurm`; sources.list(5), Signed-By.
     """
@@ -35,20 +35,20 @@ def built_packages_without_repository(environment: Environment) -> Iterator[Find
     if slurm.packaging == "debian":
         return
     if slurm.packages_mirror in (None, SlurmSettings().packages_mirror):
-        message = "Debian's archive has no packages of Slurm's own making"
-        fix = "build them (landbridge packages slurm), and say where they are served: packages_mirror"
+        message = "packages_mirror is missing: Debian's archive has no packages built from SchedMD's sources"
+        fix = "build them (landbridge packages slurm), and write the repository in packages_mirror"
         yield error((*path, "packaging"), message, fix=fix, related=(path,))
     if slurm.packages_key is None:
         message, fix = (
-            "packages that nobody signs would be refused",
-            "packages_key: the text of key.asc in the repository",
+            "packages_key is missing: apt refuses unsigned packages",
+            "write the text of the repository's key.asc in packages_key",
         )
         yield error((*path, "packaging"), message, fix=fix, related=(path,))
 
 
 @rule
 def slurm_without_packages(environment: Environment) -> Iterator[Finding]:
-    """Some Slurm versions are in no Debian release: then the site says where its packages come from.
+    """A Debian release has the Slurm version, or the site has its own packages.
 
     Source: Debian's package archive, as in landbridge/catalog/slurm.yaml.
     """
@@ -56,14 +56,14 @@ def slurm_without_packages(environment: Environment) -> Iterator[Finding]:
     nowhere = slurm.packages_release is None and slurm.packaging == "debian"
     if slurm_releases()[slurm.version].debian_release is None and nowhere:
         packaged = [version for version, release in slurm_releases().items() if release.debian_release is not None]
-        message = f"no Debian release carries Slurm {slurm.version}"
-        fix = f"use {' or '.join(packaged)}, build your own (landbridge packages slurm), or name yours in packages_release"
+        message = f"no Debian release has Slurm {slurm.version}"
+        fix = f"use {' or '.join(packaged)}, build your own (landbridge packages slurm), or write packages_release"
         yield error(("scheduler", "slurm", "version"), message, fix=fix)
 
 
 @rule
 def reserved_cores_and_memory(environment: Environment) -> Iterator[Finding]:
-    """What a group of nodes keeps for the system leaves memory and cores for jobs.
+    """Reserved cores and memory of a node group leave enough for jobs.
 
     Source: slurm.conf(5), MemSpecLimit (less than RealMemory) and CoreSpecCount: slurmd drains a node that has not that many.
     """
@@ -75,16 +75,16 @@ def reserved_cores_and_memory(environment: Environment) -> Iterator[Finding]:
         memory = int((own.memory_mib or platform.memory_mib) * USABLE_MEMORY)
         path: DataPath = ("onprem", "nodes", index, "hardware")
         if own.reserved_cores is not None and cores - own.reserved_cores < platform.gpus.count:
-            message = f"of {cores} cores, {own.reserved_cores} are reserved: that is not one for each of {platform.gpus.count} GPUs"
-            yield error((*path, "reserved_cores"), message, fix="reserve one or two for each socket")
+            message = f"{own.reserved_cores} of {cores} cores are reserved: fewer than one is left for each of {platform.gpus.count} GPUs"
+            yield error((*path, "reserved_cores"), message, fix="write one or two for each socket")
         if own.reserved_memory_mib is not None and own.reserved_memory_mib >= memory:
-            message = f"of {memory} MiB that Slurm is told of, {own.reserved_memory_mib} are reserved"
-            yield error((*path, "reserved_memory_mib"), message, fix="16384 is plenty")
+            message = f"{own.reserved_memory_mib} MiB are reserved, all of the {memory} MiB of RealMemory"
+            yield error((*path, "reserved_memory_mib"), message, fix="write 16384 or less")
 
 
 @rule
 def nvlink_domain_size(environment: Environment) -> Iterator[Finding]:
-    """Nodes of a rack-scale machine that name the same rack are in one NVLink domain, which has only so many.
+    """A rack has at most as many nodes as an NVLink domain of its platform.
 
     Source: NVIDIA's data sheets, as in landbridge/catalog/platforms; Slurm's topology guide, topology/block.
     """
@@ -96,5 +96,7 @@ def nvlink_domain_size(environment: Environment) -> Iterator[Finding]:
         before = counted.get(group.rack, 0)
         counted[group.rack] = before + len(hostlist.expand(group.hosts))
         if before <= domain.nodes < counted[group.rack]:
-            message = f"{counted[group.rack]} nodes are in rack {group.rack}, and an NVLink domain of {group.platform} has {domain.nodes}"
-            yield error(("onprem", "nodes", index, "rack"), message, fix="give each domain a rack of its own")
+            message = f"the rack {group.rack} has {counted[group.rack]} nodes; an NVLink domain of {group.platform} has {domain.nodes}"
+            yield error(
+                ("onprem", "nodes", index, "rack"), message, fix="write a different rack for each NVLink domain"
+            )

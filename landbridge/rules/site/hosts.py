@@ -1,4 +1,4 @@
-"""Rules about hosts that are configured: their names and addresses."""
+"""Rules about names and addresses of configured hosts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def _hosts(environment: Environment) -> Iterator[Host]:
 
 @rule
 def address_in_site(environment: Environment) -> Iterator[Finding]:
-    """A host's address lies in the site's range, else nothing is routed to it; network and broadcast are no hosts'.
+    """A host's address is in the site's range, and not its network or broadcast address.
 
     Source: RFC 950 and RFC 1812 for the two addresses; this program's routes, which are the site's range alone.
     """
@@ -59,13 +59,13 @@ def address_in_site(environment: Environment) -> Iterator[Finding]:
             )
             yield error(path, message, fix="change the address, or widen onprem.cidr", related=related)
         elif cidr.prefixlen < 31 and host.address in (cidr.network_address, cidr.broadcast_address):
-            message = f"{host.name}'s address {host.address} is the network's own or its broadcast address"
+            message = f"{host.name}'s address {host.address} is the network or broadcast address of {cidr}"
             yield error(path, message, related=related)
 
 
 @rule
 def duplicate_address(environment: Environment) -> Iterator[Finding]:
-    """No two hosts have one address: they answer in turn, which looks like anything but that.
+    """No two hosts have the same address.
 
     Source: RFC 5227, IPv4 Address Conflict Detection.
     """
@@ -81,7 +81,7 @@ def duplicate_address(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def duplicate_host(environment: Environment) -> Iterator[Finding]:
-    """A host is named once among the nodes; a service may run on a node, whose address then is the node's.
+    """A host is named once among the nodes; a service on a node has the node's address.
 
     Source: slurm.conf(5), NodeName; Ansible's inventory, in which a host has one set of variables.
     """
@@ -89,14 +89,14 @@ def duplicate_host(environment: Environment) -> Iterator[Finding]:
     for host in hosts(environment):
         first = seen.setdefault(host.name, host)
         if first is not host:
-            message = f'the host "{host.name}" is here a second time'
+            message = f'the host "{host.name}" is repeated'
             fix = "name every host once; a node's address follows from its group"
             yield error(host.path, message, fix=fix, related=(first.path,))
 
 
 @rule
 def service_without_address(environment: Environment) -> Iterator[Finding]:
-    """Every service host has an address, of its own or as a node: host names are laid down by Landbridge, not by DNS.
+    """Every service host has an address, of its own or as a node: Landbridge writes host names to /etc/hosts.
 
     Source: the role base, which writes /etc/hosts.
     """
@@ -122,7 +122,7 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unused_address(environment: Environment) -> Iterator[Finding]:
-    """An address is some service's; one without is often a misspelt host.
+    """An address belongs to a service host; one without is often misspelt.
 
     Source: Landbridge; what is in addresses is written into every node's /etc/hosts.
     """
@@ -130,6 +130,6 @@ def unused_address(environment: Environment) -> Iterator[Finding]:
     services: DataPath = ("onprem", "services") if environment.onprem is not None else served.path
     for name in served.addresses:
         if name not in served.names:
-            message = f"{name} has an address, but serves nothing"
+            message = f"the host {name} has an address and no service"
             path: DataPath = (*served.path, "addresses", name)
-            yield warning(path, message, related=(services,))
+            yield warning(path, message, fix="remove it, or correct the name", related=(services,))

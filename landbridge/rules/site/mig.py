@@ -1,4 +1,4 @@
-"""Rules about GPUs in parts."""
+"""Rules about MIG partitioning of GPUs."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from landbridge.rules.registry import rule
 
 @rule
 def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
-    """GPUs are cut into instances that they have, each GPU once, and no more than there is room for.
+    """MIG instances have profiles of the GPU, fit its memory, and are written once for each GPU.
 
     Source: NVIDIA Multi-Instance GPU user guide, "Supported MIG Profiles" and "Partitioning", as in landbridge/catalog/mig.yaml.
     """
@@ -25,17 +25,17 @@ def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
                 mig_layout(group.model_copy(update={"mig": group.mig[: number + 1]}))
             except ValueError as problem:
                 known = ", ".join(mig_profiles(platforms()[group.platform].gpu_model))
-                fix = f"its profiles are {known}" if known else "leave mig out"
+                fix = f"use one of the profiles {known}" if known else "remove mig"
                 yield error(("onprem", "nodes", index, "mig", number), str(problem), fix=fix)
                 break
 
 
 @rule
 def mig_gpu_order(environment: Environment) -> Iterator[Finding]:
-    """On a node that has both, GPUs in parts come after the whole ones.
+    """MIG GPUs of a node come after its whole GPUs.
 
-    Slurm numbers a whole GPU by its device file and a part by its place in gres.conf: only so no number means two things, and
-    what follows a job (its epilog gives clocks back) acts on the job's own GPUs.
+    Slurm numbers a whole GPU by its device file and a part by its place in gres.conf: only in
+    this order are numbers unique, and the epilog resets the job's own GPUs.
     Source: seen with Slurm 24.11 (SLURM_STEP_GPUS of jobs with MultipleFiles next to File).
     """
     for index, group in enumerate(environment.node_groups):
@@ -45,6 +45,6 @@ def mig_gpu_order(environment: Environment) -> Iterator[Finding]:
         cut = {number for part in group.mig for number in gpu_numbers(part.gpus, count)}
         whole = [number for number in range(count) if number not in cut]
         if cut and whole and max(whole) > min(cut):
-            message = f"GPU {max(whole)} is whole, and GPU {min(cut)} before it is in parts"
+            message = f"GPU {min(cut)} has MIG instances, and GPU {max(whole)} after it is whole"
             fix = f"partition {count - len(cut)}-{count - 1} instead"
             yield error(("onprem", "nodes", index, "mig"), message, fix=fix)

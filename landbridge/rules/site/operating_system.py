@@ -1,4 +1,4 @@
-"""Rules about what every host's operating system is given: its firewall, its directory of people, its kernel."""
+"""Rules about the operating system of hosts: firewall, user directory and kernel."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _FIREWALL: DataPath = ("hosts", "firewall")
 
 @rule
 def firewall_rule_unknown_host(environment: Environment) -> Iterator[Finding]:
-    """What the firewall is to let in besides is let in somewhere: at a group of the inventory, or at a host.
+    """A firewall rule applies to a group of the inventory or to a host.
 
     Source: landbridge/plan/site/firewall.py.
     """
@@ -24,27 +24,29 @@ def firewall_rule_unknown_host(environment: Environment) -> Iterator[Finding]:
     for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
         if firewall_rule.at not in known:
             path: DataPath = (*_FIREWALL, "rules", number, "at")
-            message = f"{firewall_rule.at} is no group of the inventory and no host: nothing would be open"
+            message = (
+                f"{firewall_rule.at} is neither a group of the inventory nor a host, so the firewall rule has no effect"
+            )
             related: tuple[DataPath, ...] = (("onprem", "nodes"), ("onprem", "services"), ("onprem", "addresses"))
             yield error(path, message, fix=did_you_mean(firewall_rule.at, known), related=related)
 
 
 @rule
 def firewall_rule_open_to_all(environment: Environment) -> Iterator[Finding]:
-    """What is open to every address needs no firewall; ssh is open anyway.
+    """A firewall rule has a source range; ssh is open in any case.
 
     Source: CIS Debian Linux Benchmark, "Ensure nftables default deny firewall policy".
     """
     for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
         if firewall_rule.source.prefixlen == 0:
             path: DataPath = (*_FIREWALL, "rules", number, "source")
-            message = f"{firewall_rule.ports} at {firewall_rule.at} is open to every address"
-            yield warning(path, message, fix="name who needs it")
+            message = f"{firewall_rule.ports} at {firewall_rule.at} is open to all addresses"
+            yield warning(path, message, fix="write the range of the clients")
 
 
 @rule(public_aws=True)
 def no_firewall(environment: Environment) -> Iterator[Finding]:
-    """Slurm's metrics, NFS and MLflow ask nobody who he is: something has to keep others from them.
+    """Hosts have a firewall: Slurm's metrics, NFS and MLflow do not authenticate clients.
 
     Source: slurm.conf(5), MetricsType; NFS with sec=sys (RFC 8881, section 1.9).
     """
@@ -53,28 +55,28 @@ def no_firewall(environment: Environment) -> Iterator[Finding]:
         return
     if not hosts.hardening or hosts.firewall.mode == "off":
         path: DataPath = (*_HOSTS, "hardening") if not hosts.hardening else (*_FIREWALL, "mode")
-        message = "no firewall on the hosts: whoever reaches the site's network reaches Slurm's metrics and the homes"
-        fix = "mode: log shows what would be refused, before anything is"
+        message = "the hosts have no firewall: every client of the site's network reaches Slurm's metrics and the home directories"
+        fix = "write firewall: {mode: log} first, which only logs what would be dropped"
         yield warning(path, message, fix=fix)
 
 
 @rule
 def directory_password_in_aws(environment: Environment) -> Iterator[Finding]:
-    """Nodes in AWS know the people of a directory that answers without a password, because no secret is in an image.
+    """A directory with a bind password is not used by nodes in AWS: images contain no secrets.
 
     Source: landbridge/plan/site/user_accounts.py.
     """
     directory = environment.hosts.directory
     if directory is not None and directory.bind_dn is not None and environment.aws.pools:
         path: DataPath = (*_HOSTS, "directory", "bind_dn")
-        message = "nodes in AWS do not know the directory's people: no password of it is put into an image"
-        fix = "let it answer addresses of the cluster without one, or keep such accounts to on-prem partitions"
+        message = "nodes in AWS do not know the directory's users: its bind password is not put into images"
+        fix = "allow anonymous binds from the cluster, or limit these accounts to on-prem partitions"
         yield warning(path, message, fix=fix, related=(("aws", "pools"),))
 
 
 @rule
 def uid_in_directory_range(environment: Environment) -> Iterator[Finding]:
-    """A number that a list gives to one person and a directory to another makes their files each other's.
+    """Uids of users are below the uid range of the directory: two users with one uid own each other's files.
 
     Source: sssd.conf(5), min_id.
     """
@@ -84,17 +86,15 @@ def uid_in_directory_range(environment: Environment) -> Iterator[Finding]:
     for number, user in enumerate(environment.users):
         if user.uid >= directory.min_uid:
             path: DataPath = ("users", number, "uid")
-            message = (
-                f"{user.uid} may be somebody else's in the directory, which has the numbers from {directory.min_uid}"
-            )
-            fix = f"give {user.name} a number below, or raise hosts.directory.min_uid above the list's"
+            message = f"the uid {user.uid} of {user.name} may belong to another user of the directory, whose uids start at {directory.min_uid}"
+            fix = "write a lower uid, or raise hosts.directory.min_uid"
             related: tuple[DataPath, ...] = ((*_HOSTS, "directory", "min_uid"),)
             yield warning(path, message, fix=fix, related=related)
 
 
 @rule
 def huge_pages_fit(environment: Environment) -> Iterator[Finding]:
-    """Huge pages are taken from every node's memory: at most half of the smallest one's.
+    """Huge pages take at most half of the memory of the smallest node.
 
     Source: Linux, Documentation/admin-guide/mm/hugetlbpage.
     """
@@ -107,4 +107,4 @@ def huge_pages_fit(environment: Environment) -> Iterator[Finding]:
             path: DataPath = (*_HOSTS, "tuning", "huge_pages")
             message = f"{aside} MiB of huge pages are more than half of what {group.hosts} has, {memory} MiB"
             related: tuple[DataPath, ...] = (("onprem", "nodes", number),)
-            yield error(path, message, fix=f"{memory // 4} at most", related=related)
+            yield error(path, message, fix=f"write {memory // 4} or less", related=related)

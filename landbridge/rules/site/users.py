@@ -9,7 +9,7 @@ from landbridge.rules.registry import rule
 
 _CLASSES: DataPath = ("data_classes",)
 _ACCOUNTS: DataPath = ("scheduler", "accounts")
-#: Accounts that roles and images make, and uids that the kernel gives to nobody.
+#: Accounts of roles and images, and uids that the kernel reserves.
 _SERVICES = frozenset(
     [
         "root",
@@ -35,9 +35,9 @@ _KEPT_UIDS = frozenset({65533, 65534, 65535})
 
 @rule(suppressible=False)
 def unknown_data_class(environment: Environment) -> Iterator[Finding]:
-    """Whoever names a data class means one of data_classes: where its data may be is decided there alone.
+    """A data class that is named is in data_classes.
 
-    Source: Landbridge: data without a class goes to no site.
+    Source: Landbridge: data without a class is allowed at no site.
     """
     for path, name in _named_classes(environment):
         if name not in environment.data_classes:
@@ -48,7 +48,7 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def class_without_nodes(environment: Environment) -> Iterator[Finding]:
-    """An account's data may be where there are nodes, else none of its jobs can ever run.
+    """The data class of an account allows a site with nodes: otherwise its jobs never run.
 
     Source: slurm.conf(5), AllowAccounts: a partition of the class's sites is all that an account may use.
     """
@@ -67,7 +67,7 @@ def class_without_nodes(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def duplicate_user(environment: Environment) -> Iterator[Finding]:
-    """Names and uids are one to one: two users with one uid own each other's files at both sites.
+    """Names and uids of users are unique: two users with one uid own each other's files.
 
     Source: credentials(7); Slurm and NFS compare uids, not names.
     """
@@ -77,26 +77,26 @@ def duplicate_user(environment: Environment) -> Iterator[Finding]:
         first = names.setdefault(user.name, index)
         if first != index:
             path: DataPath = ("users", index, "name")
-            yield error(path, f"the user {user.name} is here twice", related=(("users", first),))
+            yield error(path, f"the user {user.name} is repeated", related=(("users", first),))
         first = uids.setdefault(user.uid, index)
         if first != index:
             path = ("users", index, "uid")
             other = environment.users[first].name
-            yield error(path, f"the uid {user.uid} is {other}'s", related=(("users", first),))
+            yield error(path, f"the uid {user.uid} is already used by {other}", related=(("users", first),))
 
 
 @rule
 def unknown_user(environment: Environment) -> Iterator[Finding]:
-    """An account's user who is not in `users` comes from a directory; a misspelt one comes from nowhere.
+    """The users of an account are in `users`, or in a directory.
 
-    Source: sacctmgr(1): an association for a user whom no node knows is never used.
+    Source: sacctmgr(1): an association of a user that no node knows is never used.
     """
     known = {user.name for user in environment.users}
     for name, account in environment.scheduler.accounts.items():
         for index, user in enumerate(account.users):
             if known and user not in known:
                 near = did_you_mean(user, known)
-                fix = f'did you mean "{near}"?' if near else "add the user, or have a directory that knows them"
+                fix = f'did you mean "{near}"?' if near else "add the user, or suppress this for users of a directory"
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
                 message = f'the user "{user}" is not in users'
                 yield warning(path, message, fix=fix, related=(("users", "*", ""), ("users", "*", "name")))
@@ -104,9 +104,9 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_account(environment: Environment) -> Iterator[Finding]:
-    """Parents and budgets name accounts that there are; and nobody is their own ancestor.
+    """Parents and budgets name existing accounts, and no account is its own ancestor.
 
-    Source: sacctmgr(1), parent=; a budget of an account that there is not limits nobody.
+    Source: sacctmgr(1), parent=; a budget of an unknown account has no effect.
     """
     accounts = environment.scheduler.accounts
     named: list[tuple[str, DataPath]] = [(name, ("budget", "accounts", name)) for name in environment.budget.accounts]
@@ -127,14 +127,16 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
 
 @rule(suppressible=False)
 def mlflow_artifact_class(environment: Environment) -> Iterator[Finding]:
-    """MLflow keeps artifacts in the hub, so their class is one that may be in AWS, at both sites to be read.
+    """The class of MLflow's artifacts may be at both sites: artifacts are stored in the data hub.
 
     Source: Landbridge: a class without AWS has no bucket in the hub.
     """
     chosen = environment.mlops.mlflow.data_class
     data_class = environment.data_classes.get(chosen) if chosen else None
     if data_class is not None and set(data_class.sites) != set(SITES):
-        message = f"MLflow's artifacts go through the hub, where data of class {chosen} may not be"
+        message = (
+            f"MLflow's artifacts are stored in the data hub in AWS, and data of class {chosen} may not be at both sites"
+        )
         path: DataPath = ("mlops", "mlflow", "data_class")
         yield error(path, message, related=(("data_classes", chosen or ""),))
 
@@ -150,35 +152,35 @@ def _named_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
 
 @rule
 def reserved_user(environment: Environment) -> Iterator[Finding]:
-    """A person's name and uid are no service's: a person named slurm is the one whom every node obeys.
+    """A user does not have the name or uid of a system account: a user named slurm would control every node.
 
     Source: Debian Policy 9.2.2 (uids), and the accounts that the roles make.
     """
     for index, user in enumerate(environment.users):
         if user.name in _SERVICES:
             path: DataPath = ("users", index, "name")
-            yield error(path, f"{user.name} is an account of the system", fix="choose another name")
+            yield error(path, f"{user.name} is a system account", fix="write another name")
         if user.uid in _KEPT_UIDS:
             path = ("users", index, "uid")
-            message = f"the uid {user.uid} means nobody"
-            yield error(path, message, fix="such as 20001", related=())
+            message = f"the uid {user.uid} is reserved by the kernel"
+            yield error(path, message, fix="write another uid, such as 20001")
 
 
 @rule
 def reserved_account(environment: Environment) -> Iterator[Finding]:
-    """An account is not named root, which is Slurm's own and the parent of all.
+    """An account is not named root, which is Slurm's own.
 
     Source: sacctmgr(1): the account root is there from the start.
     """
     for name in environment.scheduler.accounts:
         if name == "root":
-            message = "the account root is Slurm's own, above all others"
-            yield error((*_ACCOUNTS, name), message, fix="choose another name")
+            message = "the account name root is reserved by Slurm"
+            yield error((*_ACCOUNTS, name), message, fix="write another name")
 
 
 @rule
 def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
-    """A user is in an account once.
+    """A user is named once in an account.
 
     Source: sacctmgr(1): an association is an account, a user and a cluster.
     """
@@ -186,26 +188,26 @@ def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
         for index, user in enumerate(account.users):
             if user in account.users[:index]:
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
-                message = f"{user} is in {name} already"
+                message = f"the user {user} of {name} is repeated"
                 yield warning(path, message, fix="remove it")
 
 
 @rule
 def account_without_users(environment: Environment) -> Iterator[Finding]:
-    """An account has users, its own or those of accounts below it; one without is of no use to anybody.
+    """An account has users or child accounts.
 
-    Where users come from a directory, that cannot be seen here, and nothing is said.
+    Not checked where users come from a directory.
     Source: sacctmgr(1): jobs are of a user in an account.
     """
     accounts = environment.scheduler.accounts
     parents = {account.parent for account in accounts.values()}
     for name, account in accounts.items():
         if environment.users and not account.users and name not in parents:
-            message = f"nobody is in the account {name}"
+            message = f"the account {name} has no users"
             related: tuple[DataPath, ...] = (
                 (*_ACCOUNTS, name, "users"),
                 (*_ACCOUNTS, "*", "parent"),
                 (*_ACCOUNTS, "*", ""),
             )
             path: DataPath = (*_ACCOUNTS, name)
-            yield warning(path, message, fix="name its users", related=related)
+            yield warning(path, message, fix="write its users", related=related)

@@ -1,4 +1,4 @@
-"""Rules about who signs messages."""
+"""Rules about Slurm's authentication."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from landbridge.rules.registry import rule
 
 @rule(suppressible=False)
 def controller_without_sackd(environment: Environment) -> Iterator[Finding]:
-    """A controller that is a GPU node too has no room for sackd; its first question to a slurmdbd elsewhere would be unsigned.
+    """With auth: slurm, a controller is not a GPU node: slurmd and sackd use one socket, so slurmctld cannot authenticate at its start.
 
     Source: Slurm's documentation of authentication plugins: sackd and slurmd both answer at /run/slurm/sack.socket.
     """
@@ -22,8 +22,8 @@ def controller_without_sackd(environment: Environment) -> Iterator[Finding]:
     nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
     for index, name in enumerate(served.controllers):
         if name in nodes and name != served.database:
-            message = f"{name} is a GPU node too: with auth: slurm nothing signs for it before slurmctld runs there"
-            fix = f"say auth: munge, or database: {name}, or make another host the controller"
+            message = f"the controller {name} is a GPU node: with auth: slurm it has no sackd, and slurmctld cannot authenticate to slurmdbd"
+            fix = f"write auth: munge, database: {name}, or another controller"
             services: DataPath = (*served.path, "services")
             related = (("scheduler", "auth"), (*services, "database"))
             yield error((*services, "controller", index), message, fix=fix, related=related)

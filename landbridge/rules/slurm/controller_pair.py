@@ -1,4 +1,4 @@
-"""Rules about a second controller, and about where Slurm's queue is kept."""
+"""Rules about a second controller and its shared StateSaveLocation."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -15,7 +15,7 @@ _STATE: DataPath = ("onprem", "controller_state")
 
 @rule
 def controller_state(environment: Environment) -> Iterator[Finding]:
-    """A pair's queue is on neither of the two: with the one that fails, the other would lose it.
+    """The StateSaveLocation of a controller pair is on neither of the two hosts.
 
     Source: slurm.conf(5), StateSaveLocation: with a backup, it is readable and writable by both.
     """
@@ -27,22 +27,22 @@ def controller_state(environment: Environment) -> Iterator[Finding]:
         addresses = {str(site.addresses[name]): name for name in controllers if name in site.addresses}
         host = state.host.removesuffix(f".{site.domain}")
         if host in controllers or host in addresses:
-            message = f"{addresses.get(host, host)} is a controller: when it fails, the queue is gone with it"
-            yield error((*_STATE, "host"), message, fix="name a filer", related=(_SECOND[:-1],))
+            message = f"{addresses.get(host, host)} is a controller: when it fails, the job state is lost"
+            yield error((*_STATE, "host"), message, fix="write a filer", related=(_SECOND[:-1],))
         return
     if not has_standby(environment) or shared_state(environment) is not None:
         return
     if site.services.storage in controllers:
-        message = f"{site.services.storage} serves the storage too: when it fails, the other has no queue to take over"
+        message = f"{site.services.storage} is a controller and exports the storage: when it fails, the other has no job state"
     else:
-        message = "two controllers share Slurm's queue, and no host of yours exports anything"
+        message = "the two controllers have no shared StateSaveLocation: no service host exports storage"
     related: tuple[DataPath, ...] = (("onprem", "services", "storage"), ("storage", "home"))
-    yield error(_SECOND, message, fix="name a place: onprem.controller_state", related=related)
+    yield error(_SECOND, message, fix="write onprem.controller_state", related=related)
 
 
 @rule
 def controller_state_options(environment: Environment) -> Iterator[Finding]:
-    """The queue is mounted hard: a write that is given up on leaves half of it, and a takeover starts from that half.
+    """StateSaveLocation is mounted hard and sync: otherwise a takeover may start from incomplete job state.
 
     Source: nfs(5), soft / hard.
     """
@@ -52,13 +52,13 @@ def controller_state_options(environment: Environment) -> Iterator[Finding]:
     words = site.controller_state.options.split(",")
     for word in ("soft", "softerr", "async", "ro"):
         if word in words:
-            message = f"{word}: what slurmctld has written may not be there when the other takes over"
-            yield error((*_STATE, "options"), message, fix="use hard,sync")
+            message = f"the option {word} may lose job state before a takeover"
+            yield error((*_STATE, "options"), message, fix="write hard,sync")
 
 
 @rule(suppressible=False)
 def controller_state_exposed(environment: Environment) -> Iterator[Finding]:
-    """No export that users' hosts may mount has the queue inside: whoever writes it runs jobs as anybody.
+    """No export for users' hosts contains StateSaveLocation: write access to it allows jobs as any user.
 
     Source: Slurm's state files hold every job's script, environment and user.
     """
@@ -66,14 +66,14 @@ def controller_state_exposed(environment: Environment) -> Iterator[Finding]:
     if state is None or not isinstance(home, NfsHome) or not state.ours:
         return
     if PurePosixPath(EXPORT).is_relative_to(home.export):
-        message = f"{home.export} is exported to every host, and Slurm's queue is in {EXPORT}"
+        message = f"{home.export} is exported to every host, and contains Slurm's job state in {EXPORT}"
         path: DataPath = ("storage", "home", "export")
-        yield error(path, message, fix="export /export/home", related=(_SECOND,))
+        yield error(path, message, fix="write export: /export/home", related=(_SECOND,))
 
 
 @rule
 def database_beside_a_controller(environment: Environment) -> Iterator[Finding]:
-    """A pair's accounting on one of the two stops with that one; jobs go on and records wait, up to what slurmctld holds.
+    """The database is not on a controller of a pair: with that host, accounting stops, and slurmctld buffers records.
 
     Source: slurm.conf(5), MaxDBDMsgs.
     """
@@ -81,8 +81,6 @@ def database_beside_a_controller(environment: Environment) -> Iterator[Finding]:
         return
     database, served = environment.onprem.services.database, service_hosts(environment)
     if database in served.controllers:
-        message = (
-            f"accounting stops with {database}: sacct is silent, and limits are not enforced anew, until it is back"
-        )
+        message = f"the database is on the controller {database}: while it is down, there is no accounting and no sacct"
         path: DataPath = ("onprem", "services", "database")
-        yield info(path, message, fix="a host of its own", related=(_SECOND,))
+        yield info(path, message, fix="move the database to a separate host", related=(_SECOND,))

@@ -1,4 +1,4 @@
-"""Rules about Slurm's queues and node names."""
+"""Rules about Slurm's partitions and node names."""
 
 import re
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ _TIME = re.compile(r"\d+|\d+-\d+|(\d+-)?\d+:\d\d(:\d\d)?|INFINITE|UNLIMITED")
 
 @rule
 def no_nodes(environment: Environment) -> Iterator[Finding]:
-    """There is a node at one of the sites: Slurm does not start without.
+    """The cluster has nodes: slurmctld does not start without any.
 
     Source: slurmctld: "fatal: No nodes configured".
     """
     if not environment.node_groups and not environment.aws.pools:
         related: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
-        yield error(related[0], "there are neither on-prem nodes nor pools", related=related)
+        yield error(related[0], "the cluster has neither on-prem nodes nor pools", related=related)
 
 
 @rule
 def node_name_clash(environment: Environment) -> Iterator[Finding]:
-    """No cloud node is named like an on-prem host: it would take its jobs' traffic.
+    """No cloud node has the name of an on-prem host.
 
     Source: slurm.conf(5), NodeName and NodeAddr.
     """
@@ -43,14 +43,14 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
             path: DataPath = ("aws", "pools", index, "name")
             related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
             whose = "an on-prem host" if served.site == "onprem" else "a host of the services"
-            yield error(path, f"the pool's node {clash[0]} is {whose} too", related=related)
+            yield error(path, f"the pool's node {clash[0]} has the name of {whose}", related=related)
 
 
 @rule
 def unknown_node(environment: Environment) -> Iterator[Finding]:
-    """A queue's nodes are nodes of the cluster, pools, `onprem` or `aws`.
+    """A partition's nodes are nodes of the cluster, pools, `onprem` or `aws`.
 
-    Source: slurm.conf(5), PartitionName: slurmctld does not start with a node that there is not.
+    Source: slurm.conf(5), PartitionName: slurmctld does not start with an unknown node.
     """
     groups = [*SITES, MAIN, *(pool.name for pool in environment.aws.pools)]
     nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
@@ -65,31 +65,31 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
             strangers = [] if token in groups else [host for host in hostlist.expand(token) if host not in nodes]
             if strangers:
                 near = did_you_mean(token, groups)
-                fix = f'did you mean "{near}"?' if near else f"name nodes, or one of {', '.join(groups)}"
+                fix = f'did you mean "{near}"?' if near else f"write nodes, or one of {', '.join(groups)}"
                 path: DataPath = (*_PARTITIONS, name, "nodes", index)
                 yield error(path, f'there is no node "{strangers[0]}"', fix=fix, related=related)
         if not partition.nodes and name not in (MAIN, ONPREM, *(pool.name for pool in environment.aws.pools)):
             path = (*_PARTITIONS, name)
             also = (*related, (*path, "nodes"))
-            yield error(path, f"the queue {name} has no nodes", fix="name some in nodes:", related=also)
+            yield error(path, f"the partition {name} has no nodes", fix="write nodes:", related=also)
 
 
 @rule
 def duplicate_default_partition(environment: Environment) -> Iterator[Finding]:
-    """One queue at most is the default; of two, the last one in the file silently wins.
+    """At most one partition is the default; of two, Slurm silently uses the last.
 
     Source: slurm.conf(5), Default.
     """
     defaults = [name for name, partition in environment.scheduler.partitions.items() if partition.default]
     for name in defaults[1:]:
-        message = f"{name} and {defaults[0]} are both the default queue"
+        message = f"{name} and {defaults[0]} are both the default partition"
         path: DataPath = (*_PARTITIONS, name, "default")
         yield error(path, message, related=((*_PARTITIONS, defaults[0], "default"),))
 
 
 @rule
 def partition_time(environment: Environment) -> Iterator[Finding]:
-    """A queue's longest time is more than nothing, and its settings do not contradict it.
+    """max_time of a partition is above 0, and DefaultTime is not longer.
 
     Source: slurm.conf(5), MaxTime and DefaultTime.
     """
@@ -97,7 +97,7 @@ def partition_time(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_PARTITIONS, name, "max_time")
         longest = seconds(partition.max_time)
         if longest == 0:
-            yield error(path, f"no job can run in {name}: its longest time is 0")
+            yield error(path, f"max_time of {name} is 0, so no job can run in it")
         for key, value in partition.settings.items():
             if key.casefold() != "defaulttime" or not isinstance(value, str) or not _TIME.fullmatch(value):
                 continue
@@ -111,13 +111,13 @@ def partition_time(environment: Environment) -> Iterator[Finding]:
 
 @rule(public_aws=True)
 def cgroup_version(environment: Environment) -> Iterator[Finding]:
-    """Nodes have cgroup v2: with v1, which Slurm has declared deprecated, a later version does not start.
+    """Nodes use cgroup v2: Slurm has deprecated v1.
 
     Source: Slurm 25.05, RELEASE_NOTES: cgroup/v1 is deprecated.
     """
     scheduler = environment.scheduler
     if scheduler.cgroup == "v1" and scheduler.slurm.version >= "25.05":
-        message = f"Slurm {scheduler.slurm.version} has cgroup v1 as deprecated only"
+        message = f"cgroup v1 is deprecated in Slurm {scheduler.slurm.version}"
         path: DataPath = ("scheduler", "cgroup")
         related: tuple[DataPath, ...] = (("scheduler", "slurm", "version"),)
-        yield warning(path, message, fix="use v2, which every supported Debian has", related=related)
+        yield warning(path, message, fix="write v2, which every supported Debian has", related=related)

@@ -1,4 +1,4 @@
-"""Rules about qualities of service."""
+"""Rules about QOS."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,7 +13,7 @@ _ACCOUNTS: DataPath = ("scheduler", "accounts")
 
 @rule
 def unknown_qos(environment: Environment) -> Iterator[Finding]:
-    """Accounts and other qualities of service name ones that there are; `normal` is there in any case.
+    """A QOS that accounts or other QOS name exists; `normal` always does.
 
     Source: sacctmgr(1), QOS and Preempt: a name that is not in the database is refused.
     """
@@ -22,13 +22,13 @@ def unknown_qos(environment: Environment) -> Iterator[Finding]:
         if name not in known and name != NORMAL:
             near = did_you_mean(name, [*known, NORMAL])
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join([*known, NORMAL])}"
-            message = f'there is no quality of service "{name}"'
+            message = f'there is no QOS "{name}"'
             yield error(path, message, fix=fix, related=((*_QOS, "*", ""),))
 
 
 @rule
 def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
-    """Nobody's jobs requeue jobs that may requeue them: they would take turns at starting and none would end.
+    """Preemption between QOS has no cycle: otherwise jobs requeue each other for ever.
 
     Source: slurm.conf(5), PreemptType=preempt/qos; sacctmgr(1), Preempt.
     """
@@ -37,26 +37,26 @@ def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
         for index, other in enumerate(own.preempts):
             if name in _below(qos, other):
                 message = f"jobs of {name} preempt those of {other}, which preempt those of {name}"
-                fix = "let the more urgent one alone preempt"
+                fix = "remove one direction"
                 yield error((*_QOS, name, "preempts", index), message, fix=fix)
 
 
 @rule
 def qos_without_accounts(environment: Environment) -> Iterator[Finding]:
-    """A quality of service that no account may use is for nobody.
+    """Every QOS is allowed for an account.
 
     Source: sacctmgr(1), QOS of an association: a job may ask for what its association has.
     """
     used = {name for account in environment.scheduler.accounts.values() for name in account.qos}
     for name in environment.scheduler.qos:
         if name not in used and name != NORMAL:
-            message = f"no account may use {name}"
-            fix = f"name it in the account's qos: [{NORMAL}, {name}]"
+            message = f"no account may use the QOS {name}"
+            fix = f"write qos: [{NORMAL}, {name}] in an account"
             yield warning((*_QOS, name), message, fix=fix, related=(_ACCOUNTS,))
 
 
 def _below(qos: Mapping[str, Qos], name: str) -> set[str]:
-    """Whose jobs a quality of service preempts, directly and through others."""
+    """Return the QOS that a QOS preempts, directly and through others."""
     found: set[str] = set()
     pending = [name]
     while pending:

@@ -1,4 +1,4 @@
-"""Rules about settings of Slurm's own files that a site writes itself."""
+"""Rules about overrides of slurm.conf, cgroup.conf and partitions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -29,7 +29,7 @@ _INSTEAD = {
     "srunportrange": "what the link and the security groups let through",
 }
 _INSTEAD_IN_QUEUE = {
-    "partitionname": "the queue's key",
+    "partitionname": "the partition's key",
     "nodes": "nodes:",
     "default": "default:",
     "maxtime": "max_time:",
@@ -38,27 +38,27 @@ _INSTEAD_IN_QUEUE = {
 
 @rule
 def protected_setting(environment: Environment) -> Iterator[Finding]:
-    """Keys that follow from the rest of the file are set there: so they stay true for roles, components and burst too.
+    """Overrides have no keys that Landbridge generates from other settings.
 
     Source: Landbridge: slurm.conf is made from the environment alone.
     """
     for key in environment.scheduler.overrides.slurm_conf:
         if key.casefold() in _INSTEAD:
-            message = f"{key} follows from {_INSTEAD[key.casefold()]}"
-            yield error((*_CONF, key), message, fix="set it there")
+            message = f"{key} is generated from {_INSTEAD[key.casefold()]}"
+            yield error((*_CONF, key), message, fix="write it there")
     for name, partition in environment.scheduler.partitions.items():
         for key in partition.settings:
             if key.casefold() in _INSTEAD_IN_QUEUE:
                 message = f"{key} is written as {_INSTEAD_IN_QUEUE[key.casefold()]}"
-                yield error((*_settings(name), key), message, fix="set it there")
+                yield error((*_settings(name), key), message, fix="write it there")
 
 
 @rule(suppressible=False)
 def residency_setting(environment: Environment) -> Iterator[Finding]:
-    """Who may use a queue follows from the data classes of accounts and the sites of its nodes; nothing takes that away.
+    """Overrides do not replace AllowAccounts and job_submit.lua, which keep restricted data on-prem.
 
-    Deleted or replaced, AllowAccounts lets restricted data's jobs run in AWS, without associations it holds for nobody, and
-    without job_submit.lua nothing holds where a queue is changed by hand.
+    Without AllowAccounts, jobs with restricted data may run in AWS; without associations it is not enforced; without
+    job_submit.lua a partition that is changed by hand is not checked.
     Source: slurm.conf(5), AllowAccounts, AccountingStorageEnforce and JobSubmitPlugins; design, decision 6: restricted classes
     are denied in layers.
     """
@@ -67,25 +67,25 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
             if key.casefold() in ("allowaccounts", "denyaccounts", "allowgroups", "allowqos") and _restricted(
                 environment
             ):
-                message = f"{key} decides where data of a class may go; it follows from data_classes and accounts"
-                fix = "give the accounts their data_class"
+                message = f"{key} is generated from data_classes and accounts, and keeps restricted data on-prem"
+                fix = "write the data_class of accounts"
                 yield error((*_settings(name), key), message, fix=fix, related=(("data_classes", "*", "sites"),))
     for key, value in environment.scheduler.overrides.slurm_conf.items():
         if not environment.scheduler.accounts:
             continue
         if key.casefold() == "jobsubmitplugins" and "lua" not in str(value or "").casefold().split(","):
-            message = "without job_submit.lua, a queue changed by hand lets restricted data's jobs run in AWS"
+            message = "JobSubmitPlugins has no lua: without job_submit.lua, jobs with restricted data may run in AWS"
             yield error((*_CONF, key), message, fix="keep lua in it")
         if key.casefold() != "accountingstorageenforce":
             continue
         if value is None or "associations" not in str(value).casefold():
-            message = "without associations, jobs run in accounts that their users are not in"
+            message = "AccountingStorageEnforce has no associations: users may submit to any account"
             yield error((*_CONF, key), message, fix="keep associations in it")
 
 
 @rule
 def slurm_key(environment: Environment) -> Iterator[Finding]:
-    """A key is one that the file has: with any other, Slurm's daemons do not start.
+    """A key exists in its file: with an unknown key, Slurm's daemons do not start.
 
     A warning where it may be newer than the list.
     Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
@@ -95,12 +95,12 @@ def slurm_key(environment: Environment) -> Iterator[Finding]:
     yield from _unknown(overrides.slurm_conf, _CONF, "slurm.conf", known.slurm_conf)
     yield from _unknown(overrides.cgroup_conf, _CGROUP, "cgroup.conf", known.cgroup_conf)
     for name, partition in environment.scheduler.partitions.items():
-        yield from _unknown(partition.settings, _settings(name), "a queue", known.partition)
+        yield from _unknown(partition.settings, _settings(name), "a partition", known.partition)
 
 
 @rule
 def slurm_value(environment: Environment) -> Iterator[Finding]:
-    """A value is one line without a comment in it, and a key is written once, whatever its case.
+    """A value is one line without a comment, and no key is repeated in another case.
 
     Source: slurm.conf(5): # begins a comment, and keys are not case sensitive.
     """
@@ -118,16 +118,16 @@ def slurm_value(environment: Environment) -> Iterator[Finding]:
                 message = f"{key} and {first} are the same key"
                 yield error((*path, key), message, fix="remove one", related=((*path, first),))
             if isinstance(value, str) and (not value.isprintable() or "#" in value):
-                message = f"{key}: a value is one line, and # begins a comment"
+                message = f"the value of {key} has a line break or a #, which begins a comment"
                 yield error((*path, key), message)
             elif isinstance(value, str) and not value.strip():
                 message = f"{key} has no value"
-                yield error((*path, key), message, fix="null deletes a key")
+                yield error((*path, key), message, fix="write null to delete the key")
 
 
 @rule
 def slurm_choice(environment: Environment) -> Iterator[Finding]:
-    """A key that takes one of a few words has one of them: with another, Slurm's daemons do not start.
+    """A key with a fixed set of values has one of them: with another, Slurm's daemons do not start.
 
     Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
     """
@@ -144,7 +144,7 @@ def slurm_choice(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
-    """Settings on which the cluster rests stay as they are: each of these has been the reason of an outage or of a leak.
+    """Overrides do not change settings that have caused outages or data leaks.
 
     Source: slurm.conf(5), cgroup.conf(5); Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
@@ -152,30 +152,30 @@ def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
         name, text = key.casefold(), str(value).casefold()
         message = None
         if name == "slurmctldparameters" and value is not None and "enable_configless" not in text:
-            message = "without enable_configless, nodes do not get their configuration"
+            message = "without enable_configless, nodes get no configuration"
         elif name == "constraindevices" and text in ("false", "no"):
-            message = "without it, every job sees every GPU of its node"
+            message = "without it, jobs see all GPUs of their node"
         elif name == "constrainramspace" and text in ("false", "no"):
-            message = "without it, one job takes the memory of all"
+            message = "without it, a job can use the memory of other jobs"
         elif name == "slurmdtimeout" and isinstance(value, int) and 0 < value < 300 and environment.aws.pools:
-            message = f"when the link changes over, nodes are silent for minutes; after {value} s their jobs are ended"
+            message = f"during a failover of the link nodes do not respond for minutes, and their jobs are cancelled after {value} s"
         elif name == "preemptmode" and ("suspend" in text or "gang" in text):
-            message = "a suspended job keeps its GPUs' memory, and the next one finds none"
+            message = "a suspended job keeps its GPU memory, so the next one has none"
         elif name == "returntoservice" and text == "2":
-            message = "a node that crashed under a job takes the next one, and nobody looks"
+            message = "a node that crashed gets new jobs without a check"
         elif name == "proctracktype" and "cgroup" not in text:
-            message = "processes that leave their session outlive their job"
+            message = "processes that leave their session keep running after the job"
         if message is not None:
             yield warning((*path, key), f"{key}: {message}", fix="remove it")
 
 
 @rule
 def partition_named_default(environment: Environment) -> Iterator[Finding]:
-    """No queue and no pool is named default: Slurm takes such a line for the defaults of all lines after it.
+    """No partition or pool is named default: Slurm reads such a line as defaults of all later lines.
 
     Source: slurm.conf(5): PartitionName=DEFAULT and NodeName=DEFAULT, in any case of letters.
     """
-    message = "a line named default is Slurm's for the defaults of all others"
+    message = "the name default is reserved by Slurm for the defaults of later lines"
     for name in environment.scheduler.partitions:
         if name == "default":
             yield error(("scheduler", "partitions", name), message, fix="choose another name")
@@ -185,7 +185,7 @@ def partition_named_default(environment: Environment) -> Iterator[Finding]:
 
 
 def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar | None]]:
-    """Every setting that the site wrote itself: the path of its mapping, its key and its value."""
+    """Yield the path of the mapping, the key and the value of each override."""
     overrides = environment.scheduler.overrides
     files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
         (_CONF, overrides.slurm_conf),
@@ -205,7 +205,7 @@ def _unknown(
         if key.casefold() in spelled:
             continue
         if key.casefold() in gone:
-            message = f"Slurm has no {key} any more; in its place: {gone[key.casefold()]}"
+            message = f"Slurm has removed {key}; its replacement: {gone[key.casefold()]}"
             yield error((*path, key), message, fix="remove it")
             continue
         near = did_you_mean(key, known)
@@ -217,21 +217,21 @@ def _unknown(
 
 
 def _elsewhere(key: str, file: str) -> str | None:
-    """The place where the key does belong."""
+    """Return the settings to which the key belongs."""
     lists = slurm_keys()
     places = {
         "slurm.conf": (lists.slurm_conf, "scheduler.overrides.slurm_conf"),
         "cgroup.conf": (lists.cgroup_conf, "scheduler.overrides.cgroup_conf"),
-        "a queue": (lists.partition, "a queue's settings"),
+        "a partition": (lists.partition, "a partition's settings"),
     }
     for name, (words, where) in places.items():
         if name != file and key.casefold() in (word.casefold() for word in words):
-            return f"it is a key of {where}"
+            return f"move it to {where}"
     return None
 
 
 def _restricted(environment: Environment) -> bool:
-    """Whether there is data that may not be everywhere."""
+    """Return true where a data class is limited to one site."""
     return any(len(set(one.sites)) < 2 for one in environment.data_classes.values())
 
 

@@ -1,4 +1,4 @@
-"""Rules about what data classes ask of their buckets in the hub."""
+"""Rules about the buckets of the data hub."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _CLASSES: DataPath = ("storage", "data_hub", "classes")
 
 @rule(suppressible=False)
 def hub_class(environment: Environment) -> Iterator[Finding]:
-    """What the hub says of a class is of one that is there, and whose data may be in AWS: the others have no bucket.
+    """Classes of the data hub exist and may be in AWS: the others have no bucket.
 
     Source: Landbridge (docs/decisions/0006-data.md).
     """
@@ -31,7 +31,7 @@ def hub_class(environment: Environment) -> Iterator[Finding]:
 
 @rule(suppressible=False)
 def hub_replica(environment: Environment) -> Iterator[Finding]:
-    """A class's second region is another one, which S3 copies to, and where the class's law lets the data be.
+    """The replica region of a class differs from the bucket's, is in the same partition, and is allowed by the class's regime.
 
     Source: S3 User Guide, "Replicating objects within and across Regions" (not between partitions); the regimes' own
     citations, in landbridge/catalog/regimes.yaml.
@@ -50,11 +50,11 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
         regime = regimes().get((data_class.regime if data_class is not None else None) or "")
         fix = f"use {' or '.join(near[:4])}" if near else None
         if region == environment.region:
-            yield error(path, f"{region} is where the bucket is already", fix=fix, related=(REGION,))
+            yield error(path, f"{region} is the region of the bucket itself", fix=fix, related=(REGION,))
         elif there is None:
             yield error(path, f'unknown region "{region}"', fix=suggestion(region, regions()))
         elif there.partition != here.partition:
-            message = f"S3 copies nothing from {environment.region} to {region}, which is in another partition"
+            message = f"S3 does not replicate from {environment.region} to {region}, which is in another partition"
             yield error(path, message, fix=fix, related=(REGION,))
         elif regime is not None and not regime.allows_region(region):
             message = f"data under {regime.title} may not be in {region} ({regime.citation})"
@@ -64,7 +64,7 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def hub_lock(environment: Environment) -> Iterator[Finding]:
-    """A lock that nobody can lift is not in an environment that is to be thrown away: its bucket could not be.
+    """An environment with protect: false has no object lock in compliance mode: its bucket could not be deleted.
 
     Source: S3 User Guide, "Object Lock", retention modes.
     """
@@ -73,15 +73,15 @@ def hub_lock(environment: Environment) -> Iterator[Finding]:
     for name, wanted in environment.storage.data_hub.classes.items():
         if wanted.object_lock is not None and wanted.object_lock.mode == "compliance":
             message = (
-                "with protect: false `landbridge destroy` empties the bucket, which a lock in compliance mode forbids"
+                "object lock in compliance mode prevents `landbridge destroy` from emptying the bucket (protect: false)"
             )
             path = (*_CLASSES, name, "object_lock", "mode")
-            yield error(path, message, fix="mode: governance", related=(("aws", "protect"),))
+            yield error(path, message, fix="write mode: governance", related=(("aws", "protect"),))
 
 
 @rule
 def hub_expiry(environment: Environment) -> Iterator[Finding]:
-    """Objects expire after their lock, not before: S3 only hides a locked object, and it is billed until the lock ends.
+    """Objects expire after their lock: S3 only hides a locked object, which is billed until the lock ends.
 
     Source: S3 User Guide, "Managing Object Lock", object lock and lifecycle.
     """
@@ -91,4 +91,4 @@ def hub_expiry(environment: Environment) -> Iterator[Finding]:
             message = f"objects expire after {days} days and are locked for {lock.days}"
             path = (*_CLASSES, name, "expire_days")
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "object_lock"),)
-            yield warning(path, message, fix=f"expire_days: {lock.days}", related=related)
+            yield warning(path, message, fix=f"write expire_days: {lock.days}", related=related)

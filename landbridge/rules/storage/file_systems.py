@@ -1,4 +1,4 @@
-"""Rules about file systems in AWS: what FSx and EFS sell, where they are, and who uses them."""
+"""Rules about file systems in AWS: options, zones, clients and costs of FSx and EFS."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -19,9 +19,9 @@ from landbridge.rules.registry import rule
 
 @rule
 def lustre_options(environment: Environment) -> Iterator[Finding]:
-    """An FSx for Lustre file system is one that AWS sells: size, throughput, disks, EFA, repositories and backups together.
+    """The options of an FSx for Lustre file system are a combination that AWS offers.
 
-    Otherwise CreateFileSystem is refused, half an hour into the deployment.
+    Otherwise CreateFileSystem is refused, half an hour after the start of the deployment.
     Source: FSx API Reference, CreateFileSystemLustreConfiguration; FSx for Lustre User Guide (landbridge/catalog/storage.yaml).
     """
     yield from _refused(environment, "fsx_lustre", "lustre-options")
@@ -29,7 +29,7 @@ def lustre_options(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def openzfs_options(environment: Environment) -> Iterator[Finding]:
-    """An FSx for OpenZFS file system is one that AWS sells: size, throughput and IOPS of its deployment, in this region.
+    """Size, throughput and IOPS of an FSx for OpenZFS file system are offered in the region.
 
     Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration (landbridge/catalog/storage.yaml).
     """
@@ -38,7 +38,7 @@ def openzfs_options(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def efs_options(environment: Environment) -> Iterator[Finding]:
-    """An EFS file system's modes go together.
+    """The performance and throughput modes of an EFS file system are compatible.
 
     Source: EFS User Guide, "Amazon EFS performance specifications" (landbridge/catalog/storage.yaml).
     """
@@ -47,7 +47,7 @@ def efs_options(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def file_system_rules(environment: Environment) -> Iterator[Finding]:
-    """A file system's security group has room for a rule for each pool that mounts it, and each port.
+    """A file system's security group has quota for a rule for each client and port.
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
@@ -61,13 +61,13 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
         )
         for fault in rule_count_violations(inwards, room_for_rules(environment)):
             message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
-            fix = "have fewer pools, or have the quota L-0EA8095F raised and write it in aws.quotas"
+            fix = "write fewer pools, or request an increase of quota L-0EA8095F and write it in aws.quotas"
             yield error(path, message, fix=fix, related=(POOLS, ("aws", "quotas")))
 
 
 @rule
 def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
-    """Lustre over EFA is where the region has it.
+    """The region has FSx for Lustre with EFA.
 
     Source: FSx for Lustre User Guide, "Deployment type availability" (landbridge/catalog/regions.yaml).
     """
@@ -78,15 +78,15 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre) and share.efa:
             message = f"{environment.region} has no FSx for Lustre with EFA"
-            fix = f"write efa: false; it is in {', '.join(sorted(where))}"
+            fix = f"write efa: false, or use one of {', '.join(sorted(where))}"
             yield error((*path, "efa"), message, fix=fix, related=(REGION,))
 
 
 @rule
 def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
-    """Whoever pays for Lustre over EFA has clients that use it.
+    """Pools read an FSx for Lustre file system with EFA over EFA.
 
-    A client without EFA, or of a family that cannot use it for Lustre, reads over TCP: slower, and in silence.
+    A client without EFA, or of a family that cannot use it for Lustre, silently reads over TCP, which is slower.
     Source: FSx for Lustre User Guide, "Configuring EFA clients"; awsome-distributed-ai pull request 1202.
     """
     unable = facts().fsx_lustre.efa.unsupported_families
@@ -104,16 +104,16 @@ def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
         names = ", ".join(dict.fromkeys(f"{at.pool.name} ({at.pool.instance})" for at in without[:5]))
         whole = len(without) == len(known)
         message = f"{'no pool reads' if whole else 'some pools do not read'} it over EFA: {names}"
-        fix = "write efa: false, and choose the size freely" if whole else "they read over TCP; expect less of them"
+        fix = "write efa: false, and choose the size freely" if whole else "expect less throughput: they read over TCP"
         severity = Severity.WARNING if whole else Severity.INFO
         yield Finding("lustre-efa-clients", message, (*path, "efa"), fix, severity, (POOLS,))
 
 
 @rule
 def lustre_import_path(environment: Environment) -> Iterator[Finding]:
-    """A persistent_2 file system shows buckets as repositories: it has no import_path and no export_path.
+    """A persistent_2 file system has repositories, not import_path and export_path.
 
-    Elsewhere they still work, once, at creation; repositories can be added and removed later.
+    Other deployments still allow them at creation; repositories can be added and removed later.
     Source: FSx API Reference, CreateFileSystemLustreConfiguration, ImportPath; FSx for Lustre User Guide,
     "Linking your file system to an S3 bucket".
     """
@@ -126,18 +126,18 @@ def lustre_import_path(environment: Environment) -> Iterator[Finding]:
                 continue
             fix = "write repositories: [{folder: /data, bucket: s3://…}]"
             if share.deployment in without:
-                message = f"{share.deployment} has no {key}"
+                message = f"{share.deployment} does not support {key}"
                 yield error((*path, key), message, fix=fix, related=((*path, "deployment"),))
             elif not share.repositories:
-                message = f"{key} is the older way and cannot be changed later"
+                message = f"{key} cannot be changed later"
                 yield info((*path, key), message, fix=fix)
 
 
 @rule
 def storage_zone(environment: Environment) -> Iterator[Finding]:
-    """A file system's zone is one with a subnet: one that a pool may use.
+    """A file system's zone has a subnet: a pool uses the zone.
 
-    Source: Landbridge makes subnets for the zones of pools (landbridge/plan/network/subnets.py); FSx API, SubnetIds.
+    Source: Landbridge creates subnets for the zones of pools (landbridge/plan/network/subnets.py); FSx API, SubnetIds.
     """
     there = environment_zones(environment)
     if not there:
@@ -149,13 +149,13 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
             places.append(((*path, "zone"), share.zone))
         for where, zone_id in places:
             if zone_id not in there:
-                message = f"no pool may use {zone_id}, so there is no subnet and no client"
+                message = f"no pool uses the zone {zone_id}, so it has no subnet and no client"
                 yield error(where, message, fix=f"use {' or '.join(there)}", related=(POOLS, REGION))
 
 
 @rule
 def storage_in_other_zone(environment: Environment) -> Iterator[Finding]:
-    """Pools read file systems in their own zone: between zones every gigabyte is billed both ways, slower, and never by EFA.
+    """Pools use file systems of their own zone: traffic between zones is billed, slower, and never over EFA.
 
     An error where no pool may be in the file system's zone at all.
     Source: EC2 pricing, data transfer between zones; ParallelCluster ManagedFsxMultiAzValidator.
@@ -168,15 +168,15 @@ def storage_in_other_zone(environment: Environment) -> Iterator[Finding]:
         if not apart or here not in environment_zones(environment):
             continue
         names = ", ".join(f"{name} ({', '.join(away)})" for name, away in list(apart.items())[:4])
-        message = f"it is in {here}; nodes may also be elsewhere: {names}"
-        fix = f"name zones: [{here}] in their capacity, where they read much"
+        message = f"the file system is in {here}; nodes may be in other zones: {names}"
+        fix = f"write zones: [{here}] in their capacity"
         at: DataPath = (*path, "zone") if share.zone is not None else path
         yield warning(at, message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
 def efs_without_target(environment: Environment) -> Iterator[Finding]:
-    """EFS has a mount target in every zone of the pools: where there is none, mounting by name fails and the node waits.
+    """EFS has a mount target in every zone of the pools: otherwise mounting fails.
 
     Source: EFS User Guide, "Creating mount targets"; ParallelCluster EfsIdValidator.
     """
@@ -186,28 +186,28 @@ def efs_without_target(environment: Environment) -> Iterator[Finding]:
         missing = sorted({one for found in pools_elsewhere(environment, share).values() for one in found})
         if missing:
             names = ", ".join(pools_elsewhere(environment, share))
-            message = f"no mount target in {', '.join(missing)}, where nodes of {names} may be"
-            fix = "remove zones: then every zone of the pools has one"
+            message = f"there is no mount target in {', '.join(missing)}, a zone of {names}"
+            fix = "remove zones: every zone of the pools gets a mount target"
             yield error((*path, "zones"), message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
 def efs_bursting(environment: Environment) -> Iterator[Finding]:
-    """EFS whose throughput follows its size holds much: a small one is slow once its credits are used up.
+    """EFS does not have bursting throughput: a small file system is slow once its credits are used up.
 
     It earns 50 KiB/s for each GiB: with 100 GiB a training job reads 5 MiB/s after the first minutes.
     Source: EFS User Guide, "Bursting throughput".
     """
     for path, share in cloud_file_systems(environment):
         if isinstance(share, Efs) and share.throughput == "bursting":
-            message = "with bursting throughput EFS is slow until it holds terabytes"
+            message = "with throughput: bursting EFS is slow until it stores terabytes"
             fix = "remove throughput: elastic is the default"
             yield warning((*path, "throughput"), message, fix=fix)
 
 
 @rule
 def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
-    """A deployment over two zones has two zones with subnets.
+    """A multi-AZ deployment has two zones with subnets.
 
     Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, PreferredSubnetId (MULTI_AZ_1 takes two subnets).
     """
@@ -217,16 +217,16 @@ def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
         row = facts().fsx_openzfs.deployments.get(share.deployment)
         there = environment_zones(environment)
         if row is not None and there and row.zones > len(there):
-            message = f"{share.deployment} takes {row.zones} zones, and pools are in {', '.join(there)} alone"
-            fix = "use single_az_ha_2, or let a pool use a second zone"
+            message = f"{share.deployment} needs {row.zones} zones, and the pools are only in {', '.join(there)}"
+            fix = "use single_az_ha_2, or add a second zone to a pool"
             yield error((*path, "deployment"), message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
 def storage_without_pool(environment: Environment) -> Iterator[Finding]:
-    """A file system in AWS has pools that mount it: it is billed while it exists.
+    """A file system in AWS has pools that mount it: it is billed in any case.
 
-    An error where no zone is named either: subnets are where pools may be, and it would be nowhere.
+    An error where no zone is named either: then it has no subnet.
     Source: FSx and EFS pricing; FSx API, SubnetIds.
     """
     if environment.aws.pools:
@@ -234,18 +234,18 @@ def storage_without_pool(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if len(zones(environment, share)) < zones_needed(share):
             message, severity = (
-                f"there is no pool, so there is no zone where this {share.kind} could be",
+                f"the {share.kind} has no zone: there is no pool",
                 Severity.ERROR,
             )
         else:
-            message = f"no pool would mount this {share.kind}, and it is billed all the same"
+            message = f"no pool mounts this {share.kind}, and it is billed"
             severity = Severity.WARNING
         yield Finding("storage-without-pool", message, path, "remove it, or add a pool", severity, (POOLS,))
 
 
 @rule(public_aws=True)
 def storage_cost(environment: Environment) -> Iterator[Finding]:
-    """Whoever writes down a file system knows what it costs: it is billed by its size while it exists, used or not.
+    """The price of a file system is shown: it is billed by size while it exists, used or not.
 
     Source: FSx and EFS pricing, as dated in landbridge/catalog/prices.yaml.
     """
@@ -259,8 +259,8 @@ def storage_cost(environment: Environment) -> Iterator[Finding]:
     for path, _ in cloud_file_systems(environment):
         name = str(path[-1])
         if name in months:
-            message = f"{usd(months[name])} a month, used or not (price of {dates[name]})"
-            yield info(path, message, fix="`landbridge cost` has the whole bill", related=(path,))
+            message = f"the file system costs {usd(months[name])} a month, used or not (price of {dates[name]})"
+            yield info(path, message, fix="run `landbridge cost` for all costs", related=(path,))
 
 
 _LISTS = ("repositories", "zones")
@@ -272,7 +272,7 @@ def _refused(
     for path, share in cloud_file_systems(environment):
         if share.kind == kind:
             for fault in storage_violations(share, environment.region):
-                # What is broken in a list of the share says nothing about its size.
+                # A mistake in a list of the share does not affect its size.
                 looked_at = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
                 related = (*((*path, key) for key in looked_at), REGION)
                 yield Finding(name, fault.message, (*path, fault.key), fault.fix, related=related)

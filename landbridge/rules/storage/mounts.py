@@ -1,4 +1,4 @@
-"""Rules about where file systems are mounted."""
+"""Rules about mount points of file systems."""
 
 import posixpath
 from collections.abc import Iterator
@@ -32,52 +32,52 @@ class _Mount:
 
 @rule
 def reserved_mount(environment: Environment) -> Iterator[Finding]:
-    """Nothing is mounted over folders of the operating system, of Slurm or of Landbridge.
+    """File systems are not mounted over folders of the operating system, Slurm or Landbridge.
 
-    What was there is hidden: a node without /etc or /opt/slurm does not boot, or not as one of this cluster. Homes are the
-    one thing that belongs at /home.
+    A mount hides the folder's contents: a node without /etc or /opt/slurm does not boot or register. Only home directories
+    are mounted at /home.
     Source: Filesystem Hierarchy Standard 3.0; ParallelCluster SharedStorageMountDirValidator (landbridge/catalog/storage.yaml).
     """
     known = facts().reserved_mounts
     for mount in {one.path: one for one in (*_mounts(environment), *_site_mounts(environment))}.values():
         if ".." in mount.folder.split("/"):
-            yield error(mount.path, f"{mount.folder} goes back up with ..", fix=f"write {mount.plain}")
+            yield error(mount.path, f"the mount point {mount.folder} contains ..", fix=f"write {mount.plain}")
         elif known.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
             instead = (
                 "/home, or a folder of its own such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
             )
-            message = f"{mount.plain} is the system's own; {mount.what} would hide what is in it"
+            message = f"{mount.plain} is a system folder; {mount.what} would hide its contents"
             yield error(mount.path, message, fix=f"use {instead}")
 
 
 @rule
 def duplicate_mount(environment: Environment) -> Iterator[Finding]:
-    """Every folder is mounted over once: of two file systems at one place, one is out of reach.
+    """Every mount point is used once: of two file systems, one would be hidden.
 
     Source: ParallelCluster DuplicateMountDirValidator.
     """
     for mount, other in _pairs(environment, same=True):
         message = f"{mount.what} and {other.what} are both mounted at {mount.plain}"
-        yield error(mount.path, message, fix="give it a folder of its own", related=(other.path,))
+        yield error(mount.path, message, fix="write another folder", related=(other.path,))
 
 
 @rule
 def nested_mount(environment: Environment) -> Iterator[Finding]:
-    """No file system is mounted inside another: it needs a folder there, and hangs whenever the outer one does.
+    """No file system is mounted inside another: it depends on the outer one.
 
     Source: ParallelCluster OverlappingMountDirValidator.
     """
     for mount, other in _pairs(environment, same=False):
         inner, outer = (mount, other) if mount.plain.startswith(other.plain) else (other, mount)
-        message = f"{inner.plain} ({inner.what}) lies inside {outer.plain} ({outer.what})"
-        yield error(mount.path, message, fix="mount them side by side", related=(other.path,))
+        message = f"the mount point {inner.plain} ({inner.what}) is inside {outer.plain} ({outer.what})"
+        yield error(mount.path, message, fix="write separate folders", related=(other.path,))
 
 
 @rule
 def restricted_homes(environment: Environment) -> Iterator[Finding]:
-    """Homes of people whose data may not be in AWS are not mounted there.
+    """Home directories of users with on-prem data are not mounted in AWS.
 
-    Cloud nodes read every home through the link; a file that somebody leaves in theirs is then in AWS, whatever its class.
+    Cloud nodes mount all home directories through the link; files in them are then readable in AWS, whatever their class.
     Source: Landbridge (docs/decisions/0006-data.md); HIPAA Security Rule, 45 CFR 164.312(a)(1) for health data.
     """
     home = environment.storage.home
@@ -87,35 +87,35 @@ def restricted_homes(environment: Environment) -> Iterator[Finding]:
         data_class = environment.data_classes.get(account.data_class)
         if data_class is None or "aws" in data_class.sites or not account.users:
             continue
-        message = f"cloud nodes mount the homes of {name}'s users, whose data ({account.data_class}) may not be in AWS"
+        message = f"cloud nodes mount the home directories of {name}'s users, whose data ({account.data_class}) may not be in AWS"
         path: DataPath = ("storage", "home")
         related: tuple[DataPath, ...] = (
             ("scheduler", "accounts", name, "data_class"),
             ("data_classes", account.data_class, "sites"),
         )
-        fix = "write on_cloud_nodes: false, and let jobs take their data from the hub"
+        fix = "write on_cloud_nodes: false, and let jobs read data from the data hub"
         yield warning(path, message, fix=fix, related=related)
         return
 
 
 @rule
 def site_shares_without_site(environment: Environment) -> Iterator[Finding]:
-    """What a site's own file systems are mounted on is a site's.
+    """site_shares are written only with an on-prem site.
 
-    Without nodes or services of a site nothing mounts them: hosts in AWS have FSx and EFS.
+    Only on-prem hosts mount them: hosts in AWS have FSx and EFS.
     Source: Landbridge (landbridge/plan/site/site_shares.py).
     """
     if environment.onprem is None and environment.storage.site_shares:
         path: DataPath = ("storage", "site_shares", next(iter(environment.storage.site_shares)))
-        message = "there is no site whose hosts could mount it"
+        message = "site_shares need an on-prem site, and there is none"
         yield error(path, message, fix="use cloud_shares, or describe the site in onprem")
 
 
 @rule
 def lustre_without_client(environment: Environment) -> Iterator[Finding]:
-    """Cloud nodes that mount Lustre boot an image that has its client: a node that cannot mount does not join.
+    """Cloud nodes that mount Lustre boot an image with the Lustre client: a node that cannot mount does not register.
 
-    An image that is built here has Debian's packages, and neither Debian nor AWS has a client for it: somebody else must.
+    Landbridge's node image is Debian, for which neither Debian nor AWS has a client.
     Source: FSx for Lustre User Guide, "Installing the Lustre client" (supported systems); ansible/roles/cloud_storage.
     """
     path = next((path for path, share in cloud_file_systems(environment) if isinstance(share, FsxLustre)), None)
@@ -125,8 +125,8 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
         choice = pool_image(environment, at.pool)
         source = environment.aws.images.get(choice.name or "")
         if choice.kind == "built" or (source is not None and source.build is not None):
-            message = f"nodes of {at.pool.name} boot an image that is built here, which has no client of Lustre"
-            fix = "say in storage.lustre_client where packages for it are, or name an image of yours that has one"
+            message = f"the node image of {at.pool.name} has no Lustre client"
+            fix = "write a package source in storage.lustre_client, or use an image with the client"
             yield warning(at.at("image"), message, fix=fix, related=(path,))
 
 
@@ -146,7 +146,7 @@ def _mounts(environment: Environment) -> tuple[_Mount, ...]:
 
 @cached
 def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
-    """What nodes of the site have."""
+    """Return the mount points of on-prem nodes."""
     if environment.onprem is None:
         return ()
     found = [_Mount(environment.storage.home.mount, "home directories", _HOME)]
@@ -162,7 +162,7 @@ def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
 def _pairs(environment: Environment, *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
     """Mounts of one node at one folder, or one inside the other: the later and the earlier in the file."""
     cloud = _mounts(environment)
-    # Homes that cloud nodes do not mount are in nobody's way there, and what is in AWS is in nobody's way on-prem.
+    # Cloud nodes and on-prem nodes are checked separately: each mounts only some of the file systems.
     if not environment.storage.home.on_cloud_nodes:
         cloud = tuple(mount for mount in cloud if mount.path != _HOME)
     yield from _among(cloud, same=same)

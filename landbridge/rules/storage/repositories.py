@@ -1,4 +1,4 @@
-"""Rules about the data of file systems in AWS: which buckets they show, who writes, and what is lost with them."""
+"""Rules about data repositories of file systems in AWS, and about backups."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ class _Link:
 
 @rule(suppressible=False)
 def repository_class(environment: Environment) -> Iterator[Finding]:
-    """A repository's data class is one of data_classes, and one whose data may be in AWS.
+    """The data class of a repository is in data_classes and may be in AWS.
 
-    A class that must stay on-prem has no bucket in the hub; a folder of it in AWS would be where it leaks to.
+    A class that must stay on-prem has no bucket in the data hub.
     Source: Landbridge (docs/decisions/0006-data.md).
     """
     classes = environment.data_classes
@@ -45,14 +45,14 @@ def repository_class(environment: Environment) -> Iterator[Finding]:
         elif "aws" not in classes[name].sites:
             message = f"data of class {name} may be at {', '.join(classes[name].sites)} only"
             related = (("data_classes", name, "sites"),)
-            yield error(path, message, fix="show another class, or none", related=related)
+            yield error(path, message, fix="write another class, or none", related=related)
 
 
 @rule
 def repository_writers(environment: Environment) -> Iterator[Finding]:
-    """Every prefix has one writer: a folder that exports is the only one that exports there.
+    """Every bucket prefix has one exporting repository.
 
-    Two file systems that export to one place overwrite one another in silence, object by object.
+    Two file systems that export to one prefix silently overwrite each other's objects.
     Source: Landbridge (docs/decisions/0006-data.md); FSx for Lustre User Guide, "Exporting changes to the data repository".
     """
     writers: dict[str, _Link] = {}
@@ -68,8 +68,8 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
         )
         if other is not None:
             place = shown.rstrip("/") if link.own.bucket else f"the hub's bucket of {link.own.data_class}"
-            message = f"{path_text(other.path)} writes to {place} too"
-            fix = "export one of them, or give each a prefix of its own"
+            message = f"{path_text(other.path)} also exports to {place}"
+            fix = "remove one export, or write separate prefixes"
             related = (other.path,)
             yield error((*link.path, "export"), message, fix=fix, related=related)
         writers.setdefault(shown, link)
@@ -77,7 +77,7 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def hub_bucket_two_writers(environment: Environment) -> Iterator[Finding]:
-    """A hub bucket that a file system exports into as a whole is written by nobody else; MLflow writes its artifacts there.
+    """A repository does not export into the bucket of MLflow's artifacts.
 
     Source: Landbridge (docs/decisions/0006-data.md): every prefix has one writer.
     """
@@ -85,8 +85,8 @@ def hub_bucket_two_writers(environment: Environment) -> Iterator[Finding]:
     for link in _links(environment):
         name = link.own.data_class
         if name is not None and link.own.export and name == chosen:
-            message = f"{link.own.folder} exports into the hub's bucket of {name}, where MLflow keeps its artifacts"
-            fix = "write export: false, or show a bucket of your own"
+            message = f"{link.own.folder} exports into the data hub's bucket of {name}, which has MLflow's artifacts"
+            fix = "write export: false, or use another bucket"
             related: tuple[DataPath, ...] = (("mlops", "mlflow", "data_class"), ("data_classes",))
             path = (*link.path, "export")
             yield warning(path, message, fix=fix, related=related)
@@ -94,40 +94,40 @@ def hub_bucket_two_writers(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def file_system_without_copy(environment: Environment) -> Iterator[Finding]:
-    """What is on a file system in AWS is somewhere else too: in a bucket, or in a backup.
+    """Data of a file system in AWS has a copy in a bucket or a backup.
 
-    Scratch deployments lose data when one server fails; the others lose it with the file system, or when somebody deletes it.
+    Scratch deployments lose data when one server fails; the others lose it when the file system is deleted.
     Source: FSx for Lustre User Guide, "Deployment options"; FSx for OpenZFS and EFS User Guides, backups.
     """
     for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre):
             linked = share.repositories or share.import_path or share.export_path
             if share.deployment in facts().fsx_lustre.backups.not_on and not linked:
-                message = f"{share.deployment} loses its data with a server, and shows no bucket that has it too"
-                fix = "add repositories, or use persistent_2 where anything on it matters"
+                message = f"{share.deployment} loses data when a server fails, and has no repository with a copy"
+                fix = "add repositories, or use persistent_2"
                 related = ((*path, "repositories"), (*path, "deployment"))
                 yield warning(path, message, fix=fix, related=related)
         elif isinstance(share, FsxOpenZfs) and share.backup_days == 0:
-            message = "nothing keeps a copy of what is on it (backup_days: 0)"
+            message = "the file system has no backups (backup_days: 0)"
             yield warning((*path, "backup_days"), message, fix="write backup_days: 7")
         elif isinstance(share, Efs) and not share.backups:
-            message = "nothing keeps a copy of what is on it (backups: false)"
+            message = "the file system has no backups (backups: false)"
             yield warning((*path, "backups"), message, fix="write backups: true")
 
 
 @rule
 def repository_without_export(environment: Environment) -> Iterator[Finding]:
-    """Results written to a folder that shows a bucket go back to it, or are known not to.
+    """At least one repository of a scratch file system exports results to its bucket.
 
-    Without export a folder reads new objects and writes none: results stay on the file system alone.
+    Without export, results stay only on the file system.
     Source: FSx for Lustre User Guide, "Exporting changes to the data repository".
     """
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.repositories:
             continue
         if share.deployment in facts().fsx_lustre.backups.not_on and not any(one.export for one in share.repositories):
-            message = f"no folder exports, and {share.deployment} loses what is written to it with a server"
-            fix = "write export: true where results go"
+            message = f"no repository exports, and {share.deployment} loses data when a server fails"
+            fix = "write export: true in the folder of results"
             yield info((*path, "repositories"), message, fix=fix, related=(path,))
 
 

@@ -21,5 +21,5 @@ ROWS = [
     Row("blocks-in-different-zones", "blocks of one pool in two zones", {CAPACITY: BLOCK, FALLBACK: {**OTHER_BLOCK, "zone": "use1-az6"}}, (*FALLBACK, "zone"), "use1-az6"),
     Row("no-blocks-in-region", "blocks where none are sold", {CAPACITY: {**BLOCK, "zone": "euc1-az1"}}, (*CAPACITY, "kind"), "us-east-1", region="eu-central-1"),
     Row("whole-ultraservers", "half an UltraServer", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: {**BLOCK, "count": 4}}, (*CAPACITY, "count"), "u-p6e-gb200x36 has 9"),
-    Row("duplicate-reservation", "one block for two pools", {CAPACITY: BLOCK, SECOND: pool(capacity=[BLOCK])}, (*SECOND, "capacity", 0), "used up"),
+    Row("duplicate-reservation", "one block for two pools", {CAPACITY: BLOCK, SECOND: pool(capacity=[BLOCK])}, (*SECOND, "capacity", 0), "cr-0123456789abcdef0 is shared with the pool p5"),
 ]  # fmt: skip

@@ -10,19 +10,19 @@ MIN: DataPath = (*POOL, "min_nodes")
 
 ROWS = [
     Row("duplicate-pool", "two pools with one name", {SECOND: {**GOOD["aws"]["pools"][0]}}, (*SECOND, "name"), "p5"),
-    Row("duplicate-pool", "a pool named like Slurm's own queue", {(*POOL, "name"): "gpu"}, (*POOL, "name"), "Landbridge"),
+    Row("duplicate-pool", "a pool named like Slurm's own queue", {(*POOL, "name"): "gpu"}, (*POOL, "name"), 'the name "gpu" is reserved'),
     Row("pool-size", "more nodes kept than there may be", {MIN: 5}, MIN, "min_nodes: 4"),
     Row("purchase-not-offered", "no Capacity Blocks of this type", {(*POOL, "instance"): "g5.48xlarge", CAPACITY: BLOCK}, (*CAPACITY, "kind"), "spot"),
     Row("purchase-not-offered", "no spot of this type", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: SPOT}, (*CAPACITY, "kind"), "capacity_block"),
     Row("prepaid-capacity-order", "on-demand before a paid block", {FALLBACK: BLOCK}, FALLBACK, "paid for"),
     Row("prepaid-capacity-order", "spot before a reservation", {CAPACITY: SPOT, FALLBACK: RESERVED}, FALLBACK, "paid for"),
-    Row("duplicate-fallback", "the same capacity twice", {FALLBACK: {**ON_DEMAND, "zones": ["use1-az4"]}}, FALLBACK, "has been refused"),
-    Row("duplicate-fallback", "a fallback inside what was refused", {CAPACITY: ON_DEMAND, FALLBACK: {**ON_DEMAND, "zones": ["use1-az6"]}}, FALLBACK, "has been refused"),
+    Row("duplicate-fallback", "the same capacity twice", {FALLBACK: {**ON_DEMAND, "zones": ["use1-az4"]}}, FALLBACK, "capacity[0] already asks for the same on-demand"),
+    Row("duplicate-fallback", "a fallback inside what was refused", {CAPACITY: ON_DEMAND, FALLBACK: {**ON_DEMAND, "zones": ["use1-az6"]}}, FALLBACK, "capacity[0] already asks for the same on-demand"),
     Row("duplicate-fallback", "a second, cheaper spot request", {CAPACITY: {**SPOT, "max_price_usd": 20.0}, FALLBACK: {**SPOT, "max_price_usd": 18.0}}, FALLBACK, "spot"),
     Row("min-nodes-on-demand", "nodes that run all month", {MIN: 2}, MIN, "80,358 USD a month"),
     Row("prepaid-idle-pool", "reserved nodes that are switched off", {CAPACITY: {**RESERVED, "count": 4}}, (*POOL, "capacity"), "min_nodes: 4"),
     Row("slurm-nodes", "more nodes than Slurm has room for", {("aws", "pools"): MANY}, ("aws", "pools"), "66562"),
     Row("boot-time", "less time than a GPU node needs to boot", {(*POOL, "resume_timeout"): 300}, (*POOL, "resume_timeout"), "600 s"),
-    Row("idle-time", "nodes given back after a minute", {(*POOL, "suspend_after"): 60}, (*POOL, "suspend_after"), "boots them again"),
+    Row("idle-time", "nodes given back after a minute", {(*POOL, "suspend_after"): 60}, (*POOL, "suspend_after"), "boot again"),
     Row("idle-time", "idle nodes kept for a day", {(*POOL, "suspend_after"): 86400}, (*POOL, "suspend_after"), "1,321 USD"),
 ]  # fmt: skip

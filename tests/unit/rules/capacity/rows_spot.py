@@ -7,7 +7,7 @@ PRICE = (*CAPACITY, "max_price_usd")
 
 ROWS = [
     Row("spot-alone", "spot capacity alone", {CAPACITY: SPOT}, (*POOL, "capacity"), "spot"),
-    Row("min-nodes-on-spot", "spot for nodes that are kept", {CAPACITY: SPOT, FALLBACK: ON_DEMAND, (*POOL, "min_nodes"): 1}, (*POOL, "min_nodes"), "spot keeps none"),
+    Row("min-nodes-on-spot", "spot for nodes that are kept", {CAPACITY: SPOT, FALLBACK: ON_DEMAND, (*POOL, "min_nodes"): 1}, (*POOL, "min_nodes"), "min_nodes of p5 is 1, and EC2"),
     Row("spot-for-gangs", "spot for a job over many nodes", {CAPACITY: SPOT, FALLBACK: ON_DEMAND}, (*CAPACITY, "kind"), "checkpoints"),
     Row("spot-price", "a spot price above on-demand", {CAPACITY: {**SPOT, "max_price_usd": 98.32}}, PRICE, "55.04"),
     Row("spot-price", "a spot price that nothing ever cost", {CAPACITY: {**SPOT, "max_price_usd": 3.5}}, PRICE, "as of"),

@@ -19,7 +19,7 @@ WEEK = window("2026-12-01T11:30:00Z", "2026-12-08T11:30:00Z")
 ROWS = [
     Row("block-window", "a window that ends before it starts", {CAPACITY: window("2026-12-02T11:30:00Z", "2026-12-01T11:30:00Z")}, ENDS, "before"),
     Row("block-window", "a window without a time zone", {CAPACITY: window("2026-12-02T00:00:00", "2026-12-03T00:00:00")}, ENDS, "time zone"),
-    Row("block-without-window", "a block whose end nobody wrote down", {CAPACITY: BLOCK}, CAPACITY, "nothing drains"),
+    Row("block-without-window", "a block whose end nobody wrote down", {CAPACITY: BLOCK}, CAPACITY, "not drained"),
     Row("block-length", "a window longer than blocks are sold", {CAPACITY: window("2026-12-01T11:30:00Z", "2027-12-01T11:30:00Z")}, ENDS, "182"),
     Row("block-length", "a window of 17 days", {CAPACITY: window("2026-12-01T11:30:00Z", "2026-12-18T11:30:00Z")}, ENDS, "whole weeks"),
     Row("block-end-time", "a window that ends at midnight", {CAPACITY: window("2026-12-01T11:30:00Z", "2026-12-03T00:00:00Z")}, ENDS, "11:30"),

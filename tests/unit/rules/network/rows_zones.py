@@ -12,7 +12,7 @@ ROWS = [
     Row("unknown-zone", "a zone number that there is not", {(*CAPACITY, "zones"): ["use1-az9"]}, (*CAPACITY, "zones", 0), "use1-az9"),
     Row("unknown-zone", "a file system in another region's zone", {SCRATCH: {"kind": "fsx_lustre", "zone": "euw1-az1"}}, (*SCRATCH, "zone"), "euw1-az1"),
     Row("unknown-zone", "a mount target in another region's zone", {(*SHARES, "efs"): {"kind": "efs", "zones": ["use2-az1"]}}, (*SHARES, "efs", "zones", 0), "use2-az1"),
-    Row("repeated-zone", "a zone named twice", {(*CAPACITY, "zones"): ["use1-az4", "use1-az4"]}, (*CAPACITY, "zones", 1), "twice"),
+    Row("repeated-zone", "a zone named twice", {(*CAPACITY, "zones"): ["use1-az4", "use1-az4"]}, (*CAPACITY, "zones", 1), "the zone use1-az4 is repeated"),
     Row("type-not-in-zone", "the type is not in the zone", {TYPE: "p5en.48xlarge"}, (*CAPACITY, "zones", 0), "use1-az6"),
     Row("type-not-in-zone", "the block's zone has no such type", {TYPE: "p6-b200.48xlarge", CAPACITY: {**BLOCK, "zone": "use1-az1"}}, (*CAPACITY, "zone"), "p6-b200.48xlarge"),
     Row("type-not-in-region", "the type is not in the region", {TYPE: "p5e.48xlarge"}, TYPE, "us-east-2"),

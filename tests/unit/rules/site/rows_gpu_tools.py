@@ -14,9 +14,9 @@ ROWS = [
         "statistics of jobs where the machines bring their own software",
         {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"job_statistics": True}},
         AT,
-        "leave it out",
+        "job_statistics needs DCGM, which is not installed",
     ),
-    Row("gds-not-available", "GPUDirect Storage where the machines bring their own software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
+    Row("gds-not-available", "GPUDirect Storage where the machines bring their own software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "GPUDirect Storage is not installed with driver.install"),
     Row("gds-not-available", "GPUDirect Storage from a distribution", {(*SITE, "driver"): {"repository": "distribution"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "repository: nvidia"),
-    Row("gds-not-available", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "leave it out"),
+    Row("gds-not-available", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "GPUDirect Storage needs open kernel modules, and"),
 ]  # fmt: skip

@@ -9,9 +9,9 @@ SLURM: DataPath = ("scheduler", "slurm")
 ROWS = [
     Row("unknown-platform", "misspelt platform", {(*NODES, 0, "platform"): "dgx-h10"}, (*NODES, 0, "platform"), '"dgx-h100"'),
     Row("slurm-without-packages", "a Slurm version without packages", {("scheduler", "slurm"): {"version": "25.11"}}, ("scheduler", "slurm", "version"), "26.05"),
-    Row("built-packages-without-repository", "Slurm's own packages from Debian's archive", {SLURM: {"packaging": "schedmd", "packages_key": "x"}}, (*SLURM, "packaging"), "no packages of Slurm's own"),
+    Row("built-packages-without-repository", "Slurm's own packages from Debian's archive", {SLURM: {"packaging": "schedmd", "packages_key": "x"}}, (*SLURM, "packaging"), "packages_mirror is missing: Debian's archive has no"),
     Row("built-packages-without-repository", "packages that nobody signs", {SLURM: {"packaging": "schedmd", "packages_mirror": "http://mirror.example.org/slurm"}}, (*SLURM, "packaging"), "packages_key"),
-    Row("reserved-cores-and-memory", "all cores for the system", {(*NODES, 0, "hardware"): {"reserved_cores": 110}}, (*NODES, 0, "hardware", "reserved_cores"), "of 112 cores, 110 are reserved"),
-    Row("reserved-cores-and-memory", "all memory for the system", {(*NODES, 0, "hardware"): {"reserved_memory_mib": 2000000}}, (*NODES, 0, "hardware", "reserved_memory_mib"), "of 1992294 MiB"),
+    Row("reserved-cores-and-memory", "all cores for the system", {(*NODES, 0, "hardware"): {"reserved_cores": 110}}, (*NODES, 0, "hardware", "reserved_cores"), "of 112 cores are reserved"),
+    Row("reserved-cores-and-memory", "all memory for the system", {(*NODES, 0, "hardware"): {"reserved_memory_mib": 2000000}}, (*NODES, 0, "hardware", "reserved_memory_mib"), "1992294 MiB"),
     Row("nvlink-domain-size", "two domains in a rack", {(*NODES, 0): {"hosts": "gb[01-36]", "platform": "gb200-nvl72", "address": "10.20.1.11", "rack": "r1"}}, (*NODES, 0, "rack"), "has 18"),
 ]  # fmt: skip

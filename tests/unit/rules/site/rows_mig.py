@@ -25,6 +25,6 @@ ROWS = [
         "GPUs that cannot be partitioned are",
         {(*NODE, "platform"): "pcie-l40s", (*NODE, "mig"): [_part(p1g_10gb=7)]},
         AT,
-        "leave mig out",
+        "remove mig",
     ),
 ]  # fmt: skip

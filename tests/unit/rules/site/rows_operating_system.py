@@ -21,7 +21,7 @@ def firewall_rule(**more: Any) -> dict[DataPath, Any]:
 ROWS = [
     Row("firewall-rule-unknown-host", "a firewall rule at a misspelt group", firewall_rule(at="slurm_nodes"), (*FIREWALL_RULES, 0, "at"), "slurm_node"),
     Row("firewall-rule-unknown-host", "a firewall rule at a host that is not there", firewall_rule(at="mlops02"), (*FIREWALL_RULES, 0, "at"), "mlops01"),
-    Row("firewall-rule-open-to-all", "a port open to every address", firewall_rule(source="0.0.0.0/0"), (*FIREWALL_RULES, 0, "source"), "every address"),
+    Row("firewall-rule-open-to-all", "a port open to every address", firewall_rule(source="0.0.0.0/0"), (*FIREWALL_RULES, 0, "source"), "all addresses"),
     Row("no-firewall", "a site without a firewall on its hosts", {(*HOSTS, "firewall"): {"mode": "off"}}, (*HOSTS, "firewall", "mode"), "metrics"),
     Row("no-firewall", "hosts that nobody hardens", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
     Row("directory-password-in-aws", "a directory that cloud nodes cannot ask", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),

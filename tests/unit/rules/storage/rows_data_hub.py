@@ -18,7 +18,7 @@ LOCK = {"days": 30, "mode": "compliance"}
 ROWS = [
     Row("hub-class", "a class that nobody has", of("internl"), (*CLASSES, "internl"), "internal"),
     Row("hub-class", "a class that must stay on-prem", of("restricted", expire_days=3), (*CLASSES, "restricted"), "no bucket"),
-    Row("hub-replica", "a copy where the original is", of(replica_region="us-east-1"), (*CLASSES, "internal", "replica_region"), "already"),
+    Row("hub-replica", "a copy where the original is", of(replica_region="us-east-1"), (*CLASSES, "internal", "replica_region"), "us-east-1 is the region of the bucket"),
     Row("hub-replica", "a copy in no region", of(replica_region="us-east-9"), (*CLASSES, "internal", "replica_region"), "unknown region"),
     Row("hub-replica", "a copy in China", of(replica_region="cn-north-1"), (*CLASSES, "internal", "replica_region"), "partition"),
     Row("hub-replica", "a copy where the law does not let it be", {("data_classes", "internal", "regime"): "gdpr", **of(replica_region="us-west-2")}, (*CLASSES, "internal", "replica_region"), "may not be in us-west-2"),

@@ -46,7 +46,7 @@ ROWS = [
     Row("lustre-options", "a size for intelligent tiering", {SCRATCH: lustre(storage_type="intelligent_tiering", capacity_gib=4800)}, (*SCRATCH, "capacity_gib"), "grows by itself"),
     Row("lustre-options", "intelligent tiering with a size's throughput", {SCRATCH: lustre(storage_type="intelligent_tiering", throughput=250)}, (*SCRATCH, "throughput"), "4000"),
     Row("lustre-import-path", "import_path on persistent_2", {SCRATCH: lustre(import_path="s3://mine")}, (*SCRATCH, "import_path"), "repositories"),
-    Row("lustre-import-path", "import_path on scratch", {SCRATCH: lustre(deployment="scratch_2", import_path="s3://mine")}, (*SCRATCH, "import_path"), "older way"),
+    Row("lustre-import-path", "import_path on scratch", {SCRATCH: lustre(deployment="scratch_2", import_path="s3://mine")}, (*SCRATCH, "import_path"), "import_path cannot be changed later"),
     Row("lustre-efa-region", "Lustre over EFA where there is none", {CAPACITY: ON_DEMAND, SCRATCH: lustre(efa=True, capacity_gib=19200, deployment="persistent_2")}, (*SCRATCH, "efa"), "us-east-1", region="eu-central-2"),
     Row("lustre-efa-clients", "Lustre over EFA for nodes that cannot", {CAPACITY: ON_DEMAND, (*POOL, "instance"): "p4d.24xlarge", SCRATCH: lustre(efa=True, capacity_gib=19200)}, (*SCRATCH, "efa"), "no pool reads"),
     Row("openzfs-options", "OpenZFS too small", {SHARE: zfs(capacity_gib=32)}, (*SHARE, "capacity_gib"), "capacity_gib: 64"),
@@ -63,7 +63,7 @@ ROWS = [
     Row("storage-zone", "a mount target in a zone without a subnet", {SHARE: efs(zones=["use1-az4", "use1-az1"])}, (*SHARE, "zones", 1), "no subnet"),
     Row("storage-in-other-zone", "Lustre in one zone, nodes in two", {(*CAPACITY, "zones"): ["use1-az4", "use1-az6"], SCRATCH: lustre(zone="use1-az6")}, (*SCRATCH, "zone"), "use1-az4"),
     Row("storage-in-other-zone", "a fallback in another zone than Lustre", {FALLBACK: {**ON_DEMAND, "zones": ["use1-az6"]}, SCRATCH: lustre()}, SCRATCH, "use1-az6"),
-    Row("storage-without-pool", "a file system in a zone without a pool", {("aws", "pools"): [], SCRATCH: lustre(zone=ZONE_OF_POOL)}, SCRATCH, "billed all the same"),
+    Row("storage-without-pool", "a file system in a zone without a pool", {("aws", "pools"): [], SCRATCH: lustre(zone=ZONE_OF_POOL)}, SCRATCH, "no pool mounts this fsx_lustre, and it"),
     Row("storage-without-pool", "a file system and no pool", {("aws", "pools"): [], SCRATCH: lustre()}, SCRATCH, "no pool"),
     Row("storage-cost", "what a file system costs while it is idle", {SCRATCH: lustre()}, SCRATCH, "a month"),
 ]  # fmt: skip
