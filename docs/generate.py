@@ -212,6 +212,13 @@ def complaints_page() -> str:
     return f"{NOTE}{complaint_pages.page()}"
 
 
+def resources_page() -> str:
+    """Return the page of AWS resource types."""
+    import resource_pages
+
+    return f"{NOTE}{resource_pages.page()}"
+
+
 PAGES = {
     REFERENCE / "environment.md": environment_page,
     REFERENCE / "commands.md": commands_page,
@@ -219,6 +226,7 @@ PAGES = {
     REFERENCE / "components.md": components_page,
     REFERENCE / "roles.md": roles_page,
     REFERENCE / "complaints.md": complaints_page,
+    REFERENCE / "aws-resources.md": resources_page,
     REFERENCE / "mistakes.md": mistakes_page,
     ROOT / "docs" / "explanation" / "architecture.md": architecture_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,

@@ -33,12 +33,12 @@ def refresh(
     from datetime import UTC, datetime
     from importlib.resources import files
 
+    from landbridge.aws_api.client import AwsClient
+    from landbridge.aws_api.refusal import AwsRefusal, finding_of
     from landbridge.catalog import CatalogueError
     from landbridge.catalog.aws.instances import Instances
     from landbridge.catalog.differences import explanation
     from landbridge.cli.common import print_findings
-    from landbridge.live.answers import AwsRefusal, finding_of
-    from landbridge.live.aws import AwsClient
     from landbridge.live.refresh import describe, review
     from landbridge.live.rewrite import write as rewrite
 

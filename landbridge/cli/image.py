@@ -7,9 +7,9 @@ import typer
 from landbridge.cli.common import File, Format, Stack, print_findings, print_json, require
 
 if TYPE_CHECKING:
+    from landbridge.aws_api.client import AwsClient
+    from landbridge.aws_api.refusal import AwsRefusal
     from landbridge.environment import Environment
-    from landbridge.live.answers import AwsRefusal
-    from landbridge.live.aws import AwsClient
 
 Name = Annotated[str, typer.Argument(help="A name of aws.images that has build:.")]
 Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
@@ -31,7 +31,7 @@ def build(name: Name, stack: Stack = None, file: File = None, form: Form = Forma
 
     Exit status: 0 started, 1 there is no such pipeline, 2 AWS could not be asked.
     """
-    from landbridge.live.answers import AwsRefusal
+    from landbridge.aws_api.refusal import AwsRefusal
     from landbridge.live.image_builder import start
 
     environment = require(stack, file)
@@ -54,7 +54,7 @@ def status(name: Name, stack: Stack = None, file: File = None, form: Form = Form
 
     Exit status: 0 the newest is ready or under way, 1 it failed or there is none, 2 AWS could not be asked.
     """
-    from landbridge.live.answers import AwsRefusal
+    from landbridge.aws_api.refusal import AwsRefusal
     from landbridge.live.image_builder import built
 
     environment = require(stack, file)
@@ -74,9 +74,9 @@ def status(name: Name, stack: Stack = None, file: File = None, form: Form = Form
 
 
 def _pipeline(environment: "Environment", name: str) -> "tuple[AwsClient, str]":
+    from landbridge.aws_api.client import AwsClient
+    from landbridge.aws_api.refusal import AwsRefusal
     from landbridge.findings import Finding, did_you_mean
-    from landbridge.live.answers import AwsRefusal
-    from landbridge.live.aws import AwsClient
     from landbridge.live.image_builder import pipeline
 
     builds = [known for known, source in environment.aws.images.items() if source.build is not None]
@@ -99,7 +99,7 @@ def _pipeline(environment: "Environment", name: str) -> "tuple[AwsClient, str]":
 
 
 def _refused(refused: "AwsRefusal") -> NoReturn:
-    from landbridge.live.answers import finding_of
+    from landbridge.aws_api.refusal import finding_of
 
     print_findings([finding_of(refused, "images")])
     raise typer.Exit(2) from None

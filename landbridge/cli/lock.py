@@ -28,9 +28,9 @@ def lock(
     """
     from datetime import UTC, datetime
 
+    from landbridge.aws_api.client import AwsClient
+    from landbridge.aws_api.refusal import AwsRefusal, finding_of
     from landbridge.environment.file.lock import BROKEN, lock_path
-    from landbridge.live.answers import AwsRefusal, finding_of
-    from landbridge.live.aws import AwsClient
     from landbridge.live.lock import propose
 
     loaded = load(stack, file)

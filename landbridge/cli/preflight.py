@@ -40,9 +40,9 @@ def preflight(
 
         print_json(policy())
         return
+    from landbridge.aws_api.client import AwsClient
     from landbridge.cli.display.preflight import PreflightDisplay
     from landbridge.environment import load_environment
-    from landbridge.live.aws import AwsClient
     from landbridge.live.preflight import preflight as run
     from landbridge.rules import check
 

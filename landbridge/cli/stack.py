@@ -55,9 +55,9 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
     """Take resources of an interrupted operation into the state, and print them; end the program where AWS cannot be
     queried.
     """
+    from landbridge.aws_api.refusal import AwsRefusal, finding_of
     from landbridge.cli.sweep import connect
-    from landbridge.live.answers import AwsRefusal, finding_of
-    from landbridge.live.recovery import find
+    from landbridge.live.recovery import recover
     from landbridge.realise import pulumi
     from landbridge.realise.steps import Message
 
@@ -67,7 +67,7 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
             lambda: pulumi.settle(
                 environment,
                 environment_path(stack, file),
-                lambda begun, known: find(lambda region: connect(environment, region), begun, known),
+                lambda begun, ids: recover(lambda region: connect(environment, region), begun, ids),
                 lambda event: typer.echo(event.text, err=True) if isinstance(event, Message) else None,
                 layer=layer and layer.value,
             )

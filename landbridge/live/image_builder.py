@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.live.aws import AwsClient
+from landbridge.aws_api.client import AwsClient
 
 #: What `landbridge image` calls.
 NEEDS = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from landbridge.live.answers import AwsRefusal
-from landbridge.live.aws import AwsClient
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.plan.aws.images import CLUSTER, IMAGE
 
 #: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import Environment, ImageLock, LockedImage
 from landbridge.findings import Finding, Severity
-from landbridge.live.aws import AwsClient
 from landbridge.live.images import DescribedImage, NamedImage, image, newest, parameters
 from landbridge.plan.aws.images import SOURCE, image_sources
 

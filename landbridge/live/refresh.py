@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.catalog import InstanceType, regions
 from landbridge.catalog.compare import Difference, compare
-from landbridge.live.aws import AwsClient
 
 NEEDS = ("ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings", "ec2:DescribeAvailabilityZones")
 #: A filter takes this many values. Source: EC2 API reference, "Filter" (200).

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import boto3
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import Environment
-from landbridge.live.aws import AwsClient
-from landbridge.live.recovery import find
+from landbridge.live.recovery import recover
 from landbridge.realise import pulumi
 from landbridge.realise.settle import Settled
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -66,7 +66,7 @@ def settle(cloud: EmulatorProcess, environment: Environment, file: Path, *, wait
         session = boto3.session.Session(aws_access_key_id="t", aws_secret_access_key="t")
         return AwsClient(region or environment.region, cloud.endpoint, session)
 
-    return pulumi.settle(environment, file, lambda begun, known: find(connect, begun, known), wait=wait)
+    return pulumi.settle(environment, file, lambda begun, known: recover(connect, begun, known), wait=wait)
 
 
 def _engines() -> set[int]:

@@ -104,9 +104,9 @@ def test_changes_are_told_before_they_are_made(
     status, out, _ = landbridge(capsys, "sweep", *file, "--format", "json")
     assert status == 1 and json.loads(out)["left"] == [address]
     status, _, told = landbridge(capsys, "destroy", *file, "--yes")
-    assert status == 1 and f"still there, and billed: address {address}" in told
+    assert status == 1 and f"still there, and billed: elastic IP address {address}" in told
     status, _, told = landbridge(capsys, "sweep", *file, "--delete")
-    assert status == 0 and f"removed  address {address}" in told
+    assert status == 0 and f"deleted  elastic IP address {address}" in told
     assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
     assert left(cloud) == before
 

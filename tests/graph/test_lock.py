@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import load_environment, lock_path
-from landbridge.live.aws import AwsClient
 from landbridge.live.lock import propose
 from landbridge.realise import pulumi
 from sandbox.aws_emulator.process import EmulatorProcess

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import Environment, load_environment
 from landbridge.environment.file.lock import ImageLock
-from landbridge.live.aws import AwsClient
 from landbridge.live.lock import propose
-from landbridge.live.sweep import look, remove
+from landbridge.live.sweep import find_leftovers, remove
 from landbridge.node_image import bundle, ingredients
 from landbridge.plan.node_image.node_image import NodeImageArgs, node_image_args
 from landbridge.plan.outputs import StackOutputs
@@ -206,11 +206,11 @@ def test_an_image_is_built_found_and_pinned(
     assert _parts(cloud) == 0
     amis = {image["outputResources"]["amis"][0]["image"] for image in listed}
     now = datetime(2026, 11, 23, tzinfo=UTC)
-    assert [one for one in look(aws, "graph", (), now, standing=True).left if one.kind.name == "image"] == []
-    swept = list(look(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left)
+    assert [one for one in find_leftovers(aws, "graph", (), now, standing=True).items if one.type.noun == "image"] == []
+    swept = list(find_leftovers(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).items)
     assert {one.id for one in swept if one.billed and not one.data} == amis
-    remove(lambda: AwsClient("us-east-1", cloud.endpoint), swept, pause=0)
-    assert look(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).left == ()
+    remove(lambda: AwsClient("us-east-1", cloud.endpoint), swept, pause_seconds=0)
+    assert find_leftovers(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).items == ()
 
 
 def _parts(cloud: EmulatorProcess) -> int:

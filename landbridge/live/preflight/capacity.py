@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.environment import CapacityBlock, Reservation
 from landbridge.findings import Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.environment import ReservationGroup
 from landbridge.findings import Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.capacity import found, size
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, warning

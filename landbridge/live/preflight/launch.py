@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.catalog import instances
 from landbridge.environment import CapacityBlock, Reservation
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.images import parameters
 from landbridge.live.preflight.capacity import found as reservation_found
 from landbridge.live.preflight.images import ami_of

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.environment import DirectConnectSettings
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.findings import Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.aws.data_hub import data_hub_args

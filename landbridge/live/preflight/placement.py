@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.findings import DataPath, Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error
 

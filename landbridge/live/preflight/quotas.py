@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.catalog import instances, limits
 from landbridge.catalog.aws.limits import Quota
 from landbridge.findings import Finding
-from landbridge.live.answers import AwsRefusal, RefusalKind
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind, finding_of
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding, Severity, in_order, path_text
-from landbridge.live.answers import AwsRefusal, RefusalKind, finding_of
-from landbridge.live.aws import AwsClient
 from landbridge.live.preflight.account import home, region
 from landbridge.live.preflight.registry import CHECKS, PREFIX, PreflightCheck
 from landbridge.live.preflight.scene import Scene

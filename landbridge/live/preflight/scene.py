@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import AnyCapacity, Environment, ImageLock, PoolSettings
 from landbridge.findings import DataPath, Finding, Severity
-from landbridge.live.aws import AwsClient
 from landbridge.plan.instances.capacity import Terms, terms
 
 

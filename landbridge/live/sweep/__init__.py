@@ -1,6 +1,6 @@
-"""What an environment has left in AWS that nothing remembers: found by its tag, and removed on request."""
+"""Resources with an environment's tag that no stack's state has: search and deletion."""
 
-from landbridge.live.sweep.found import Leftover, Swept, look, together
+from landbridge.live.sweep.leftovers import Leftover, Leftovers, find_leftovers, merge
 from landbridge.live.sweep.remove import remove
 
-__all__ = ["Leftover", "Swept", "look", "remove", "together"]
+__all__ = ["Leftover", "Leftovers", "find_leftovers", "merge", "remove"]

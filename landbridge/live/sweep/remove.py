@@ -1,65 +1,65 @@
-"""Removing what is left, as far as AWS lets go of it."""
+"""Deletion of leftovers, repeated while other resources hold them."""
 
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from landbridge.live.answers import AwsRefusal
-from landbridge.live.aws import AwsClient
-from landbridge.live.sweep.found import Leftover
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import AwsRefusal
+from landbridge.live.sweep.leftovers import Leftover
 
-#: What AWS says of a thing that is gone already.
+#: Parts of AWS's error codes for a resource that does not exist any more.
 _GONE = ("NotFound", "Unknown", "DoesNotExist", "InvalidActivation")
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What came of one thing. `why` is None where it is gone, or going."""
+    """Result of one deletion. `reason` is None where the resource is deleted, or being deleted."""
 
-    left: Leftover
-    why: str | None
+    leftover: Leftover
+    reason: str | None
 
 
 def remove(
-    aws: Callable[[], AwsClient],
-    left: Iterable[Leftover],
+    connect: Callable[[], AwsClient],
+    leftovers: Iterable[Leftover],
     lose: Collection[str] = (),
     *,
     passes: int = 12,
-    pause: float = 10.0,
-    tell: Callable[[Removal], None] = lambda removal: None,
+    pause_seconds: float = 10.0,
+    report: Callable[[Removal], None] = lambda removal: None,
 ) -> tuple[Removal, ...]:
-    """Remove things in their order, again and again while others still hold some of them.
+    """Delete leftovers in their order, in at most `passes` passes while AWS refuses some of them.
 
-    What holds data goes only where `lose` has its id. `aws` makes a connection without earlier answers; `pause` is in seconds,
-    and there are at most `passes`.
+    A leftover that holds data is deleted only where `lose` has its id. `connect` makes a connection without earlier answers.
     """
-    waiting, done = list(left), list[Removal]()
+    waiting, removals = list(leftovers), list[Removal]()
 
     def finish(removal: Removal) -> None:
-        done.append(removal)
-        tell(removal)
+        removals.append(removal)
+        report(removal)
 
-    for one in [one for one in waiting if one.data and one.id not in lose]:
-        waiting.remove(one)
-        finish(Removal(one, f"it holds data: name it with --lose {one.id}"))
-    last: dict[str, str] = {}
+    for leftover in [each for each in waiting if each.holds_data and each.id not in lose]:
+        waiting.remove(leftover)
+        finish(Removal(leftover, f"it holds data: give its id with --lose {leftover.id}"))
+    refusals: dict[str, str] = {}
     for number in range(passes):
-        connection = aws()
-        connections = {region: connection.at(region) for region in {one.region for one in waiting}}
-        for one in list(waiting):
+        connection = connect()
+        connections = {region: connection.at(region) for region in {leftover.region for leftover in waiting}}
+        for leftover in list(waiting):
             try:
-                one.kind.delete(connections[one.region], one.item)
+                if leftover.type.sweep is not None:
+                    leftover.type.sweep.delete(connections[leftover.region], leftover.item)
             except AwsRefusal as refused:
                 if not any(word in refused.code for word in _GONE):
-                    last[one.id] = str(refused)
+                    refusals[leftover.id] = str(refused)
                     continue
-            waiting.remove(one)
-            finish(Removal(one, None))
+            waiting.remove(leftover)
+            finish(Removal(leftover, None))
         if not waiting:
             break
         if number + 1 < passes:
-            time.sleep(pause)
-    for one in waiting:
-        finish(Removal(one, last[one.id]))
-    return tuple(done)
+            time.sleep(pause_seconds)
+    for leftover in waiting:
+        finish(Removal(leftover, refusals[leftover.id]))
+    return tuple(removals)

@@ -9,11 +9,11 @@ from typing import Any
 import boto3
 import pytest
 
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import RefusalKind
 from landbridge.cli.display.preflight import PreflightDisplay
 from landbridge.environment import load_environment
 from landbridge.findings import Finding, Severity
-from landbridge.live.answers import RefusalKind
-from landbridge.live.aws import AwsClient
 from landbridge.live.preflight import CHECKS, PreflightReport, policy, preflight
 from landbridge.rules import check
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -243,7 +243,7 @@ def test_shipped_sandbox_before_its_first_up(cloud: EmulatorProcess, tmp_path: P
 
 
 def test_kinds_of_refusal() -> None:
-    from landbridge.live.answers import AwsRefusal
+    from landbridge.aws_api.refusal import AwsRefusal
 
     kinds = {
         code: AwsRefusal("ec2:X", code, "").kind

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.aws import AwsClient
-from landbridge.live.sweep import Leftover, Swept, look, remove
-from landbridge.live.sweep.kinds import KINDS
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_resources import SWEPT
+from landbridge.live.sweep import Leftover, Leftovers, find_leftovers, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import IMAGE, client_of
 
@@ -100,8 +100,8 @@ class Estate:
     def aws(self) -> AwsClient:
         return AwsClient("us-east-1", self.cloud.endpoint)
 
-    def look(self, remembered: Collection[str] = (), *, standing: bool = False) -> Swept:
-        return look(self.aws(), "test", remembered, NOW, standing=standing)
+    def leftovers(self, remembered: Collection[str] = (), *, standing: bool = False) -> Leftovers:
+        return find_leftovers(self.aws(), "test", remembered, NOW, standing=standing)
 
 
 @pytest.fixture
@@ -110,33 +110,35 @@ def estate(cloud: EmulatorProcess) -> Estate:
 
 
 def test_everything_with_the_tag_is_found_and_nothing_else(estate: Estate) -> None:
-    found = estate.look()
-    ids = [one.id for one in found.left]
+    found = estate.leftovers()
+    ids = [one.id for one in found.items]
     assert estate.other not in ids and len(ids) == len(set(ids))
     expected = {estate.node, estate.interface, estate.disk, estate.data, "test-p5", estate.template, estate.address}
     expected |= {estate.endpoint, estate.gateway, estate.efs, estate.activation, *estate.groups}
     assert expected == set(ids), [str(one) for one in found.unseen]
     assert {one.id for one in found.billed} == {estate.node, estate.disk, estate.address, estate.endpoint}
-    assert {one.id for one in found.kept} == {estate.data, estate.efs}
+    assert {one.id for one in found.with_data} == {estate.data, estate.efs}
 
 
 def test_what_pulumi_remembers_and_nodes_in_use_are_not_left_over(estate: Estate) -> None:
-    found = estate.look({estate.template, estate.efs, "test-p5"}, standing=True)
-    ids = {one.id for one in found.left}
+    found = estate.leftovers({estate.template, estate.efs, "test-p5"}, standing=True)
+    ids = {one.id for one in found.items}
     assert not ids & {estate.template, estate.efs, "test-p5", estate.node} and estate.address in ids
-    late = look(estate.aws(), "test", (), NOW + timedelta(hours=2), standing=True)
-    assert estate.node in {one.id for one in late.left}
+    late = find_leftovers(estate.aws(), "test", (), NOW + timedelta(hours=2), standing=True)
+    assert estate.node in {one.id for one in late.items}
 
 
 def test_delete_removes_everything_but_data_that_nobody_named(estate: Estate) -> None:
-    done = remove(estate.aws, estate.look().left, pause=0.5)
-    stays = {one.left.id: one.why for one in done if one.why is not None}
+    done = remove(estate.aws, estate.leftovers().items, pause_seconds=0.5)
+    stays = {one.leftover.id: one.reason for one in done if one.reason is not None}
     assert set(stays) == {estate.data, estate.efs}
     assert all("--lose" in str(why) for why in stays.values())
-    again = estate.look()
-    assert {one.id for one in again.left} == {estate.data, estate.efs}
-    assert all(one.why is None for one in remove(estate.aws, again.left, [estate.data, estate.efs], pause=0.5))
-    assert estate.look().left == ()
+    again = estate.leftovers()
+    assert {one.id for one in again.items} == {estate.data, estate.efs}
+    assert all(
+        one.reason is None for one in remove(estate.aws, again.items, [estate.data, estate.efs], pause_seconds=0.5)
+    )
+    assert estate.leftovers().items == ()
     state = client_of(estate.cloud, "ec2").describe_instances(InstanceIds=[estate.other])
     assert state["Reservations"][0]["Instances"][0]["State"]["Name"] in ("pending", "running")
 
@@ -147,8 +149,8 @@ def test_what_aws_does_not_let_go_of_is_told(estate: Estate) -> None:
     third = ec2.create_security_group(GroupName="third", Description="third", VpcId=estate.vpc)["GroupId"]
     rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": estate.groups[0]}]}]
     ec2.authorize_security_group_ingress(GroupId=third, IpPermissions=rule)
-    groups = [one for one in estate.look().left if one.kind.name == "security group"]
-    held = {one.left.id: one.why for one in remove(estate.aws, groups, passes=2, pause=0)}
+    groups = [one for one in estate.leftovers().items if one.type.noun == "security group"]
+    held = {one.leftover.id: one.reason for one in remove(estate.aws, groups, passes=2, pause_seconds=0)}
     assert "DependencyViolation" in str(held[estate.groups[0]]), held
     assert held[estate.groups[1]] is None or "DependencyViolation" in str(held[estate.groups[1]])
 
@@ -178,52 +180,54 @@ def test_a_database_is_left_with_what_it_stands_in_and_what_was_copied_out_of_it
     rds.create_db_snapshot(DBInstanceIdentifier="mine", DBSnapshotIdentifier="kept", Tags=tags())
     snapshot = ec2.create_snapshot(VolumeId=estate.data, TagSpecifications=marks("snapshot"))["SnapshotId"]
 
-    found = estate.look()
-    kinds = {one.id: one.kind.name for one in found.left}
-    assert kinds["mine"] == "database" and kinds["kept"] == "database's snapshot" and kinds[snapshot] == "snapshot"
-    assert {kinds["s"], kinds["p"]} == {"database's subnets", "database's parameters"} and "theirs" not in kinds
-    assert {"mine", "kept", snapshot} <= {one.id for one in found.kept}
-    stays = {one.left.id for one in remove(estate.aws, found.left, passes=2, pause=0) if one.why is not None}
+    found = estate.leftovers()
+    kinds = {one.id: one.type.noun for one in found.items}
+    assert kinds["mine"] == "DB instance" and kinds["kept"] == "DB snapshot" and kinds[snapshot] == "EBS snapshot"
+    assert {kinds["s"], kinds["p"]} == {"DB subnet group", "DB parameter group"} and "theirs" not in kinds
+    assert {"mine", "kept", snapshot} <= {one.id for one in found.with_data}
+    stays = {
+        one.leftover.id for one in remove(estate.aws, found.items, passes=2, pause_seconds=0) if one.reason is not None
+    }
     assert {"mine", "kept", snapshot, "s", "p"} <= stays, "what a database stands in stays as long as it"
-    again = estate.look()
-    done = remove(estate.aws, again.left, [one.id for one in again.kept], pause=0.5)
-    assert [one.why for one in done if one.why is not None] == [] and estate.look().left == ()
+    again = estate.leftovers()
+    done = remove(estate.aws, again.items, [one.id for one in again.with_data], pause_seconds=0.5)
+    assert [one.reason for one in done if one.reason is not None] == [] and estate.leftovers().items == ()
 
 
 def test_what_may_not_be_seen_is_said(estate: Estate) -> None:
     estate.cloud.control(deny=["ec2:DescribeVolumes"])
-    found = estate.look()
+    found = estate.leftovers()
     assert found.answered and any("ec2:DescribeVolumes" in one.message for one in found.unseen)
-    assert estate.disk not in {one.id for one in found.left}
+    assert estate.disk not in {one.id for one in found.items}
 
 
 def test_nobody_answering_is_no_all_clear() -> None:
-    found = look(AwsClient("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
-    assert not found.answered and found.left == ()
+    found = find_leftovers(AwsClient("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
+    assert not found.answered and found.items == ()
 
 
 def test_kinds_are_in_an_order_that_aws_accepts() -> None:
-    names = [kind.name for kind in KINDS]
+    names = [entry.noun for entry in SWEPT]
     assert len(set(names)) == len(names)
     for first, then in (
-        ("instance", "interface"),
-        ("interface", "security group"),
-        ("NAT gateway", "address"),
-        ("attachment", "transit gateway"),
-        ("VPN", "customer gateway"),
+        ("instance", "network interface"),
+        ("network interface", "security group"),
+        ("NAT gateway", "elastic IP address"),
+        ("transit gateway VPC attachment", "transit gateway"),
+        ("VPN connection", "customer gateway"),
         ("instance", "placement group"),
-        ("endpoint", "security group"),
-        ("database", "database's subnets"),
-        ("database", "database's parameters"),
-        ("database", "security group"),
+        ("VPC endpoint", "security group"),
+        ("DB instance", "DB subnet group"),
+        ("DB instance", "DB parameter group"),
+        ("DB instance", "security group"),
     ):
         assert names.index(first) < names.index(then)
 
 
 def test_a_leftover_as_plain_data() -> None:
-    kind = next(kind for kind in KINDS if kind.name == "endpoint")
+    kind = next(entry for entry in SWEPT if entry.noun == "VPC endpoint")
     one = Leftover(kind, "vpce-1", "x", {"VpcEndpointType": "Gateway"})
-    assert one.to_dict() == {"kind": "endpoint", "id": "vpce-1", "name": "x", "billed": False, "data": False}
+    assert one.to_dict() == {"type": "VPC endpoint", "id": "vpce-1", "name": "x", "billed": False, "holds_data": False}
 
 
 def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> None:
@@ -241,10 +245,10 @@ def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> 
     ec2.attach_internet_gateway(InternetGatewayId=door, VpcId=vpc)
     key = kms.create_key(Tags=[{"TagKey": "landbridge:cluster", "TagValue": "test"}])["KeyMetadata"]["KeyId"]
 
-    def seen() -> Swept:
-        return look(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+    def seen() -> Leftovers:
+        return find_leftovers(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
 
-    assert {one.id for one in seen().useless} == {vpc, net, routes, door}
-    assert {one.id for one in seen().kept} == {key}
-    remove(lambda: AwsClient("us-east-1", cloud.endpoint), seen().left, [key], passes=3, pause=0.1)
-    assert seen().left == ()
+    assert {one.id for one in seen().without_data} == {vpc, net, routes, door}
+    assert {one.id for one in seen().with_data} == {key}
+    remove(lambda: AwsClient("us-east-1", cloud.endpoint), seen().items, [key], passes=3, pause_seconds=0.1)
+    assert seen().items == ()

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import AwsClient
-from landbridge.live.sweep import look, remove
+from landbridge.aws_api.client import AwsClient
+from landbridge.live.sweep import find_leftovers, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-KINDS = ["virtual interface", "Direct Connect gateway", "transit route table", "transit gateway"]
+KINDS = ["virtual interface", "Direct Connect gateway", "transit gateway route table", "transit gateway"]
 
 
 def estate(cloud: EmulatorProcess, cluster: str, vlan: int) -> None:
@@ -46,12 +46,12 @@ def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: Emulator
     estate(cloud, "other", 200)
 
     def left(cluster: str) -> list[str]:
-        found = look(AwsClient("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
-        return [one.kind.name for one in found.left]
+        found = find_leftovers(AwsClient("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
+        return [one.type.noun for one in found.items]
 
     assert left("test") == left("other") == KINDS
-    found = look(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
-    assert {one.kind.name for one in found.billed} == set(KINDS[:2])
-    done = remove(lambda: AwsClient("us-east-1", cloud.endpoint), found.left, pause=0)
-    assert [one.why for one in done] == [None] * 4
+    found = find_leftovers(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert {one.type.noun for one in found.billed} == set(KINDS[:2])
+    done = remove(lambda: AwsClient("us-east-1", cloud.endpoint), found.items, pause_seconds=0)
+    assert [one.reason for one in done] == [None] * 4
     assert left("test") == [] and left("other") == KINDS

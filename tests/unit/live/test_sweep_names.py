@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import AwsClient
-from landbridge.live.sweep import look, remove
+from landbridge.aws_api.client import AwsClient
+from landbridge.live.sweep import find_leftovers, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-KINDS = {"resolver rule", "resolver endpoint", "log of questions", "zone", "group of models"}
+KINDS = {"Resolver rule", "Resolver endpoint", "Resolver query log config", "hosted zone", "model package group"}
 
 
 def tags(cluster: str) -> list[dict[str, str]]:
@@ -66,13 +66,15 @@ def test_names_are_found_and_go_and_another_clusters_stay(cloud: EmulatorProcess
     def aws() -> AwsClient:
         return AwsClient("us-east-1", cloud.endpoint)
 
-    found = [one for one in look(aws(), "test", (), NOW, standing=False).left if one.kind.name in KINDS]
-    assert {one.kind.name for one in found} == KINDS and len(found) == 5
-    assert {one.kind.name for one in found if one.billed and not one.data} == {"resolver endpoint"}
-    done = remove(aws, found, pause=0.1)
+    found = [one for one in find_leftovers(aws(), "test", (), NOW, standing=False).items if one.type.noun in KINDS]
+    assert {one.type.noun for one in found} == KINDS and len(found) == 5
+    assert {one.type.noun for one in found if one.billed and not one.data} == {"Resolver endpoint"}
+    done = remove(aws, found, pause_seconds=0.1)
     kept = {zone, "test-models"}
-    assert {one.left.id for one in done if one.why is not None} == kept
-    assert all(one.why is None for one in remove(aws, [one for one in found if one.id in kept], kept, pause=0.1))
-    assert [one for one in look(aws(), "test", (), NOW, standing=False).left if one.kind.name in KINDS] == []
-    left = {one.kind.name: one.id for one in look(aws(), "other", (), NOW, standing=False).left}
-    assert left.keys() >= KINDS and left["zone"] == other
+    assert {one.leftover.id for one in done if one.reason is not None} == kept
+    assert all(
+        one.reason is None for one in remove(aws, [one for one in found if one.id in kept], kept, pause_seconds=0.1)
+    )
+    assert [one for one in find_leftovers(aws(), "test", (), NOW, standing=False).items if one.type.noun in KINDS] == []
+    left = {one.type.noun: one.id for one in find_leftovers(aws(), "other", (), NOW, standing=False).items}
+    assert left.keys() >= KINDS and left["hosted zone"] == other

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from landbridge.live.aws import AwsClient
-from landbridge.live.sweep import look, remove
+from landbridge.aws_api.client import AwsClient
+from landbridge.live.sweep import find_leftovers, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
 from tests.graph.rights import authority
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-MINE = {"profile of IAM Roles Anywhere", "trust anchor", "budget"}
+MINE = {"IAM Roles Anywhere profile", "trust anchor", "budget"}
 
 
 def estate(cloud: EmulatorProcess, cluster: str) -> None:
@@ -32,17 +32,17 @@ def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
     def aws() -> AwsClient:
         return AwsClient("us-east-1", cloud.endpoint)
 
-    found = look(aws(), "test", (), NOW, standing=False)
-    assert {one.kind.name for one in found.left} == MINE and len(found.left) == len(MINE)
-    assert not any(one.data for one in found.left)
-    known = [one.id for one in found.left if one.kind.name == "trust anchor"]
-    assert len(look(aws(), "test", known, NOW, standing=True).left) == len(MINE) - 1
-    assert all(one.why is None for one in remove(aws, found.left, pause=0))
-    assert look(aws(), "test", (), NOW, standing=False).left == ()
-    assert {one.kind.name for one in look(aws(), "other", (), NOW, standing=False).left} == MINE
+    found = find_leftovers(aws(), "test", (), NOW, standing=False)
+    assert {one.type.noun for one in found.items} == MINE and len(found.items) == len(MINE)
+    assert not any(one.data for one in found.items)
+    known = [one.id for one in found.items if one.type.noun == "trust anchor"]
+    assert len(find_leftovers(aws(), "test", known, NOW, standing=True).items) == len(MINE) - 1
+    assert all(one.reason is None for one in remove(aws, found.items, pause_seconds=0))
+    assert find_leftovers(aws(), "test", (), NOW, standing=False).items == ()
+    assert {one.type.noun for one in find_leftovers(aws(), "other", (), NOW, standing=False).items} == MINE
 
 
 def test_where_there_is_no_such_service_nothing_is_asked(cloud: EmulatorProcess) -> None:
     cloud.control(reset=True)
-    found = look(AwsClient("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
-    assert found.left == () and not any("budgets" in asked for asked in cloud.control()["asked"])
+    found = find_leftovers(AwsClient("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert found.items == () and not any("budgets" in asked for asked in cloud.control()["asked"])

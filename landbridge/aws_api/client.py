@@ -12,7 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from landbridge.live.answers import AwsRefusal
+from landbridge.aws_api.refusal import AwsRefusal
 
 T = TypeVar("T")
 # A person waits: three attempts with exponential backoff, and a dead network is told in seconds.

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from landbridge.live.answers import AwsRefusal
-from landbridge.live.aws import AwsClient
-from landbridge.live.recovery import KINDS
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import AwsRefusal
+from landbridge.aws_resources import BY_TOKEN
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.test_emulator_services import Site
 
@@ -21,7 +21,9 @@ def site(cloud: EmulatorProcess) -> Site:
 
 def found(cloud: EmulatorProcess, token: str, **inputs: Any) -> list[str]:
     try:
-        return list(KINDS[token](AwsClient("us-east-1", cloud.endpoint), {"tags": MINE, **inputs}))
+        recover = BY_TOKEN[token].recover
+        assert recover is not None
+        return list(recover(AwsClient("us-east-1", cloud.endpoint), {"tags": MINE, **inputs}))
     except AwsRefusal:
         return []
 

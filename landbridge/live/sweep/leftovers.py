@@ -1,0 +1,128 @@
+"""Leftovers: resources in AWS that bear the cluster's tag and are in no stack's state."""
+
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from landbridge import tags
+from landbridge.aws_api.client import AwsClient
+from landbridge.aws_api.refusal import AwsRefusal, RefusalKind, finding_of
+from landbridge.aws_resources import SWEPT, ResourceType
+from landbridge.aws_resources.resource_type import Item
+from landbridge.findings import Finding
+from landbridge.timestamps import parse_iso
+
+_CONCURRENT_SEARCHES = 8
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Resource that bears the cluster's tag and is in no stack's state."""
+
+    type: ResourceType = field(repr=False)
+    id: str
+    name: str
+    item: Item = field(repr=False, compare=False)
+    region: str = ""
+
+    @property
+    def holds_data(self) -> bool:
+        """Return true where it can hold the only copy of data. A volume of a pool's node holds none."""
+        is_node_volume = self.type.noun == "EBS volume" and tags.POOL in self.type.tags(self.item)
+        return self.type.holds_data and not is_node_volume
+
+    @property
+    def billed(self) -> bool:
+        """Return true where it costs money while it exists. Gateway endpoints are free."""
+        return self.type.billed and self.item.get("VpcEndpointType") != "Gateway"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for `--format json`."""
+        return {
+            "type": self.type.noun,
+            "id": self.id,
+            "name": self.name,
+            "billed": self.billed,
+            "holds_data": self.holds_data,
+        }
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """Result of a search, in the order of deletion. `unseen` has a finding for each type that could not be listed."""
+
+    items: tuple[Leftover, ...]
+    unseen: tuple[Finding, ...]
+    answered: bool = True
+
+    @property
+    def billed(self) -> tuple[Leftover, ...]:
+        """Return the leftovers that cost money and hold no data."""
+        return tuple(leftover for leftover in self.items if leftover.billed and not leftover.holds_data)
+
+    @property
+    def without_data(self) -> tuple[Leftover, ...]:
+        """Return the leftovers that hold no data, billed or not."""
+        return tuple(leftover for leftover in self.items if not leftover.holds_data)
+
+    @property
+    def with_data(self) -> tuple[Leftover, ...]:
+        """Return the leftovers that hold data; they are billed as long as they exist."""
+        return tuple(leftover for leftover in self.items if leftover.holds_data)
+
+
+def find_leftovers(
+    aws: AwsClient, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool
+) -> Leftovers:
+    """Find resources that bear `cluster`'s tag and whose id or name is not among the `remembered`.
+
+    While the environment is `standing`, nodes whose lease has not expired are in use, and so is every image. Refusals of AWS
+    become findings.
+    """
+    with ThreadPoolExecutor(_CONCURRENT_SEARCHES) as pool:
+        answers = list(pool.map(lambda entry: _search(aws, entry, cluster), SWEPT))
+    items = [
+        leftover
+        for _, leftovers in answers
+        for leftover in leftovers
+        if leftover.id not in remembered
+        and leftover.name not in remembered
+        and not (standing and _is_in_use(leftover, now))
+    ]
+    refusals = [refusal for refusal, _ in answers if refusal is not None]
+    unseen = {finding.message: finding for finding in (finding_of(refused, f"{noun}s") for noun, refused in refusals)}
+    answered = not any(refused.kind in (RefusalKind.CREDENTIALS, RefusalKind.NETWORK) for _, refused in refusals)
+    return Leftovers(tuple(items), tuple(unseen.values()), answered)
+
+
+def merge(searches: Iterable[Leftovers]) -> Leftovers:
+    """Return the leftovers of several regions, each once: a global resource is listed in all of them."""
+    regions = list(searches)
+    items = {(each.type.noun, each.id): each for region in reversed(regions) for each in region.items}
+    ordered = sorted(items.values(), key=lambda leftover: SWEPT.index(leftover.type))
+    unseen = {finding.message: finding for region in regions for finding in region.unseen}
+    return Leftovers(tuple(ordered), tuple(unseen.values()), all(region.answered for region in regions))
+
+
+def _search(aws: AwsClient, entry: ResourceType, cluster: str) -> tuple[tuple[str, AwsRefusal] | None, list[Leftover]]:
+    if entry.sweep is None:
+        return None, []
+    try:
+        items = list(entry.sweep.find(aws, cluster))
+    except AwsRefusal as refused:
+        return (entry.noun, refused), []
+    return None, [Leftover(entry, entry.id(item), _name(entry, item), item, aws.region) for item in items]
+
+
+def _name(entry: ResourceType, item: Item) -> str:
+    name = entry.tags(item).get(tags.NAME)
+    return name or str(item.get("LaunchTemplateName") or item.get("GroupName") or "")
+
+
+def _is_in_use(leftover: Leftover, now: datetime) -> bool:
+    if leftover.type.noun == "image":
+        return True  # the image lock can name it, and the pipeline's lifecycle policy deletes old ones
+    lease = parse_iso(leftover.type.tags(leftover.item).get(tags.LEASE_EXPIRES, ""))
+    return leftover.type.noun == "instance" and lease is not None and lease > now.timestamp()
