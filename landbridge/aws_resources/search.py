@@ -71,21 +71,29 @@ def ids_of_tagged(
 
 @dataclass(frozen=True, slots=True)
 class Ec2Listing:
-    """EC2 operation that lists a type and filters it by tag. `filters` is the name of its parameter."""
+    """EC2 operation that lists a type. `filters` is the name of its parameter; `by_tag` is false where it has no filter by tag.
+
+    Source: the EC2 API reference's filters of each operation (botocore's service model, 2026-11).
+    """
 
     operation: str
     key: str
     id_key: str
     pages: bool = True
     filters: str = "Filters"
+    by_tag: bool = True
 
     def of_cluster(self, aws: AwsClient, cluster: str) -> Iterable[Item]:
         """Return the items that bear the cluster's tag."""
-        parameters: dict[str, Any] = {self.filters: [{"Name": f"tag:{tags.CLUSTER}", "Values": [cluster]}]}
-        if self.pages:
-            return aws.all("ec2", self.operation, self.key, **parameters)
-        items: Iterable[Item] = aws.ask("ec2", self.operation, **parameters)[self.key]
-        return items
+        parameters: dict[str, Any] = {}
+        if self.by_tag:
+            parameters[self.filters] = [{"Name": f"tag:{tags.CLUSTER}", "Values": [cluster]}]
+        items: Iterable[Item] = (
+            aws.all("ec2", self.operation, self.key, **parameters)
+            if self.pages
+            else aws.ask("ec2", self.operation, **parameters)[self.key]
+        )
+        return items if self.by_tag else [item for item in items if cluster_tag(cluster) in (item.get("Tags") or ())]
 
     def recover(self, pairs: Mapping[str, str] | None = None) -> Recover:
         """Return a search for the ids of resources with the inputs' tags and values."""

@@ -36,9 +36,13 @@ def _recover_route(aws: AwsClient, inputs: Inputs) -> list[str]:
 
 _ATTACHMENT = "TransitGatewayAttachmentId"
 _GATEWAYS = Ec2Listing("describe_transit_gateways", "TransitGateways", "TransitGatewayId")
-_ATTACHMENTS = Ec2Listing("describe_transit_gateway_vpc_attachments", "TransitGatewayVpcAttachments", _ATTACHMENT)
+_ATTACHMENTS = Ec2Listing(
+    "describe_transit_gateway_vpc_attachments", "TransitGatewayVpcAttachments", _ATTACHMENT, by_tag=False
+)
 _PEERINGS = Ec2Listing("describe_transit_gateway_peering_attachments", "TransitGatewayPeeringAttachments", _ATTACHMENT)
-_TABLES = Ec2Listing("describe_transit_gateway_route_tables", "TransitGatewayRouteTables", "TransitGatewayRouteTableId")
+_TABLES = Ec2Listing(
+    "describe_transit_gateway_route_tables", "TransitGatewayRouteTables", "TransitGatewayRouteTableId", by_tag=False
+)
 _CONNECTIONS = Ec2Listing("describe_vpn_connections", "VpnConnections", "VpnConnectionId", pages=False)
 _CUSTOMERS = Ec2Listing("describe_customer_gateways", "CustomerGateways", "CustomerGatewayId", pages=False)
 

@@ -208,7 +208,7 @@ def test_an_image_is_built_found_and_pinned(
     now = datetime(2026, 11, 23, tzinfo=UTC)
     assert [one for one in find_leftovers(aws, "graph", (), now, standing=True).items if one.type.noun == "image"] == []
     swept = list(find_leftovers(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).items)
-    assert {one.id for one in swept if one.billed and not one.data} == amis
+    assert {one.id for one in swept if one.billed and not one.holds_data} == amis
     remove(lambda: AwsClient("us-east-1", cloud.endpoint), swept, pause_seconds=0)
     assert find_leftovers(AwsClient("us-east-1", cloud.endpoint), "graph", (), now, standing=False).items == ()
 

@@ -68,7 +68,7 @@ def test_names_are_found_and_go_and_another_clusters_stay(cloud: EmulatorProcess
 
     found = [one for one in find_leftovers(aws(), "test", (), NOW, standing=False).items if one.type.noun in KINDS]
     assert {one.type.noun for one in found} == KINDS and len(found) == 5
-    assert {one.type.noun for one in found if one.billed and not one.data} == {"Resolver endpoint"}
+    assert {one.type.noun for one in found if one.billed and not one.holds_data} == {"Resolver endpoint"}
     done = remove(aws, found, pause_seconds=0.1)
     kept = {zone, "test-models"}
     assert {one.leftover.id for one in done if one.reason is not None} == kept

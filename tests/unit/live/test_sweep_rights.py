@@ -34,7 +34,7 @@ def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
 
     found = find_leftovers(aws(), "test", (), NOW, standing=False)
     assert {one.type.noun for one in found.items} == MINE and len(found.items) == len(MINE)
-    assert not any(one.data for one in found.items)
+    assert not any(one.holds_data for one in found.items)
     known = [one.id for one in found.items if one.type.noun == "trust anchor"]
     assert len(find_leftovers(aws(), "test", known, NOW, standing=True).items) == len(MINE) - 1
     assert all(one.reason is None for one in remove(aws, found.items, pause_seconds=0))
