@@ -21,8 +21,8 @@ FOLDERS = (
 PATH = re.compile(rf"(?<![\w./~-])(?:{'|'.join(FOLDERS)})/[\w./*<>{{}}-]*[\w*>}}]")
 #: Paths of modules below landbridge/, written without it.
 SHORT = re.compile(r"(?<![\w./-])(?:burst|catalog|environment|live|plan|policy|realise|rules)/[\w/]+\.py\b")
-#: Patterns, and names that stand for an environment of the reader.
-PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|rack\.yaml|[*<{]")
+#: Patterns, and names of an environment or a component that a reader makes.
+PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|job_logs|rack\.yaml|[*<{]")
 #: Files that a reader of a how-to page makes, files that are made at run time, and folders below the state directory.
 MADE = {
     "ansible/out",
