@@ -26,10 +26,14 @@ PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|job_logs|rack\.yaml|[*<{]")
 #: Files that a reader of a how-to page makes, files that are made at run time, and folders below the state directory.
 MADE = {
     "ansible/out",
+    "components/job_logs.py",
+    "components/multilang/job_logs.py",
     "components/policy/.venv",
+    "examples/components/job_logs.py",
     "landbridge/burst.json",
     "landbridge/catalog/instances/g5g.yaml",
     "landbridge/packages/keys",
+    "landbridge/plan/aws/job_logs.py",
     "landbridge/rules/owners.py",
     "tests/unit/rules/rows_owners.py",
 }
