@@ -1,8 +1,8 @@
-"""What a secret in clear text looks like."""
+"""Patterns of secrets in clear text."""
 
 import re
 
-#: What it is, and its pattern. Source: AWS IAM identifiers; RFC 7468; the tokens' own documentation.
+#: Kind of secret and its pattern. Source: AWS IAM identifiers; RFC 7468; the tokens' own documentation.
 PATTERNS = {
     "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
@@ -16,6 +16,6 @@ _LITERAL = re.compile(
 
 
 def secrets_in(text: str) -> list[str]:
-    """What kinds of secret stand in a text."""
+    """Return the kinds of secret that a text contains."""
     found = [what for what, pattern in PATTERNS.items() if pattern.search(text)]
     return found + (["a secret's literal value"] if _LITERAL.search(text) else [])

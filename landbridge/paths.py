@@ -1,4 +1,4 @@
-"""Where Landbridge keeps things on the operator's machine: one place for caches, one for state."""
+"""Folders of Landbridge on the operator's machine: caches and state."""
 
 import os
 from pathlib import Path

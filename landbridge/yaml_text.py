@@ -52,7 +52,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 
 class BadYaml(Exception):
-    """What is wrong with a text; `line` and `column` count from 1."""
+    """Error of a YAML text; `line` and `column` count from 1."""
 
     def __init__(self, reason: str, line: int = 1, column: int = 1) -> None:
         self.reason, self.line, self.column = reason, line, column
@@ -124,7 +124,7 @@ def load(text: str, parser: Any = PARSER) -> Any:
 
 
 def value_of(scalar: Scalar) -> Any:
-    """What a scalar means. One with a tag that YAML does not define is its text."""
+    """Return the value of a scalar. One with a tag that YAML does not define is its text."""
     match scalar.tag.removeprefix(STANDARD):
         case "null":
             return None
@@ -163,14 +163,14 @@ class _Tree:
             self.root = node
 
     def open(self, node: Node) -> None:
-        """What follows is inside `node`."""
+        """Open `node`: later nodes are inside it."""
         self.above.append((self.holder, self.key))
         if len(self.above) > MAX_DEPTH:
             raise BadYaml("nested too deeply", node.line, node.column)
         self.holder, self.key = node, None
 
     def close(self) -> None:
-        """What follows is beside the node opened last."""
+        """Close the node that was opened last."""
         self.holder, self.key = self.above.pop()
 
 
@@ -210,7 +210,7 @@ def _place(event: Any) -> tuple[int, int]:
 
 
 def _kind(text: str) -> str:
-    """What a word without quotes and without a tag looks like."""
+    """Return the type of a plain scalar without a tag."""
     if text[:1] in _NUMERIC and text:
         if _INT.fullmatch(text):
             return "int"

@@ -1,4 +1,4 @@
-"""What must hold of every resource in AWS, as pure functions: for the CrossGuard pack, for tests, for whoever has a graph."""
+"""Policies of AWS resources, as pure functions: for the CrossGuard pack and for tests."""
 
 from landbridge.policy.environment_settings import pack_config, policy_settings
 from landbridge.policy.registry import POLICIES, Level, Policy

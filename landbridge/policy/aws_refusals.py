@@ -87,7 +87,7 @@ def possible_file_systems(resource: Resource, settings: PolicySettings) -> Itera
 
 
 def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
-    """What is wrong with the disks of a template, a machine, or a volume by itself, with paths in `props`."""
+    """Yield the faults of the disks of a template, a machine, or a volume by itself, with paths in `props`."""
     for path, disk, size, type_ in _disks(kind, props):
         if not isinstance(disk.get(type_), str):
             continue
@@ -99,7 +99,7 @@ def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
 
 
 def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a rule's ports, by property. A port that is not known yet is not judged."""
+    """Yield the faults of a rule's ports, by property. A port that is not known yet is not checked."""
     protocol = props.get("ipProtocol", props.get("protocol"))
     unknown = [key for key in ("fromPort", "toPort") if key in props and not isinstance(props[key], int | float)]
     if isinstance(protocol, str) and not unknown:
@@ -108,7 +108,7 @@ def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What FSx or EFS would refuse, by property; nothing while something of it is not known, or no word of theirs."""
+    """Yield what FSx or EFS would refuse, by property; nothing while a value is unknown or invalid."""
     names = {LUSTRE: _LUSTRE, ZFS: _ZFS}.get(kind, _EFS)
     if any(name in props and props[name] is None for name in names.values()) or "backupId" in props:
         return

@@ -1,4 +1,4 @@
-"""What an environment file says of policies: the pack's settings for it, and its configuration as CrossGuard takes it."""
+"""Policy settings of an environment, and the configuration of the CrossGuard pack."""
 
 from typing import Any
 

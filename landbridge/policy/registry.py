@@ -17,7 +17,7 @@ _F = TypeVar("_F", OneCheck, AllCheck)
 
 
 class Level(StrEnum):
-    """Whether a violation stops the update."""
+    """Enforcement level: a mandatory violation stops the update."""
 
     MANDATORY = "mandatory"
     ADVISORY = "advisory"

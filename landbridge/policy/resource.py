@@ -51,7 +51,7 @@ def maps(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def on(value: Any) -> bool:
-    """Whether a switch is on: the provider takes `true` and `"true"`."""
+    """Return true for a switch that is on: the provider takes `true` and `"true"`."""
     return value is True or str(value).lower() == "true"
 
 

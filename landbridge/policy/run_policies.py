@@ -1,4 +1,4 @@
-"""Every policy over a resource, or over a whole graph."""
+"""Run all policies over a resource or a whole graph."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from landbridge.policy.settings import PolicySettings
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that must not be."""
+    """Violation of a policy."""
 
     policy: str
     level: Level
@@ -23,7 +23,7 @@ class Violation:
 
 
 def resource_violations(resource: Resource, settings: PolicySettings | None = None) -> Iterator[Violation]:
-    """What is wrong with a resource, whatever stands beside it."""
+    """Yield the violations of one resource."""
     chosen = settings or PolicySettings()
     for policy in POLICIES.values():
         if policy.one is not None and (not policy.types or resource.type in policy.types):
@@ -32,7 +32,7 @@ def resource_violations(resource: Resource, settings: PolicySettings | None = No
 
 
 def violations(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
-    """What is wrong in a graph."""
+    """Return the violations of all resources of a graph."""
     every, chosen = tuple(resources), settings or PolicySettings()
     found = [violation for resource in every for violation in resource_violations(resource, chosen)]
     for policy in POLICIES.values():

@@ -1,4 +1,4 @@
-"""What an organisation may set: the pack's configuration."""
+"""Settings of an organisation: the configuration of the policy pack."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

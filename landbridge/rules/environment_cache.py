@@ -1,4 +1,4 @@
-"""What several rules ask for, made once for each environment. No rules."""
+"""Cache of values that several rules need, computed once for each environment. No rules."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -66,11 +66,11 @@ class CapacityAt:
 
     @property
     def instance_path(self) -> DataPath:
-        """Where the type is named that it launches."""
+        """Return the path of its instance type."""
         return self.at("instance") if self.capacity.instance is not None else self.owner.at("instance")
 
     def zone_path(self, zone: str) -> DataPath:
-        """Where one of its zones is named."""
+        """Return the path of one of its zones."""
         if isinstance(self.capacity, (Reservation, CapacityBlock)):
             return self.at("zone")
         return self.at("zones", capacity_zones(self.capacity).index(zone))
@@ -110,7 +110,7 @@ def usd(amount: float) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What to write instead of a word that is not known."""
+    """Return the fix for an unknown word."""
     names = sorted(known)
     near = did_you_mean(word, names)
     return f'did you mean "{near}"?' if near else f"known: {', '.join(names) or 'none'}"

@@ -1,4 +1,4 @@
-"""What `landbridge explain` tells of a rule: its reason, its source, and mistakes that break it."""
+"""Explanation of a rule for `landbridge explain`: its reason, its source, and mistakes that break it."""
 
 import json
 import textwrap
@@ -18,7 +18,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One mistake: what somebody wrote, and what they are told. A `fix` is not always known."""
+    """One mistake: the text of the file, and the message. A `fix` is not always known."""
 
     title: str
     written: str

@@ -1,4 +1,4 @@
-"""What loading itself finds: whether the file has the form of an environment. These come before the rules."""
+"""Findings of loading about the form of the file. They come before the rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -31,14 +31,14 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What is wrong with a file, and what was wrong with it and is accepted."""
+    """Findings of a file, and its suppressed findings."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
 
 
 def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
-    """Everything that is wrong with a loaded environment: what loading found, and what the rules say of the rest.
+    """Return all findings of a loaded environment: those of loading and those of the rules.
 
     `today` is for rules about dates; without it they do not run.
     """
@@ -72,7 +72,7 @@ def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
 
 
 def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
-    """What is wrong with a pool's capacity in another region."""
+    """Yield the findings of pools' capacity in other regions."""
     for region, there in environments_of_other_regions(environment):
         for name in RULES_PER_REGION:
             rule = RULES[name]
@@ -92,7 +92,7 @@ def _applies(rule: Rule, environment: Environment, today: date | None) -> bool:
 
 
 def accepts(rule: str, path: str | None, finding: Finding) -> bool:
-    """Whether a suppression of `rule` at `path` (None: anywhere) is about a finding; a path stands for its parts too."""
+    """Return true where a suppression of `rule` at `path` (None: anywhere) matches a finding; a path includes its parts."""
     if finding.rule != rule or rule not in RULES or not RULES[rule].suppressible:
         return False
     here = path_text(finding.path)

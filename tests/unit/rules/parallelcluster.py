@@ -1,4 +1,4 @@
-"""What does the work of AWS ParallelCluster's validators here, from parallelcluster.yaml."""
+"""Counterparts of AWS ParallelCluster's validators, from parallelcluster.yaml."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

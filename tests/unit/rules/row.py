@@ -43,7 +43,7 @@ class Row:
         return found if self.lock is None else replace(found, lock=self.lock)
 
     def report(self) -> CheckReport:
-        """What check says of it."""
+        """Return the report of `landbridge check`."""
         return check_report(self.load(), self.today)
 
 

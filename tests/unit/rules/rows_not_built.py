@@ -1,4 +1,4 @@
-"""What may be written and is not built yet."""
+"""Settings that Landbridge checks and does not create yet."""
 
 from tests.unit.rules.parts import POOL
 from tests.unit.rules.row import Row
