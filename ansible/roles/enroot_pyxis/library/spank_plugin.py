@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Whether a plugin of Slurm's (SPANK) was built for the Slurm that is on this host. Changes nothing."""
+"""Check that a SPANK plugin was built for the Slurm release on this host. Changes nothing."""
 
 import re
 import struct
@@ -9,7 +9,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = """
 module: spank_plugin
-short_description: Whether a plugin of Slurm's was built for the Slurm on this host
+short_description: Check that a SPANK plugin was built for the Slurm release on this host
 description:
   - Slurm ends every job where a plugin that plugstack.conf requires was built for another release of it, and a package
     of the plugin need not say for which one it was built. The plugin's own file does.
@@ -28,7 +28,7 @@ _STRTAB, _SYMTAB, _STRSZ = 5, 6, 10
 
 
 class NotAPlugin(Exception):
-    """What is wrong with the file."""
+    """Error: the file is not a SPANK plugin."""
 
 
 def built_for(data):
@@ -46,7 +46,7 @@ def built_for(data):
 
 
 def _offset_of(data, symbol):
-    """Where in the file the value of an exported symbol is."""
+    """Return the file offset of an exported symbol's value."""
     start, size, count = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
     parts = [struct.unpack_from("<IIQQQQQQ", data, start + index * size) for index in range(count)]
 
@@ -65,7 +65,7 @@ def _offset_of(data, symbol):
     if not {_STRTAB, _SYMTAB, _STRSZ} <= set(tags):
         raise NotAPlugin("it exports nothing")
     names, symbols = in_file(tags[_STRTAB]), in_file(tags[_SYMTAB])
-    # Linkers put the names behind the symbols; there is no other word on how many there are.
+    # Linkers put the names after the symbols; the number of symbols is not stored elsewhere.
     for at in range(symbols, names, 24):
         name, _, _, section, address, _ = struct.unpack_from("<IBBHQQ", data, at)
         if section and name < tags[_STRSZ] and data[names + name : names + name + len(symbol) + 1] == symbol + b"\0":

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Whether something may be mounted over a folder: nobody's mount is replaced, and nobody's home disappears under it."""
+"""Check of a mount point: no other mount is replaced, and no home directory is hidden."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ MIB = 2**20
 
 
 class Refused(Exception):
-    """Why nothing was done."""
+    """Error before any change."""
 
 
 def mounted(path, table="/proc/self/mounts"):
-    """The source of what is mounted on `path` last, or None. A mount waiting to be triggered (autofs) is none."""
+    """Return the source of the last mount on `path`, or None. A mount that waits for a trigger (autofs) does not count."""
     found = None
     with open(table, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
@@ -55,7 +55,7 @@ def mounted(path, table="/proc/self/mounts"):
 
 
 def is_folder(source, path):
-    """Whether what is mounted on `path` is the folder `source` of this host: the table names its file system, not the folder."""
+    """Return whether `path` is a bind mount of the folder `source`: the mount table names its file system only."""
     return os.path.isabs(source) and os.path.isdir(source) and os.path.samefile(source, path)
 
 
@@ -79,7 +79,7 @@ def stranded(path, accounts, passwd):
 
 
 def operator():
-    """The name of the account that logged in, whatever it has become since; "" where that cannot be told."""
+    """Return the name of the account that logged in, before sudo; "" if it is unknown."""
     try:
         with open("/proc/self/loginuid", encoding="ascii") as file:
             number = int(file.read())
@@ -94,7 +94,7 @@ def operator():
 
 
 def size(folder):
-    """Bytes in a folder, without what is mounted in it."""
+    """Return the bytes in a folder, without mounts in it."""
     device, total = os.lstat(folder).st_dev, 0
     for parent, folders, files in os.walk(folder):
         folders[:] = [one for one in folders if os.lstat(os.path.join(parent, one)).st_dev == device]
@@ -141,7 +141,7 @@ def move(module, found, params):
 
 
 def work(module, params):
-    """What the module returns. Raises Refused."""
+    """Return the module's result. Raises Refused."""
     path = os.path.normpath(params["path"])
     there = mounted(path)
     if there is not None:
@@ -172,7 +172,7 @@ def work(module, params):
 
 
 def remount(module, path, options):
-    """Have a mount take over options without ending it; says so where the kernel does not do that."""
+    """Apply options to a mounted file system; warn if the kernel cannot do that."""
     code, _, said = module.run_command(["mount", "-o", "remount," + options, path])
     if code != 0:
         module.warn("%s goes on with the options that it has until it is mounted next: %s" % (path, said.strip()))

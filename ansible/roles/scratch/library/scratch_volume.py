@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""A node's own disks as one place for data that may be lost: made once, never over anything, and missed when one is gone."""
+"""File system on a node's own disks for data that may be lost: created once, never over existing data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ disks: {description: The disks under it., type: list, returned: success}
 
 
 class Refused(Exception):
-    """Why nothing was done."""
+    """Error before any change."""
 
 
 class Disks:
@@ -46,7 +46,7 @@ class Disks:
         self.module = module
 
     def run(self, *words):
-        """What a program printed; the module ends when it fails."""
+        """Return the output of a program; the module fails with it."""
         return self.module.run_command(list(words), check_rc=True)[1]
 
     def unused(self):
@@ -113,7 +113,7 @@ def make(disks, params, found):
     if len(found) > 1:
         count = "--raid-devices=%d" % len(found)
         disks.run("mdadm", "--create", device, "--run", "--level=0", "--name=" + params["label"], count, *found)
-    # ext4 asks before it overwrites, and is not asked: what may be overwritten has been decided above.
+    # mkfs.ext4 would ask before it overwrites: the disks were checked above.
     force = "-F" if params["filesystem"] == "ext4" else "-f"
     disks.run("mkfs." + params["filesystem"], force, "-L", params["label"], device)
     uuid = disks.run("blkid", "--probe", "--match-tag", "UUID", "--output", "value", device).strip()

@@ -35,7 +35,7 @@ commands: {type: list, returned: always, description: The sacctmgr commands that
 from ansible.module_utils.basic import AnsibleModule
 
 FIELDS = ("priority", "preempt", "grptres", "maxtrespu", "maxjobspu", "maxwall", "usagefactor", "grptresmins", "flags")
-#: What holds several words, which come in any order.
+#: Fields that are lists; sacctmgr prints them in any order.
 LISTS = ("preempt", "flags")
 
 
@@ -52,7 +52,7 @@ def parse(text):
 
 
 def cleared(field, old):
-    """What takes a setting away: a limit is -1, one on resources -1 for each of them."""
+    """Return the value that removes a setting: -1 for a limit, and -1 for each resource of a TRES limit."""
     if field in ("grptres", "maxtrespu", "grptresmins"):
         return ",".join(part.rpartition("=")[0] + "=-1" for part in old.split(","))
     return "" if field == "preempt" else "-1"
@@ -64,7 +64,7 @@ def plan(qos, present, only_add=False):
     for name in sorted(set(qos) - set(present)):
         steps.append(["add", "qos", name, "description=" + qos[name].get("description", name)])
     for name in [] if only_add else sorted(qos):
-        # What sacctmgr gives a new one.
+        # Values of a new QOS.
         found = present.get(name) or dict.fromkeys(FIELDS, "") | {"priority": "0", "usagefactor": "1.000000"}
         changes = [
             field + "=" + (wanted or cleared(field, found[field]))

@@ -3,13 +3,13 @@
 
 DOCUMENTATION = r"""
 module: slurm_reservations
-short_description: Keep reservations of nodes that nobody may use for a while
+short_description: Keep reservations that block nodes for a time
 description:
   - Adds those that are missing, changes those that are otherwise, and deletes those with the prefix that are not named.
   - Running jobs stay (IGNORE_JOBS), and it may lie over others (OVERLAP). Never MAINT, which other programs take for an outage.
   - Needs a slurmctld that answers. What is over is not made.
 options:
-  prefix: {type: str, required: true, description: What the names of all of them begin with; others are left alone.}
+  prefix: {type: str, required: true, description: Prefix of the names of all of them; other reservations are not changed.}
   reservations:
     type: list
     elements: dict

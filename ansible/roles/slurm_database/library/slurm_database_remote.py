@@ -38,7 +38,7 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-#: What slurmdbd does in its database. Not all rights: an administrator of RDS cannot grant those that it has not got.
+#: Rights of slurmdbd in its database. Not all rights: an administrator of RDS can grant only its own rights.
 RIGHTS = (
     "select, insert, update, delete, create, drop, alter, index, references, create temporary tables, lock tables, "
     "create routine, alter routine, execute, create view, show view, trigger"
@@ -51,7 +51,7 @@ def quoted(text):
 
 
 def statements(name, user, password):
-    """What makes the database and its user, or gives a user that is there this password."""
+    """Return the SQL that creates the database and its user, or sets the password of an existing user."""
     who, where = "%s@'%%'" % quoted(user), "`%s`" % name.replace("`", "``")
     return (
         "create database if not exists %s;\n"
@@ -62,13 +62,13 @@ def statements(name, user, password):
 
 
 def command(options, user, *more):
-    """A client that talks over TLS to the server that it means, or not at all."""
+    """Return the command line of a client that connects only over TLS, with verification of the server's name."""
     found = ["mariadb", "--no-defaults", "--batch", "--host=" + options["server"], "--port=%d" % options["port"]]
     return [*found, "--user=" + user, "--ssl-ca=" + options["ca"], "--ssl-verify-server-cert", *more]
 
 
 def administrator(options):
-    """The administrator's password, which the server's keeper turns over from time to time."""
+    """Return the administrator's password, which RDS rotates."""
     import boto3
 
     client = boto3.client(
@@ -96,7 +96,7 @@ def main():
     options = module.params
 
     def run(user, password, *more, data=None):
-        # In the environment: arguments can be seen by everybody on the host.
+        # In the environment: all users of the host can read arguments.
         environment = {**os.environ, "MYSQL_PWD": password, "LANG": "C"}
         return module.run_command(command(options, user, *more), data=data, environ_update=environment)
 

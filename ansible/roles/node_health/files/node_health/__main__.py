@@ -1,4 +1,4 @@
-"""The program. `apply` is what Slurm runs: it acts on what the last `check` found, and takes milliseconds."""
+"""Program of node health. Slurm runs `apply`: it applies the result of the last `check`, and takes milliseconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from node_health import gpus, host, kernel, slurm
 from node_health.problem import Problem, Result, is_ours, load, read, reason, save, write
 
 CONFIG = Path("/etc/landbridge/node-health.json")
-# Gone with a restart, as what is remembered here shall be.
+# Removed by a restart, as intended.
 STATE = Path("/run/landbridge-node-health")
 # Outlives a restart, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
@@ -26,7 +26,7 @@ STALE = 150
 
 
 def check(config: Mapping[str, Any], folder: Path) -> Result:
-    """Look at everything that is expected, and keep what was found."""
+    """Run all checks and save the result."""
     expected = config["expected"]
     problems: list[Problem] = []
     warnings: list[str] = []
@@ -58,7 +58,7 @@ def apply(node: str, result: Result, folder: Path, mark: Path) -> None:
         # A person's, or Slurm's own: theirs to end, whatever we find.
         return
     if not present.drained and problems and marked and marked.get("done"):
-        # We drained it and somebody resumed it: what only a log told has been dealt with. What still shows has not.
+        # We drained the node and an operator resumed it, which acknowledges log events but not problems that still exist.
         kernel.acknowledge(folder / "events.json")
         problems = tuple(one for one in problems if not one.event)
     wanted = reason(problems)
@@ -67,14 +67,14 @@ def apply(node: str, result: Result, folder: Path, mark: Path) -> None:
             slurm.resume(node)
         mark.unlink(missing_ok=True)
     elif not (present.drained and present.reason == wanted):
-        # First: a drain that nobody remembers would never be taken back. Done only then: it may be refused.
+        # The mark is written first: a drain without a mark would never be removed. `done` follows: Slurm may reject it.
         write(mark, {"reason": wanted, "done": False})
         slurm.drain(node, wanted)
         write(mark, {"reason": wanted, "done": True})
 
 
 def main(words: list[str] | None = None) -> int:
-    """0: done, whatever was found. 1: Slurm could not be told."""
+    """Return 0, with or without problems, and 1 if Slurm could not be updated."""
     parser = argparse.ArgumentParser(prog="landbridge-node-health", description=__doc__)
     parser.add_argument("do", nargs="?", default="apply", choices=["apply", "check", "show"])
     chosen = parser.parse_args(words).do
@@ -85,14 +85,14 @@ def main(words: list[str] | None = None) -> int:
     fresh = last is not None and time.time() - last.at < STALE
     result = last if last is not None and fresh and chosen == "apply" else check(config, STATE)
     if chosen == "check" and last is not None and last.problems == result.problems:
-        # Nothing new: Slurm's next round tells it again what it knows.
+        # No change: Slurm's next round applies the result again.
         return 0
     node = os.environ.get("SLURMD_NODENAME") or socket.gethostname().partition(".")[0]
     try:
         apply(node, result, STATE, MARK)
     except (slurm.SlurmError, ValueError, KeyError) as error:
         print(f"landbridge-node-health: {error}", file=sys.stderr)
-        # While a node is set up there is no Slurm yet to be told.
+        # While a node is set up, Slurm does not run yet.
         return 1 if chosen == "apply" else 0
     return 0
 

@@ -30,7 +30,7 @@ _ROWS = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
 _LOST = 15
 _BUS = re.compile(r"GPU\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9])")
 _LINK = re.compile(r"Link \d+: *([0-9.]+) GB/s")
-# What nvidia-smi reports less than the data sheet is the driver's own.
+# The driver uses the difference between nvidia-smi's memory size and the data sheet's.
 _MEMORY_SHARE = 0.98
 Row = Mapping[str, str]
 
@@ -62,7 +62,7 @@ def _rows(text: str, fields: tuple[str, ...]) -> list[Row]:
 
 
 def _unreachable(answer: Output, count: int) -> Problem | None:
-    """What keeps nvidia-smi from answering at all, if something does."""
+    """Return the problem that keeps nvidia-smi from answering, or None."""
     if answer.code is None:
         return Problem("gpu", "nvidia-smi does not end", "reboot")
     if answer.code == _LOST or "GPU is lost" in answer.text or "Unable to determine the device handle" in answer.text:
@@ -161,7 +161,7 @@ def _plain(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    """None for `[N/A]` and the like: what is not known is no fault."""
+    """Return the number; None for `[N/A]` and other text, because an unknown value is no fault."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the driver wrote into the kernel's log since the machine started, and what of it somebody has dealt with."""
+"""Driver errors in the kernel log since boot, and their acknowledgement by an operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RECOVERY = 154
 
 
 def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Problem]:
-    """Errors of this start of the machine that nobody has acknowledged.
+    """Return the errors since boot that are not acknowledged.
 
     `memory` is a file that does not outlive a restart: the log forgets its oldest lines, and the machine must not.
     """
@@ -42,7 +42,7 @@ def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Pro
 
 
 def acknowledge(memory: Path) -> None:
-    """Somebody put the node back into service: what is in the log by now has been dealt with."""
+    """Acknowledge all errors in the log, after an operator resumed the node."""
     kept = read(memory) or {}
     last = int(kept.get("last", -1))
     write(memory, {"events": {}, "acknowledged": last, "last": last})

@@ -1,4 +1,4 @@
-"""GPUs in parts: whether the instances that there should be are there."""
+"""Check of MIG instances against the expected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a node, in words that people and programs read."""
+"""Problems of a node, and the reason texts of its drain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-#: What somebody has to do, the gravest first. `inspect`: look at it; nothing is broken for certain.
+#: Actions for the operator, the most serious first. `inspect`: a defect is possible but not certain.
 ACTIONS = ("repair", "reboot", "reset", "inspect")
 PREFIX = "landbridge"
 _OURS = re.compile(rf"^{PREFIX}:[a-z_]+:")
@@ -20,7 +20,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding. `event` is True for what happened once and shows nowhere any more but in a log."""
+    """One finding. `event` is True for a past event that only a log shows."""
 
     check: str
     detail: str
@@ -30,7 +30,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Result:
-    """What one round found: `problems` take the node out of service, `warnings` do not. `at` is in seconds since 1970."""
+    """Result of one round: `problems` drain the node, `warnings` do not. `at` is in seconds since 1970."""
 
     at: float
     problems: tuple[Problem, ...] = ()
@@ -55,7 +55,7 @@ def reason(problems: Iterable[Problem]) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a drain's reason was written here, and may be taken back here."""
+    """Return whether this program wrote the reason of a drain, and may therefore remove the drain."""
     return _OURS.match(text) is not None
 
 

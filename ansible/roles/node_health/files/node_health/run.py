@@ -11,7 +11,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True)
 class Output:
-    """What a program did. `code` is None when it did not end in time, 127 when it is not there."""
+    """Result of a program. `code` is None after a timeout, 127 if the program does not exist."""
 
     code: int | None
     text: str
@@ -23,7 +23,7 @@ class Output:
 
 
 def run(command: Sequence[str], seconds: float = 15) -> Output:
-    """Run it and return what it said on both channels. Never waits longer than `seconds`."""
+    """Run a command and return its output on both channels. Never waits longer than `seconds`."""
     try:
         process = subprocess.Popen(
             list(command),

@@ -1,4 +1,4 @@
-"""Slurm's view of this node, and what we may do about it."""
+"""Slurm's state of this node, and its changes by this program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SlurmError(Exception):
 
 @dataclass(frozen=True)
 class State:
-    """Whether new jobs are kept away, and the reason that was given."""
+    """Drain state of the node in Slurm, with its reason."""
 
     drained: bool
     reason: str
@@ -41,7 +41,7 @@ def drain(node: str, reason: str) -> None:
 def resume(node: str) -> None:
     """Take the drain away and nothing else: a node that is down stays down. Raises SlurmError.
 
-    Slurm keeps the reason, and whoever drains the node next without one inherits it.
+    Slurm keeps the reason, and a later drain without a reason inherits it.
     """
     _scontrol("update", f"nodename={node}", "state=undrain")
 
