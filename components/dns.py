@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.parts.component import Component
 from landbridge.plan.args import named
-from landbridge.plan.network.dns import PORT, DnsArgs, ForwardPlan, QueryLogPlan, SitePlan
+from landbridge.plan.network.dns import DNS_PORT, DnsArgs, ForwardPlan, QueryLogPlan, SitePlan
 
 
 class Dns(Component):
@@ -100,7 +100,7 @@ class Dns(Component):
             domain_name=plan.domain,
             rule_type="FORWARD",
             resolver_endpoint_id=endpoint.id,
-            target_ips=[{"ip": server, "port": PORT} for server in site.servers],
+            target_ips=[{"ip": server, "port": DNS_PORT} for server in site.servers],
             tags=named(self._args.tags, plan.name),
             opts=self._own,
         )
@@ -140,8 +140,8 @@ class Dns(Component):
     def _port(self, protocol: str) -> dict[str, Any]:
         return {
             "ip_protocol": protocol,
-            "from_port": PORT,
-            "to_port": PORT,
+            "from_port": DNS_PORT,
+            "to_port": DNS_PORT,
             "tags": self._args.tags,
             "opts": self._own,
         }

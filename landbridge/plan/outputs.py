@@ -36,7 +36,7 @@ class TunnelOutput(Args):
 
 
 class LineOutput(Args):
-    """What our router is told of a leased line; the session's key is in `link_bgp_auth_key`."""
+    """Direct Connect settings for the site's router; the session's key is in `link_bgp_auth_key`."""
 
     gateway_id: str
     interface_id: str
@@ -107,8 +107,10 @@ class PoolSubnetOutput(Args):
 
 
 class PoolOutput(Args):
-    """What launching needs. `placement_group` is set where the pool has one capacity in one zone: then the template names
-    it too. Type and market are the first capacity's; of several, each launch names its own (`landbridge/plan/ansible/burst.py`)."""
+    """Resources that a launch needs. `placement_group` is set where the pool has one capacity in one zone: then the
+    template names it too. Type and market are the first capacity's; of several, each launch names its own
+    (`landbridge/plan/ansible/burst.py`).
+    """
 
     launch_template_id: str
     launch_template_name: str
@@ -122,7 +124,7 @@ class PoolOutput(Args):
 
 
 class FileSystemOutput(Args):
-    """What mounting a file system takes: `mount -t type -o options source mount`."""
+    """Mount arguments of a file system: `mount -t type -o options source mount`."""
 
     kind: Literal["fsx_lustre", "fsx_openzfs", "efs"]
     id: str
@@ -178,7 +180,9 @@ class ImageOutput(Args):
 
 
 class SageMakerOutput(Args):
-    """What starting a training job takes: its role, where it runs, the prefix it writes below; the registry's groups."""
+    """Resources of a training job: its role, subnets and security group, the prefix that it writes below; the
+    registry's model package groups.
+    """
 
     role_arn: str
     policy_arn: str

@@ -1,6 +1,6 @@
 """Environment made from a few values, for a user of a single component in another Pulumi program.
 
-What a component does not look at (hosts, services) is filled with names that nobody has; everything else is decided by the
+What a component does not look at (hosts, services) is filled with reserved names; everything else is decided by the
 same functions, with the same defaults, as for a whole environment.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from landbridge.environment import Environment, environment_from_config
 
-#: RFC 5737 and RFC 2606: addresses and names that are nobody's.
+#: RFC 5737 and RFC 2606: reserved addresses and names.
 _NOBODY = "192.0.2.1"
 _HOST = "unused"
 

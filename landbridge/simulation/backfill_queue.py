@@ -10,7 +10,7 @@ from typing import Protocol
 from landbridge.simulation.job_queue import JobQueue
 
 #: How many jobs of each size backfill may find too long while one job waits at the head; Slurm has bf_max_job_test for it.
-DEPTH = 200
+MAX_BACKFILL_JOBS = 200
 
 
 class GpuCapacity(Protocol):
@@ -79,12 +79,12 @@ class BackfillQueue:
                     break
                 reservation.spare_gpus -= gpus
                 self._start(following, now)
-            if reservation.long[gpus] < DEPTH and self.capacity.fits(gpus):
+            if reservation.long[gpus] < MAX_BACKFILL_JOBS and self.capacity.fits(gpus):
                 self._short_ones(gpus, max(first, reservation.seen.get(gpus, 0)), reservation, now)
 
     def _short_ones(self, gpus: int, first: int, reservation: _Reservation, now: float) -> None:
         """Start jobs whose time limits end before the oldest job's reservation."""
-        for job in islice(self.waiting.after(gpus, first), DEPTH - reservation.long[gpus]):
+        for job in islice(self.waiting.after(gpus, first), MAX_BACKFILL_JOBS - reservation.long[gpus]):
             reservation.seen[gpus] = job + 1
             if now + self.limits[job] > reservation.latest_start:
                 reservation.long[gpus] += 1

@@ -21,7 +21,7 @@ class SimulatedBudget:
         self._unused = Ledger(self.policy, "")
 
     def refusal(self, more: list[tuple[str, str, float]], now: float) -> str | None:
-        """Why so much more (account, pool, USD) cannot all be held; None: it can. Nothing is held by this."""
+        """Return why these amounts (account, pool, USD) cannot all be held; None if they can. This holds nothing."""
         ledger = self._current(now)
         tried = [(account, pool, usd) for account, pool, usd in more if usd]
         why = None
@@ -36,11 +36,11 @@ class SimulatedBudget:
         return why
 
     def choose(self, gang: Gang, pool: PoolPolicy, used: Mapping[str, int], now: float) -> OfferingChoice:
-        """What the controller would decide for a gang."""
+        """Return the controller's choice of an offering for a gang."""
         return choose(gang, pool, self.state, self.policy, self._current(now), used, now)
 
     def ever(self, account: str, pool: str, usd: float) -> bool:
-        """Whether so much could be held in a month in which nothing else is."""
+        """Return whether this amount could be held in a month without other spending."""
         return self._unused.refusal(account, pool, usd) is None
 
     def hold(
@@ -70,7 +70,7 @@ class SimulatedBudget:
         self._current(now).add(account, pool, usd)
 
     def missing(self, token: str, until: float) -> float:
-        """What keeping an instance until then takes beyond what is held for it."""
+        """Return the amount beyond its hold that keeping an instance until then takes."""
         hold = self.state.holds[token]
         return max(hold_usd(1, hold.usd_hour, hold.created_at, until) - hold.usd, 0.0)
 

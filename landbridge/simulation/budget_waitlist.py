@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 #: Amounts that differ by less than this share wait in one line.
-_SHARE = 0.1
+_LINE_WIDTH_SHARE = 0.1
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class BudgetWaitlist:
 
     def add(self, job: int, account: str, usd: float) -> None:
         """A job was refused so much."""
-        line = math.ceil(math.log(max(usd, 1.0)) / math.log1p(_SHARE))
+        line = math.ceil(math.log(max(usd, 1.0)) / math.log1p(_LINE_WIDTH_SHARE))
         insort(self.lines.setdefault(account, {}).setdefault(line, []), (job, usd))
 
     def jobs(self) -> Iterator[int]:

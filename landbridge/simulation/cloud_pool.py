@@ -12,7 +12,7 @@ from landbridge.simulation.gpu_allocator import Allocation, GpuAllocator, earlie
 from landbridge.simulation.scenario import ScenarioPool
 
 #: Node numbers are from 1, as Slurm's names have them.
-_FIRST = 1
+_FIRST_NODE = 1
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class SimulatedPool:
 
     def __post_init__(self) -> None:
         self.allocators = [GpuAllocator(self.scenario.gpus) for _ in self.pool.offerings]
-        self._off = list(range(_FIRST, self.pool.max_nodes + _FIRST))
+        self._off = list(range(_FIRST_NODE, self.pool.max_nodes + _FIRST_NODE))
         heapify(self._off)
         most = self.pool.max_nodes
         self._sizes = [most if offering.size is None else min(offering.size, most) for offering in self.pool.offerings]
@@ -80,7 +80,7 @@ class SimulatedPool:
         return idle_gpus + min(len(self._off), room) * self.scenario.gpus
 
     def fits(self, gpus: int) -> bool:
-        """Whether a job could start now."""
+        """Return whether a job could start now."""
         off = len(self._off)
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
             lacking = allocator.lacks(gpus)
@@ -89,8 +89,8 @@ class SimulatedPool:
         return False
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """When a job fits at the latest, as if all nodes were in one offering."""
-        free = [self.scenario.gpus] * (self.pool.max_nodes + _FIRST)
+        """Return the latest start of a job, as if all nodes were in one offering."""
+        free = [self.scenario.gpus] * (self.pool.max_nodes + _FIRST_NODE)
         free[0] = 0
         for allocator in self.allocators:
             for node, count in allocator.free.items():
@@ -99,7 +99,7 @@ class SimulatedPool:
         return earliest(gpus, self.scenario.gpus, free, running)
 
     def worst(self, gpus: int, seconds: float) -> float:
-        """What a job of at most so many seconds can cost on instances of its own, at the dearest offering."""
+        """Return the highest cost of a job of at most `seconds` on instances of its own, at the dearest offering."""
         nodes = math.ceil(gpus / self.scenario.gpus)
         dearest = max((offering.usd_hour or 0.0 for offering in self.pool.offerings), default=0.0)
         lease = lease_at_launch(self.budget.policy, self.pool, math.ceil(seconds / 60), 0.0)
@@ -130,7 +130,7 @@ class SimulatedPool:
         return None
 
     def end(self, job: int, now: float) -> list[int]:
-        """A job has ended: the nodes that nobody uses any more, unless they are kept warm."""
+        """End a job; return its nodes that are idle now, unless they are kept warm."""
         allocator = self.allocators[self._jobs.pop(job)]
         nodes = [node for node, _ in allocator.give(job)]
         idle = [node for node in nodes if allocator.free[node] == self.scenario.gpus and not self.nodes[node].warm]
@@ -208,7 +208,9 @@ class SimulatedPool:
         until: float,
         now: float,
     ) -> bool:
-        """Whether the controller would choose the offering for what is new, and renew the leases of what is kept."""
+        """Return whether the controller would choose the offering for new instances and renew the leases of reused
+        ones.
+        """
         if not new and not reused:
             return True
         option, more = self.pool.offerings[offering], []

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_LONG = 512
+_COMPACT_AFTER_JOBS = 512
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _Line:
         while at < end and not here[numbers[at]]:
             at += 1
         number = numbers[at] if at < end else None
-        if at > _LONG and at > end // 2:
+        if at > _COMPACT_AFTER_JOBS and at > end // 2:
             del numbers[:at]
             at = 0
         self.first = at

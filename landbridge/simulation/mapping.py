@@ -13,8 +13,10 @@ from landbridge.simulation.trace import TraceJob
 
 @dataclass(frozen=True, slots=True)
 class AccountMapping:
-    """What a queue does not tell. `restricted`: the share of its jobs whose data has to stay; `sample`: the share of its
-    jobs that is replayed; `limit_factor`: how much longer than they run jobs ask for."""
+    """Assumptions about a trace that it does not record. `restricted`: the share of its jobs whose data stays on-prem;
+    `sample`: the share of its jobs that is replayed; `limit_factor`: the ratio of a job's time limit to its run
+    time.
+    """
 
     restricted: float = 0.2
     sample: float = 1.0

@@ -29,11 +29,11 @@ class OnpremNodes:
         return self.allocator.idle
 
     def fits(self, gpus: int) -> bool:
-        """Whether a job could start now."""
+        """Return whether a job could start now."""
         return not self.allocator.lacks(gpus)
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """When a job fits at the latest, and how many GPUs beside it are free then."""
+        """Return the latest start of a job, and the number of GPUs that are free beside it then."""
         free = [self.allocator.free[node] for node in range(len(self.allocator.free))]
         return earliest(gpus, self.allocator.gpus, free, self.allocator.running.values())
 
@@ -61,6 +61,6 @@ class Backlog:
         self._until -= gpus * until
 
     def start_of_next(self, now: float) -> float:
-        """When a job that comes now starts at the soonest, if jobs take their whole limits and leave no GPU unused."""
+        """Return the soonest start of a job submitted now, if jobs run for their whole limits and leave no GPU unused."""
         gpu_seconds = self._until - self._running * now + self.waiting
         return now + max(gpu_seconds, 0.0) / self.gpus if self.gpus else float("inf")

@@ -21,7 +21,7 @@ from landbridge.simulation.result import Sample, SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import Scenario
 
 #: Samples over the time of submissions, for the chart.
-SAMPLES = 600
+MAX_SAMPLES = 600
 
 
 class EventKind(IntEnum):
@@ -100,7 +100,7 @@ class _Run:
         """Handle event after event until every job that can run has ended."""
         tasks, events = self.jobs, self.events
         now = sample_at = tasks[0].submitted if tasks else 0.0
-        step = max((tasks[-1].submitted - now) / SAMPLES, 1.0) if tasks else 1.0
+        step = max((tasks[-1].submitted - now) / MAX_SAMPLES, 1.0) if tasks else 1.0
         self._open(now)
         next_task = reported = 0
         while self.left:

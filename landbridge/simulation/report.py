@@ -66,7 +66,7 @@ class SimulationReport:
         return sum(spent.usd for spent in self.spent)
 
     def as_data(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """Return the report as plain data."""
         return {**asdict(self), "usd": self.usd, "assumed": list(ASSUMPTIONS)}
 
 

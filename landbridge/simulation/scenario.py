@@ -89,7 +89,9 @@ def scenario_of(environment: Environment, wait_seconds: float | None = None) -> 
 
 
 def _outputs(environment: Environment) -> StackOutputs:
-    """What the stack's outputs will say of the pools; ids are only known once it is built, and no decision needs them."""
+    """Return stack outputs of the pools with placeholder ids; ids are known after deployment only, and no decision
+    needs them.
+    """
     pools = {
         pool.name: PoolOutput(
             launch_template_id="lt-00000000",

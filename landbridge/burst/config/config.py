@@ -26,7 +26,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BurstConfig:
-    """Everything the burst programs know that does not come from Slurm or AWS. No secret is in it."""
+    """Settings of the burst programs that come from neither Slurm nor AWS. They hold no secret."""
 
     policy: BurstPolicy
     endpoint: str | None = None  # of AWS, where it is not AWS's own

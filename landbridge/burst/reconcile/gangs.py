@@ -30,7 +30,7 @@ class GangStart:
 
 
 def pending_starts(observed: Observed) -> list[GangStart]:
-    """Everything that Slurm is powering up and that has no instance, jobs of several nodes first."""
+    """Return the starts of nodes that Slurm powers up and that have no instance, jobs of several nodes first."""
     by_start: dict[str, list[SlurmJob]] = {}
     single: list[SlurmJob] = []
     for job in sorted(

@@ -176,7 +176,7 @@ def _left_behind(instance: CloudInstance, state: State, suspended_at: Mapping[st
 
 
 def _older_than_its_jobs(instance: CloudInstance, state: State, jobs: Sequence[SlurmJob]) -> bool:
-    """Nothing says that it was launched for the jobs that its node starts for, and it was there before them."""
+    """Return whether an instance is older than its node's jobs and no record says that it was launched for them."""
     attempt = state.attempts.get(instance.token)
     if (attempt is not None and attempt.gang != REBUILT_GANG) or any(job.id in instance.jobs for job in jobs):
         return False

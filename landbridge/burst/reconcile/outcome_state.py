@@ -84,7 +84,7 @@ def _ended(
 
 
 def _succeeded(state: State, action: Launch) -> State:
-    """Whatever spoke against the offering, the pool and the jobs does no longer; whether its machines join is yet to be seen."""
+    """Clear the offering's and the pool's failures and the jobs' backoffs; registration of its machines is still open."""
     return replace(
         state,
         insufficient_capacity={

@@ -9,8 +9,8 @@ from pydantic import Field, StringConstraints
 from landbridge.environment.base import Model, Usd, UserName, Word
 
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
-_EMAIL_LENGTH = 254
-Email = Annotated[str, StringConstraints(pattern=_EMAIL, max_length=_EMAIL_LENGTH)]
+_MAX_EMAIL_CHARACTERS = 254
+Email = Annotated[str, StringConstraints(pattern=_EMAIL, max_length=_MAX_EMAIL_CHARACTERS)]
 Percent = Annotated[int, Field(ge=1, le=1000)]
 
 
@@ -69,4 +69,4 @@ class GuardrailsSettings(Model):
 
 def is_email(text: str) -> bool:
     """Return true for an e-mail address."""
-    return len(text) <= _EMAIL_LENGTH and re.fullmatch(_EMAIL, text) is not None
+    return len(text) <= _MAX_EMAIL_CHARACTERS and re.fullmatch(_EMAIL, text) is not None

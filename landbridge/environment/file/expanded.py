@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z~/][A-Za-z0-9_./@~%+-]*(:[A-Za-z0-9_./-]+)*|\d+\.\d
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "~"})
 # What YAML does not let stand as it is, or takes for the end of a line.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_WIDTH = 100
+_LINE_CHARACTERS = 100
 
 
 def expanded(loaded: Loaded) -> str:
@@ -35,7 +35,7 @@ def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: boo
     for key, value, default, why in _items(data, inherited=inherited):
         comment = f"  # default{f': {why}' if why else ''}" if default and not isinstance(value, BaseModel) else ""
         flow = _flow(value)
-        if flow is not None and len(flow) <= _WIDTH:
+        if flow is not None and len(flow) <= _LINE_CHARACTERS:
             yield f"{indent}{_scalar(key)}: {flow}{comment}"
             continue
         yield f"{indent}{_scalar(key)}:{comment}"

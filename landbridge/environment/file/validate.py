@@ -42,7 +42,7 @@ STAND_INS: dict[DataPath, Any] = {
     ("scheduler", "accounts", "*", "data_class"): "internal",
     ("budget", "accounts", "*", "monthly_usd"): 0,
 }
-_ROUNDS = 60
+_MAX_REPAIR_ROUNDS = 60
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ def validate(data: Mapping[str, Any]) -> ValidationOutcome:
     """Validate plain data (as YAML or JSON gives it) with `name` and `region` already in it. Never raises."""
     outcome = ValidationOutcome()
     work: dict[str, Any] = deepcopy(dict(data))
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_REPAIR_ROUNDS):
         try:
             # JSON is the strict mode in which text may become an address and a list a tuple, and nothing else changes.
             outcome.environment = Environment.model_validate_json(json.dumps(work, default=str))

@@ -15,8 +15,9 @@ from landbridge.environment.onprem.onprem import NodeGroup
 
 @dataclass(frozen=True, slots=True)
 class GpuSoftware:
-    """What one platform's nodes get. `locked` are parts that have the driver's version to the last digit, by the
-    catalogue's names; `version` is empty where the newest of the branch is taken when a node is installed."""
+    """GPU software of one platform's nodes. `locked` are parts, by the catalogue's names, pinned to the driver's exact
+    version; `version` is empty where the newest release of the branch is installed.
+    """
 
     branch: str
     version: str

@@ -11,7 +11,7 @@ from landbridge.plan.site.mig import group_of
 #: The role dcgm's, told by prolog and epilog.
 STATISTICS = "/opt/landbridge/bin/landbridge-job-statistics"
 # The first branch whose driver is CUDA 13's. Source: CUDA toolkit release notes, minimum driver versions.
-_CUDA_13 = 580
+_CUDA_13_DRIVER_BRANCH = 580
 
 
 def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
 def _dcgm(tools: GpuTools, branch: str, is_distribution_archive: bool, mirror: str | None) -> dict[str, Any]:
     variables = {
         "landbridge_dcgm": True,
-        "dcgm_cuda": "13" if int(branch) >= _CUDA_13 else "12",
+        "dcgm_cuda": "13" if int(branch) >= _CUDA_13_DRIVER_BRANCH else "12",
         "dcgm_version": tools.dcgm_version or "",
         "dcgm_repository": is_distribution_archive,
         "dcgm_mirror": mirror or "",

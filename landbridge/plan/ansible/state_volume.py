@@ -6,8 +6,8 @@ from landbridge.environment import Environment
 from landbridge.plan.outputs import StackOutputs
 
 #: Accounts with the same number on every host: files on a volume know numbers only. Debian's number for slurm; the others are
-#: out of the range that Debian leaves to whoever runs the system (Debian Policy, 9.2.2: 60000 to 64999 are given out by Debian
-#: on request, and 30000 to 59999 are nobody's).
+#: out of the range that Debian leaves to administrators (Debian Policy, 9.2.2: 60000 to 64999 are given out by Debian
+#: on request, and 30000 to 59999 are unassigned).
 _SLURM, _POSTGRES, _MLFLOW = 64030, 58001, 58002
 _FOLDERS = (
     {"path": "/var/lib/slurm", "owner": "slurm", "uid": _SLURM, "home": "/nonexistent"},

@@ -11,7 +11,7 @@ BACKUP, MAINTENANCE = "03:00-04:00", "sun:04:30-sun:05:30"
 #: The master user: it makes the one that slurmdbd has, and nothing else is done as it.
 MASTER = "admin"
 #: A disk that fills up stops accounting, so it may grow by itself, up to this many times its size and at least to 100 GiB.
-_GROWS = 4
+_STORAGE_GROWTH_FACTOR = 4
 
 
 class AccountingDatabaseArgs(Args):
@@ -66,7 +66,7 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
         family=facts.family(settings.version),
         instance_class=settings.instance,
         storage_gib=settings.storage_gib,
-        most_gib=min(facts.storage_gib[1], max(100, _GROWS * settings.storage_gib)),
+        most_gib=min(facts.storage_gib[1], max(100, _STORAGE_GROWTH_FACTOR * settings.storage_gib)),
         multi_az=settings.multi_az,
         backup_days=settings.backup_days,
         backup_window=BACKUP,

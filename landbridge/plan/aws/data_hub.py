@@ -9,8 +9,8 @@ from landbridge.plan.aws.file_system import imported_classes
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import ACCOUNT_DIGITS, shortened
 
-BUCKET_NAME_LIMIT = 63
-ROLE_NAME_LIMIT = 64
+MAX_BUCKET_NAME_CHARACTERS = 63
+MAX_ROLE_NAME_CHARACTERS = 64
 FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
 SSE = "s3:x-amz-server-side-encryption"
 
@@ -77,7 +77,7 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
         data_class=name,
         name_prefix=bucket_prefix(environment.name, name),
         replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
-        replica_role=shortened(f"{environment.name}-copy-{name}", ROLE_NAME_LIMIT),
+        replica_role=shortened(f"{environment.name}-copy-{name}", MAX_ROLE_NAME_CHARACTERS),
         shown=name in imported_classes(environment),
         replica_region=hub_class.replica_region,
         lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
@@ -89,7 +89,7 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
     """Return the name of a class's bucket without the account id; a long name is shortened and stays unique."""
-    return shortened(f"{cluster}-{data_class}", BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1)
+    return shortened(f"{cluster}-{data_class}", MAX_BUCKET_NAME_CHARACTERS - ACCOUNT_DIGITS - 1)
 
 
 def bucket_policy(bucket_arn: str, key_arn: str) -> str:
@@ -137,7 +137,7 @@ def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
 def key_policy(partition: str, account: str, shown_in: str | None = None) -> str:
     """Return the key policy: IAM of the key's account decides; with a region, FSx may use it for buckets linked there.
 
-    FSx has a role for each file system, which nobody can give rights to and which does not exist before the file system.
+    FSx has a role for each file system, which accepts no further permissions and does not exist before the file system.
     Source: FSx for Lustre User Guide, "Using server-side encrypted Amazon S3 buckets".
     """
     statements: list[dict[str, Any]] = [

@@ -17,9 +17,9 @@ from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
 NFS_OPTIONS = "hard,timeo=600,retrans=2,rsize=1048576,wsize=1048576,noresvport,_netdev"
 #: Source: FSx for Lustre User Guide, "Mounting from an Amazon EC2 instance".
 LUSTRE_OPTIONS = "noatime,flock,_netdev"
-_NFS = 2049
+_NFS_PORT = 2049
 #: Controller and login nodes in AWS mount too.
-_SERVICES = 2
+_SERVICE_CLIENT_GROUPS = 2
 
 
 class FileSystemSecurityGroupRule(Args):
@@ -143,7 +143,7 @@ def file_system_security_group_rules(environment: Environment, share: Share) -> 
 def share_clients(environment: Environment, share: Share) -> int:
     """Return the number of client security groups of a file system: one for each pool; services mount NFS shares too."""
     services = environment.aws.services is not None and not isinstance(share, FsxLustre)
-    return len(environment.aws.pools) + (_SERVICES if services else 0)
+    return len(environment.aws.pools) + (_SERVICE_CLIENT_GROUPS if services else 0)
 
 
 def room_for_rules(environment: Environment) -> int:
@@ -277,14 +277,14 @@ def _ports(share: Share) -> tuple[Ports, ...]:
     Source: RFC 7530, sections 1.4 and 3.1 (one well-known port, over TCP).
     components/parts/file_systems/openzfs.py mounts 4.2.
     """
-    every = ports(share)
+    all_ports = ports(share)
     if isinstance(share, FsxOpenZfs):
-        return tuple(own for own in every if (own.protocol, own.first) == ("tcp", _NFS))
-    return every
+        return tuple(port for port in all_ports if (port.protocol, port.first) == ("tcp", _NFS_PORT))
+    return all_ports
 
 
 def _rule_with_ports(
     key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str
 ) -> FileSystemSecurityGroupRule:
-    found = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": span, "why": why}
-    return FileSystemSecurityGroupRule.model_validate(found)
+    rule = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": span, "why": why}
+    return FileSystemSecurityGroupRule.model_validate(rule)

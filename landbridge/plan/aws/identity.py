@@ -76,7 +76,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
     return IdentityArgs(
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
-        # A controller in AWS has its rights by being it: nobody has a certificate to take a role with.
+        # A controller in AWS has its permissions from its instance profile: no other host has a certificate to assume a role with.
         hosts={}
         if environment.onprem is None
         else {

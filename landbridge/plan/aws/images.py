@@ -29,7 +29,7 @@ class ImageChoice:
 def pool_image(environment: Environment, pool: PoolSettings, locked: Mapping[str, str] | None = None) -> ImageChoice:
     """The image of a pool; `locked` are the ids that the environment's lock has, by the names in aws.images.
 
-    A name that nobody knows is taken for a parameter that does not exist; a rule says so before it comes to that.
+    An unknown name becomes a parameter that does not exist; a rule reports it before deployment.
     """
     if pool.image is None:
         parameter = built_parameter(environment)

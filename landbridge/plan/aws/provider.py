@@ -1,4 +1,6 @@
-"""How Pulumi's AWS provider is set up: the region, the one account it may touch, and other endpoints where there are some."""
+"""Settings of Pulumi's AWS provider: the region, the one account that it may change, and custom endpoints if
+configured.
+"""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ class ModelGroup(Args):
 
 
 class SageMakerArgs(Args):
-    """A role for jobs, the permissions of whoever starts them, and the registry."""
+    """A role for jobs, the permissions to start them, and the registry."""
 
     cluster: str
     role: str
@@ -52,7 +52,7 @@ class SageMakerArgs(Args):
 
 
 class Inside(Args):
-    """What AWS has said of where jobs run and what they read."""
+    """AWS's answers about where jobs run and which objects they read."""
 
     vpc: str
     subnets: tuple[str, ...]
@@ -102,12 +102,14 @@ def job_trust(account: str) -> str:
 
 
 def job_policy(args: SageMakerArgs, place: ArnContext, inside: Inside) -> str:
-    """What a job needs: the classes' objects, an interface in the VPC, an image, a log and numbers. Refusals come last."""
+    """Return a training job's permissions: objects of its data classes, an interface in the VPC, an image, a log and
+    metrics. Refusals come last.
+    """
     return document([*_objects(inside), *_network(place, inside), *_service(place), *_never(args, place)])
 
 
 def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_arn: str) -> str:
-    """What whoever starts jobs needs. A job outside the VPC, under another role or with another key is refused."""
+    """Return the permissions to start jobs. A job outside the VPC, under another role or with another key is refused."""
     jobs = _arn(place, "training-job", f"{place.cluster}-*")
     groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
     versions = [_arn(place, "model-package", f"{group.name}/*") for group in args.groups]

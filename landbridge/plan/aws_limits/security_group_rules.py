@@ -7,9 +7,9 @@ from landbridge.catalog.network import network
 from landbridge.plan.aws_limits.violation import LimitViolation
 
 #: A range this wide is the internet, or as good as: an eighth of all its addresses, or more.
-_WIDE = 8
+_INTERNET_PREFIX_BITS = 8
 _WITH_PORTS = {"tcp": "tcp", "udp": "udp", "6": "tcp", "17": "udp"}
-_LAST = 65535
+_LAST_PORT = 65535
 
 
 def port_range_violations(protocol: str, first: int | None, last: int | None) -> Iterator[LimitViolation]:
@@ -27,8 +27,8 @@ def port_range_violations(protocol: str, first: int | None, last: int | None) ->
     if first is not None and last is not None:
         if first > last:
             yield LimitViolation("first", f"the range {first}-{last} goes backwards")
-        elif first < 0 or last > _LAST:
-            yield LimitViolation("", f"ports go to {_LAST}, not from {first} to {last}")
+        elif first < 0 or last > _LAST_PORT:
+            yield LimitViolation("", f"ports go to {_LAST_PORT}, not from {first} to {last}")
 
 
 def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
@@ -51,5 +51,5 @@ def is_internet(source: str | IPv4Network | IPv6Network) -> bool:
     except ValueError:
         return False
     if isinstance(source_network, IPv6Network):
-        return source_network.prefixlen <= _WIDE and source_network.is_global
-    return source_network.prefixlen <= _WIDE and not network().is_private(source_network)
+        return source_network.prefixlen <= _INTERNET_PREFIX_BITS and source_network.is_global
+    return source_network.prefixlen <= _INTERNET_PREFIX_BITS and not network().is_private(source_network)

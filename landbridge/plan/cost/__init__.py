@@ -1,7 +1,7 @@
 """Hourly and monthly cost of an environment, from dated prices, before anything runs."""
 
 from landbridge.environment import Environment
-from landbridge.plan.cost.bill_lines import HOURS_A_MONTH, Spend, SpendLine, Unpriced
+from landbridge.plan.cost.bill_lines import HOURS_PER_MONTH, Spend, SpendLine, Unpriced
 from landbridge.plan.cost.dns import dns_spend
 from landbridge.plan.cost.network import network_spend
 from landbridge.plan.cost.node_images import node_images_spend
@@ -9,7 +9,7 @@ from landbridge.plan.cost.pools import pool_spend
 from landbridge.plan.cost.services import services_spend
 from landbridge.plan.cost.storage import storage_spend
 
-__all__ = ["HOURS_A_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
+__all__ = ["HOURS_PER_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
 
 
 def spend(environment: Environment) -> Spend:

@@ -8,7 +8,7 @@ from landbridge.catalog import Price, PriceRange, price_of
 from landbridge.catalog.aws.prices import What
 
 #: AWS's own month in its price examples: 365 days of 24 hours, in twelve parts.
-HOURS_A_MONTH = 730
+HOURS_PER_MONTH = 730
 #: What a price's source is worth, best first.
 CONFIDENCE = ("primary", "secondary", "verify")
 
@@ -99,7 +99,7 @@ def hourly(what: str, name: str, region: str, count: float, kind: What = "networ
         yield no_price(what, name, region)
         return
     hour = price.usd * count
-    yield fixed(what, hour, hour * HOURS_A_MONTH, price)
+    yield fixed(what, hour, hour * HOURS_PER_MONTH, price)
 
 
 def monthly(
@@ -118,7 +118,7 @@ def monthly(
         yield no_price(what, name, region, data_class)
         return
     month = price.usd * units
-    yield fixed(what, month / HOURS_A_MONTH, month, price, data_class=data_class, note=note)
+    yield fixed(what, month / HOURS_PER_MONTH, month, price, data_class=data_class, note=note)
 
 
 def by_volume(what: str, kind: What, name: str, region: str, data_class: str | None = None) -> Unpriced:

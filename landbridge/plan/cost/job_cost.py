@@ -10,7 +10,7 @@ from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.rates import instance_rate, purchase_words
 from landbridge.plan.slurm.nodes import pool_node_names
 
-_HOURS_A_YEAR = 8760
+_HOURS_PER_YEAR = 8760
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class JobCost:
-    """What a job would have cost; `usd` is None when the price of one of its nodes is not known."""
+    """Cost of a job; `usd` is None when the price of one of its nodes is not known."""
 
     usd: float | None
     basis: str
@@ -33,11 +33,11 @@ def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> f
     """An hour of a node one owns, used or idle: the machine and its share of the fabric over its years, upkeep, room,
     power and staff. Its residual value counts as nothing.
     """
-    machine = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_A_YEAR)
-    upkeep = price_usd * rates.maintenance_share / _HOURS_A_YEAR
-    room = rates.colocation_usd_month * 12 / _HOURS_A_YEAR
+    machine = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_PER_YEAR)
+    upkeep = price_usd * rates.maintenance_share / _HOURS_PER_YEAR
+    room = rates.colocation_usd_month * 12 / _HOURS_PER_YEAR
     power = power_kw * rates.pue * rates.usd_kwh
-    staff = rates.staff_per_node * rates.staff_usd_year / _HOURS_A_YEAR
+    staff = rates.staff_per_node * rates.staff_usd_year / _HOURS_PER_YEAR
     return machine + upkeep + room + power + staff
 
 
@@ -53,7 +53,7 @@ def node_hour_usd(environment: Environment, node: str) -> Rate:
 
 
 def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: float) -> JobCost:
-    """What `nodes` (names, or a host list) cost for `seconds`. Whole nodes are counted, as AWS does."""
+    """Return the cost of `nodes` (names, or a host list) for `seconds`. Whole nodes are counted, as AWS does."""
     names = hostlist.expand(nodes) if isinstance(nodes, str) else list(nodes)
     rates = [node_hour_usd(environment, name) for name in names]
     known_rates = [rate.usd for rate in rates if rate.usd is not None]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.catalog import Price, limits, price_of
 from landbridge.environment import Environment, PoolSettings
-from landbridge.plan.cost.bill_lines import CONFIDENCE, HOURS_A_MONTH, BillItem, SpendLine, Unpriced
+from landbridge.plan.cost.bill_lines import CONFIDENCE, HOURS_PER_MONTH, BillItem, SpendLine, Unpriced
 from landbridge.plan.instances.capacity import Terms, fallbacks
 from landbridge.plan.instances.rates import instance_rate, purchase_words
 
@@ -47,7 +47,7 @@ def _line(
         why = f"no {purchase_words(terms.kind)} price known for {terms.instance} in {environment.region}"
         return Unpriced(what, pool.name, data_class, why)
     hours = window_hours(terms)
-    month_hours = HOURS_A_MONTH if hours is None else min(hours, HOURS_A_MONTH)
+    month_hours = HOURS_PER_MONTH if hours is None else min(hours, HOURS_PER_MONTH)
     return SpendLine(
         what=what,
         pool=pool.name,
@@ -84,9 +84,9 @@ def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class:
         what=what,
         pool=pool.name,
         data_class=data_class,
-        usd_hour=nodes * month / HOURS_A_MONTH,
+        usd_hour=nodes * month / HOURS_PER_MONTH,
         usd_month=nodes * month,
-        fixed_hour=always_running * month / HOURS_A_MONTH,
+        fixed_hour=always_running * month / HOURS_PER_MONTH,
         fixed_month=always_running * month,
         as_of=oldest.as_of,
         source="; ".join(dict.fromkeys(price.source for price in known_prices.values())),
@@ -105,11 +105,13 @@ def window_hours(terms: Terms) -> float | None:
 
 def _note(terms: Terms, note: str | None) -> str | None:
     if terms.fixed_size:
-        own = "billed whole, when it is bought" if window_hours(terms) is not None else "its window is not in the file"
+        billing = (
+            "billed whole, when it is bought" if window_hours(terms) is not None else "its window is not in the file"
+        )
     elif is_prepaid(terms):
-        own = "billed used or not" + (
+        billing = "billed used or not" + (
             "" if terms.size is not None else "; its size is not in the file: max_nodes is taken"
         )
     else:
-        own = None
-    return "; ".join(text for text in (own, note) if text) or None
+        billing = None
+    return "; ".join(text for text in (billing, note) if text) or None

@@ -73,14 +73,14 @@ def pool_interfaces(pool: PoolSettings, instance: str | None = None) -> tuple[Pl
 
 
 def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -> int:
-    """How many addresses of a subnet one instance takes."""
+    """Return the number of subnet addresses that one instance takes."""
     return sum(nic.ip for nic in nic_layout(instance_type, policy))
 
 
 def interface_violations(
     instance: InstanceType | None, nics: Sequence[PlannedInterface]
 ) -> tuple[InterfaceViolation, ...]:
-    """Everything that EC2 would refuse about `nics` on that type; none for what `nic_layout` gives.
+    """Return every reason for which EC2 would refuse `nics` on that type; none for the result of `nic_layout`.
 
     Where the type is not known: what EC2 refuses on every type.
     """

@@ -1,4 +1,4 @@
-"""What an instance costs an hour, by how it is bought. A price that is not known is None, never a guess."""
+"""Hourly rates of instances by purchase option. A price that is not known is None, never a guess."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -33,7 +33,7 @@ class InstanceRate:
 
 
 def purchase_words(kind: str) -> str:
-    """What a capacity's kind is paid as, in words."""
+    """Return the words for how a capacity of a kind is paid."""
     return _HOW[_PURCHASE[kind]]
 
 

@@ -27,7 +27,7 @@ RangeKind = Literal["site", "vpc", "region", "subnet", "container", "pods", "ser
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of addresses somebody uses, in words, and where the file says so."""
+    """Used address range: its name, and its path in the file."""
 
     name: str
     kind: RangeKind
@@ -45,7 +45,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class SubnetBudget:
-    """What one subnet must hold at once, when everything that may run in it does.
+    """Address budget of one subnet: the addresses that it needs at once when every node that may start in it runs.
 
     `addresses` can be given out, `needed` are wanted, `free` is the difference (below 0: not enough). `per_pool` is the
     part of `nodes` and `pods` that each pool takes. `link` is the transit gateway's attachment, `services` the range reserved
@@ -73,7 +73,7 @@ class SubnetBudget:
 
     @property
     def free(self) -> int:
-        """What is left."""
+        """Return the number of unused addresses."""
         return self.addresses - self.needed
 
 
@@ -134,7 +134,9 @@ def outside(environment: Environment) -> tuple[Range, ...]:
 
 
 def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:
-    """What every subnet must hold, by tier and zone: the worst case, in which each pool is whole in one zone."""
+    """Return the address budget of every subnet, by tier and zone: the worst case, in which each pool is whole in one
+    zone.
+    """
     plans = subnets(environment)
     demands = [_demand(environment, pool) for pool in environment.aws.pools]
     endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
@@ -215,7 +217,9 @@ def _services(environment: Environment, zone: str) -> int:
 
 
 def _may(first: Range, other: Range) -> bool:
-    """Whether two ranges may share addresses: what is part of the other, and container ranges, which never meet."""
+    """Return whether two ranges may share addresses: a range and its part may, and so may container ranges, which never
+    meet.
+    """
     kinds = {first.kind, other.kind}
     if kinds == {"container"}:
         return True

@@ -43,7 +43,7 @@ def cloud_hosts(environment: Environment, services: CloudServices) -> CloudHosts
     reserved = _reserved(environment, services.zone)
     planned: dict[str, IPv4Address] = {}
     if reserved is not None:
-        # A host's place depends on its own number alone, so that another login host moves nobody.
+        # A host's place depends on its own number alone, so that another login host moves no other host.
         planned = {name: reserved.network_address + number for number, name in enumerate((CONTROLLER, *logins))}
     return CloudHosts(
         zone=services.zone,

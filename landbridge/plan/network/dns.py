@@ -17,12 +17,12 @@ from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.resource_names import shortened
 from landbridge.plan.zones import pool_zones, storage_zone
 
-PORT = 53
+DNS_PORT = 53
 #: Route 53 Resolver takes no endpoint with fewer addresses.
-ADDRESSES = 2
+ENDPOINT_ADDRESSES = 2
 #: AWS's own prefix for logs that its services deliver: the group needs no resource policy of its own, whose size is limited.
 LOG_PREFIX = "/aws/vendedlogs/landbridge"
-_NAME_LIMIT = 64
+_MAX_RULE_NAME_CHARACTERS = 64
 #: By service, "" for all others: where AWS's names end, and where they end in China.
 _SUFFIXES = {"": ("amazonaws.com", "amazonaws.com.cn"), "eks-auth": ("api.aws", "api.amazonwebservices.com.cn")}
 
@@ -35,7 +35,7 @@ class ForwardPlan(Args):
 
 
 class QueryLogPlan(Args):
-    """Where it is kept who asked for which name."""
+    """CloudWatch log group of Resolver query logs."""
 
     group: str
     retention_days: int
@@ -92,23 +92,25 @@ def site_domain(environment: Environment) -> str:
 
 
 def endpoint_zones(environment: Environment) -> tuple[str, ...]:
-    """Where endpoints have their addresses: the first two zones in the file's order, so that one added later moves none."""
+    """Return the zones of the Resolver endpoints' addresses: the first two in the file's order, so that one added later
+    moves none.
+    """
     named = [zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)]
     for share in environment.storage.in_aws().values():
         named += share.zones if share.kind == "efs" else filter(None, [storage_zone(environment, share.zone)])
-    endpoint_zone_names = tuple(dict.fromkeys(named))[:ADDRESSES]
-    return endpoint_zone_names * ADDRESSES if len(endpoint_zone_names) == 1 else endpoint_zone_names
+    endpoint_zone_names = tuple(dict.fromkeys(named))[:ENDPOINT_ADDRESSES]
+    return endpoint_zone_names * ENDPOINT_ADDRESSES if len(endpoint_zone_names) == 1 else endpoint_zone_names
 
 
 def resolver_addresses(environment: Environment) -> Mapping[str, int]:
-    """How many addresses of each zone's subnet the endpoints of both directions take."""
+    """Return the number of addresses in each zone's subnet that the endpoints of both directions take."""
     if environment.dns is None or environment.onprem is None:
         return {}
     return {zone: 2 * count for zone, count in Counter(endpoint_zones(environment)).items()}
 
 
 def server_addresses(environment: Environment) -> tuple[str, ...]:
-    """What the VPC asks about the site's names. A host without an address has a rule of its own."""
+    """Return the name servers that the VPC queries for the site's names. A rule reports a host without an address."""
     dns, addresses = environment.dns, environment.host_addresses()
     if dns is not None and dns.resolvers:
         return tuple(str(address) for address in dns.resolvers)
@@ -116,7 +118,7 @@ def server_addresses(environment: Environment) -> tuple[str, ...]:
 
 
 def reverse_zones(cidr: IPv4Network) -> tuple[str, ...]:
-    """The domains under in-addr.arpa that hold a range's names and nobody else's: several where it ends inside an octet."""
+    """The domains under in-addr.arpa that hold the names of a range and of no other: several where it ends inside an octet."""
     octet_prefix = max(-(-cidr.prefixlen // 8) * 8, 8)
     return tuple(_reverse(part) for part in cidr.subnets(new_prefix=octet_prefix))
 
@@ -180,7 +182,7 @@ def _logs(environment: Environment, dns: DnsSettings) -> QueryLogPlan | None:
 
 
 def _rule_name(environment: Environment, domain: str) -> str:
-    return shortened(f"{environment.name}-{domain.replace('.', '-')}", _NAME_LIMIT)
+    return shortened(f"{environment.name}-{domain.replace('.', '-')}", _MAX_RULE_NAME_CHARACTERS)
 
 
 def _reverse(part: IPv4Network) -> str:

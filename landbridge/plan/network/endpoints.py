@@ -61,7 +61,8 @@ def needed(environment: Environment) -> tuple[Endpoint, ...]:
 
 
 def mode(environment: Environment) -> Mode:
-    """Whether interface endpoints are made: as asked, else in a network of Landbridge's own that has no NAT.
+    """Return whether interface endpoints are made: as configured, else in a network of Landbridge's own that has no
+    NAT.
 
     An AWS behind an address of its own (`aws.endpoints`) is reached there, so that it needs none.
     """
@@ -80,7 +81,9 @@ def endpoint_services(environment: Environment) -> tuple[Endpoint, ...]:
 
 
 def unreachable(environment: Environment) -> tuple[Endpoint, ...]:
-    """What nodes need and cannot reach: in a closed network of Landbridge's own without the endpoints for it."""
+    """Return the services that nodes need and cannot reach: in a closed network of Landbridge's own without their
+    endpoints.
+    """
     aws = environment.aws
     if aws.nat != "none" or aws.vpc is not None or aws.vpc_endpoints != "gateway":
         return ()

@@ -38,8 +38,8 @@ GROUPS = (
 class ServiceHosts:
     """Hosts of each service. `cidr` is the services' network: the site's, or the range reserved for them in AWS.
 
-    `database` is slurmdbd's host; what is under it may be elsewhere. `storage` (who exports homes) and `gateway` are None
-    where there is none. `addresses` lacks hosts that nobody has given one; `path` is where the file speaks of it all.
+    `database` is slurmdbd's host; what is under it may be elsewhere. `storage` (the exporter of home directories) and `gateway` are None
+    where there is none. `addresses` lacks hosts without a configured address; `path` is the services' path in the file.
     """
 
     site: Site

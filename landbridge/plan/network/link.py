@@ -22,7 +22,7 @@ _STRONGSWAN = {
 
 
 class Cipher(Args):
-    """What both ends of a tunnel are told to use, in AWS's words, and in strongSwan's."""
+    """Ciphers of both ends of a tunnel, in AWS's words and in strongSwan's."""
 
     encryption: str
     integrity: str
@@ -67,7 +67,7 @@ class VpnArgs(Args):
 
 
 class LogArgs(Args):
-    """Where tunnels and their BGP sessions write."""
+    """Log group of tunnels and their BGP sessions."""
 
     group: str
     retention_days: int
@@ -121,7 +121,7 @@ def connections(environment: Environment) -> tuple[Connection, ...]:
 
 
 def ends_tunnels(environment: Environment) -> bool:
-    """Whether a tunnel ends at our own site."""
+    """Return whether a tunnel ends at the environment's own site."""
     return any(connection.key in (OWN, LINE) for connection in connections(environment))
 
 

@@ -7,10 +7,10 @@ from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.endpoints import endpoint_services
-from landbridge.plan.network.subnets import PARTS, Tier, part, subnets, used_zones, zone_number
+from landbridge.plan.network.subnets import PARTS_PER_RANGE, Tier, part, subnets, used_zones, zone_number
 
 __all__ = [
-    "PARTS",
+    "PARTS_PER_RANGE",
     "EndpointPlan",
     "ExistingPlan",
     "NetworkArgs",

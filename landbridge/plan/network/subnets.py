@@ -14,7 +14,7 @@ from landbridge.plan.zones import environment_zones, services_zones, storage_zon
 Tier = Literal["private", "public", "pods"]
 
 #: A range is cut into this many equal parts: one for each zone number, and part 0 of the VPC's for public subnets.
-PARTS = 8
+PARTS_PER_RANGE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PlannedSubnet:
 
     @property
     def addresses(self) -> int:
-        """How many addresses can be given out: AWS keeps some of every subnet."""
+        """Return the number of usable addresses: AWS reserves some of every subnet."""
         return max(self.cidr.num_addresses - limits().vpc.reserved_addresses, 0)
 
 
@@ -57,7 +57,7 @@ def used_zones(environment: Environment) -> tuple[str, ...]:
 
 
 def nat_zones(environment: Environment, zones: tuple[str, ...]) -> tuple[str, ...]:
-    """The zones with a NAT gateway. In a VPC that is there already, NAT is somebody else's."""
+    """The zones with a NAT gateway. An existing VPC brings its own NAT."""
     if environment.aws.vpc is not None:
         return ()
     return {"none": (), "single": zones[:1], "per_zone": zones}[environment.aws.nat]
@@ -73,9 +73,9 @@ def zone_number(zone: str) -> int:
 
 def part(cidr: IPv4Network, number: int) -> IPv4Network:
     """One of the equal parts of a range. Raises ValueError for a range too small to be cut."""
-    bits, smallest = PARTS.bit_length() - 1, limits().vpc.prefixes[1]
+    bits, smallest = PARTS_PER_RANGE.bit_length() - 1, limits().vpc.prefixes[1]
     if cidr.prefixlen + bits > smallest:
-        raise ValueError(f"{cidr} cannot be cut into {PARTS} subnets of a /{smallest} at least")
+        raise ValueError(f"{cidr} cannot be cut into {PARTS_PER_RANGE} subnets of a /{smallest} at least")
     size = 1 << (32 - cidr.prefixlen - bits)
     return IPv4Network((int(cidr.network_address) + number * size, cidr.prefixlen + bits))
 

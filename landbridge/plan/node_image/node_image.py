@@ -17,7 +17,7 @@ from landbridge.plan.aws.images import IMAGE, build_parent, image_sources
 from landbridge.plan.zones import storage_zone
 
 #: The digits of a version that follow from the digest: below 2^30, as Image Builder wants.
-_DIGITS = 7
+_VERSION_DIGITS = 7
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
@@ -75,7 +75,7 @@ class NodeImageArgs(Args):
         """
         ingredients = [source, self.parent, self.root_device, self.disk_gib, self.timeout_minutes, self.region]
         digest = hashlib.sha256(json.dumps([*ingredients, sorted(self.tags.items())]).encode()).hexdigest()
-        return f"1.0.{int(digest[:_DIGITS], 16)}"
+        return f"1.0.{int(digest[:_VERSION_DIGITS], 16)}"
 
 
 def node_image_args(environment: Environment, locked: Mapping[str, str]) -> tuple[NodeImageArgs, ...]:

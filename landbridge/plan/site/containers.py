@@ -15,7 +15,7 @@ RUNTIME = "/run/enroot"
 #: What podman keeps in memory: it remembers the place, so that it is none of a job's folders.
 MEMORY = "/run/landbridge/users"
 #: Numbers of users inside one user's containers. Source: login.defs(5), SUB_UID_COUNT; images use numbers up to 65534.
-SUBIDS = 65_536
+SUBIDS_PER_USER = 65_536
 # Above what useradd gives by itself for the first users, and low enough that every user's numbers are below 2^32.
 _FIRST, _USERS = 2**19, 65_000
 
@@ -25,7 +25,7 @@ def subid(uid: int) -> int:
 
     Two uids that are a multiple of 65,000 apart have the same; a rule says so.
     """
-    return _FIRST + uid % _USERS * SUBIDS
+    return _FIRST + uid % _USERS * SUBIDS_PER_USER
 
 
 def container_variables(environment: Environment) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def container_variables(environment: Environment) -> dict[str, Any]:
             "podman_users": [
                 {"name": user.name, "uid": user.uid, "subid": subid(user.uid)} for user in environment.users
             ],
-            "podman_subids": SUBIDS,
+            "podman_subids": SUBIDS_PER_USER,
             "podman_mirrors": [
                 {
                     "registry": registry,

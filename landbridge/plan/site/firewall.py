@@ -29,7 +29,7 @@ RPCBIND_PORT, MOUNTD_PORT = 111, 20048
 #: BGP's sessions with AWS are between addresses inside the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
 _INSIDE_TUNNELS = IPv4Network("169.254.0.0/16")
 #: Rules name nodes by networks of this prefix length, so that a new node changes no other host's rules.
-_NODES_PREFIX = 24
+_NODES_PREFIX_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
     ranges = set()
     for group in environment.node_groups:
         for address in _row(environment, group.hosts, group.address):
-            block = IPv4Network((address, max(_NODES_PREFIX, site.prefixlen)), strict=False)
+            block = IPv4Network((address, max(_NODES_PREFIX_BITS, site.prefixlen)), strict=False)
             ranges.add(block)
     return tuple(collapse_addresses(ranges))
 
@@ -265,5 +265,5 @@ def _text(ranges: Iterable[IPv4Network]) -> tuple[str, ...]:
 def _row(environment: Environment, hosts: str, first: IPv4Address) -> Iterator[IPv4Address]:
     """Yield the first and last address of a node group, and one address of each network between them."""
     last = first + len(hostlist.expand(hosts)) - 1
-    yield from (IPv4Address(address) for address in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX)))
+    yield from (IPv4Address(address) for address in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX_BITS)))
     yield last

@@ -17,7 +17,7 @@ KEYS = "link_pre_shared_keys"
 #: BGP's own default, and what a way gets that carries only while nothing better does.
 PREFERRED, BACKUP = 100, 50
 #: How often a backup's announcements name our AS number besides: longer ways lose wherever routers compare length.
-PREPENDED = 2
+PREPENDED_ASNS = 2
 
 
 def keys_file(site: str) -> str:
@@ -109,5 +109,5 @@ def _tunnel(
     if connection.tunnels.gateway_address != first.tunnels.gateway_address:
         variables["local_address"] = str(connection.tunnels.gateway_address)
     if beside_a_line and connection.over == "internet":
-        variables |= {"preference": BACKUP, "prepend": PREPENDED}
+        variables |= {"preference": BACKUP, "prepend": PREPENDED_ASNS}
     return variables

@@ -14,9 +14,9 @@ from landbridge.plan.site.site_shares import site_mount_points
 #: What slurm.conf names; the role node_health puts it there, and on cloud nodes slurm_node one that finds nothing.
 PROGRAM = "/opt/landbridge/bin/landbridge-node-health"
 #: Seconds. A fault takes its node out of service within one interval; the program only reads what was found before.
-INTERVAL = 60
+INTERVAL_SECONDS = 60
 #: Seconds until Slurm takes the program for hung.
-TIMEOUT = 30
+TIMEOUT_SECONDS = 30
 
 
 def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def health_settings(environment: Environment) -> Mapping[str, Scalar]:
     timeout = slurm_releases()[environment.scheduler.slurm.version].health_check_timeout
     return {
         "HealthCheckProgram": PROGRAM,
-        "HealthCheckInterval": INTERVAL,
-        **({"HealthCheckTimeout": TIMEOUT} if timeout else {}),
+        "HealthCheckInterval": INTERVAL_SECONDS,
+        **({"HealthCheckTimeout": TIMEOUT_SECONDS} if timeout else {}),
         "HealthCheckNodeState": "ANY",
     }
 

@@ -89,7 +89,7 @@ def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes])
         "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _kinds(nodes)), *typed]),
     }
     if environment.scheduler.accounts:
-        # Without accounts nobody has an association, and nobody could submit.
+        # Without accounts no user has an association, and no user could submit.
         accounting["AccountingStorageEnforce"] = "associations,limits,qos,safe"
     return accounting
 

@@ -19,7 +19,7 @@ OPTIONS = "vers=4.2,hard,nosuid,nodev,noexec"
 #: Debian's number for slurm: who may write is a number to NFS.
 SLURM_UID = 64030
 #: Seconds. Longer than a restart takes with ten thousand nodes (4 s), shorter than people wait; Slurm's own default is 120.
-TAKEOVER = 60
+TAKEOVER_SECONDS = 60
 
 
 class SharedState(Args):
@@ -60,7 +60,7 @@ def state_folder(environment: Environment) -> str:
 
 def pair_settings(environment: Environment) -> dict[str, Scalar]:
     """Return slurm.conf settings that only a controller pair has."""
-    return {"SlurmctldTimeout": TAKEOVER} if has_standby(environment) else {}
+    return {"SlurmctldTimeout": TAKEOVER_SECONDS} if has_standby(environment) else {}
 
 
 def state_variables(environment: Environment) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Pure.
 from collections.abc import Sequence
 
 #: Cores of a socket from which on one of them is the system's: a thirty-second part is not missed, an eighth would be.
-LARGE_SOCKET = 32
+LARGE_SOCKET_CORES = 32
 #: MiB. slurmd, the step daemons, DCGM, a file system's client: as much as they need, and never more than a 64th of the machine.
 MOST_MEMORY, MEMORY_PART, GIB = 16 * 1024, 64, 1024
 
@@ -15,7 +15,7 @@ def system_cores(sockets: int, cores_per_socket: int) -> int:
 
     Source: slurm.conf(5), CoreSpecCount; Slurm's guide to core specialization: the last core of every socket in turn.
     """
-    return sockets if cores_per_socket >= LARGE_SOCKET else 0
+    return sockets if cores_per_socket >= LARGE_SOCKET_CORES else 0
 
 
 def system_memory(memory_mib: int) -> int:

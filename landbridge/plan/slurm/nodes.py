@@ -10,7 +10,7 @@ from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 
 # The rest is the operating system's, and firmware takes some before it.
-USABLE_MEMORY = 0.95
+USABLE_MEMORY_SHARE = 0.95
 ONPREM_WEIGHT, CLOUD_WEIGHT = 1, 1000
 
 
@@ -57,7 +57,7 @@ class Nodes:
 
     @property
     def gres_types(self) -> dict[str, int]:
-        """How many there are of what Slurm tells apart, `gpu:h100` and `gpu:h100_1g.10gb`; whole ones first."""
+        """Return the number of GPUs by GRES type, such as `gpu:h100` and `gpu:h100_1g.10gb`; unpartitioned ones first."""
         accelerators = self.accelerators
         if accelerators is None:
             return {}
@@ -73,7 +73,7 @@ class Nodes:
 
     @property
     def gpu_count(self) -> int:
-        """How many GPUs or parts of them one node has: what `--gpus` asks for."""
+        """Return the number of GPUs or MIG instances of one node: the unit of `--gpus`."""
         accelerators = self.accelerators
         return sum(self.gres_types.values()) if accelerators and accelerators.kind == "gpu" else 0
 
@@ -190,7 +190,7 @@ def _cloud(pool: PoolSettings) -> Nodes:
 
 
 def _usable(memory_mib: int) -> int:
-    return int(memory_mib * USABLE_MEMORY)
+    return int(memory_mib * USABLE_MEMORY_SHARE)
 
 
 def _words(*words: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Slurm reservations of Capacity Blocks: nodes of a block accept jobs in its window only.
 
-Outside of it they belong to a reservation that nobody may use, so that Slurm starts there only what is over in time, plans
-for the day a block opens, and nobody waits for a node that nothing can launch.
+Outside of it they belong to a reservation without users, so that Slurm starts there only jobs that end in time, plans
+for the day a block opens, and no job waits for a node that cannot be launched.
 Source: slurm.schedmd.com/reservations.html (a job starts where its time limit ends before a reservation does); EC2 User Guide,
 "Work with Capacity Blocks".
 """

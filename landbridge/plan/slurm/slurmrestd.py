@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 
-#: On the hosts of slurmctld and slurmdbd, where the role slurm_common puts it; whoever reads it is anybody.
+#: On the hosts of slurmctld and slurmdbd, where the role slurm_common puts it; a reader of this key can sign tokens of any user.
 KEY_FILE = "/etc/slurm/jwt_hs256.key"
 
 

@@ -11,7 +11,7 @@ from landbridge.plan.zones import environment_zones, pool_zones, services_zones,
 Share = FsxLustre | FsxOpenZfs | Efs
 
 #: MB/s for each TiB where a deployment has a choice: the least that keeps 8 GPUs of one node busy reading images.
-WANTED_THROUGHPUT = 250
+DEFAULT_MBPS_PER_TIB = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _lustre(share: FsxLustre) -> Resolved:
         return Resolved(size, rate, 1 + -(-rate // elastic.throughput_step))
     rows = lustre_rows(share)
     choices = sorted(rate for row in rows for rate in row.throughput)
-    throughput = max((rate for rate in choices if rate <= WANTED_THROUGHPUT), default=None)
+    throughput = max((rate for rate in choices if rate <= DEFAULT_MBPS_PER_TIB), default=None)
     rate_or_none = share.throughput or throughput
     behind = next((row.server_gib for row in rows if rate_or_none in row.throughput or not row.throughput), None)
     # One more than its storage servers: the one that holds the names.

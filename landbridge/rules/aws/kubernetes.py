@@ -9,7 +9,7 @@ from landbridge.catalog.network import network
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.endpoints import mode
-from landbridge.plan.network.subnets import PARTS, used_zones
+from landbridge.plan.network.subnets import PARTS_PER_RANGE, used_zones
 from landbridge.rules.environment_cache import with_known_types
 from landbridge.rules.environment_paths import POOL_ZONES, REGION, SHARES, suggestion
 from landbridge.rules.registry import dated_rule, rule
@@ -83,8 +83,8 @@ def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
         fix = f"add it to aws.secondary_cidrs; {network().carrier} is reserved for such use"
         related: tuple[DataPath, ...] = (("aws", "secondary_cidrs"), ("aws", "cidr"))
         yield error(path, message, fix=fix, related=related)
-    elif pods.num_addresses // PARTS < 16:
-        message = f"the pod range {pods} is too small for a subnet in each of {PARTS} zones"
+    elif pods.num_addresses // PARTS_PER_RANGE < 16:
+        message = f"the pod range {pods} is too small for a subnet in each of {PARTS_PER_RANGE} zones"
         yield error(path, message, fix="use a /25 or larger; a /18 is common")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.aws.data_hub import BUCKET_NAME_LIMIT, data_hub_args
+from landbridge.plan.aws.data_hub import MAX_BUCKET_NAME_CHARACTERS, data_hub_args
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
@@ -22,7 +22,7 @@ def bucket_name_long(environment: Environment) -> Iterator[Finding]:
     A longer one is cut and ends in a hash: it works, and is hard to recognise.
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
-    room = BUCKET_NAME_LIMIT - ACCOUNT_DIGITS - 1
+    room = MAX_BUCKET_NAME_CHARACTERS - ACCOUNT_DIGITS - 1
     for plan in data_hub_args(environment).buckets:
         wanted = f"{environment.name}-{plan.data_class}"
         if len(wanted) > room:

@@ -16,7 +16,7 @@ from landbridge.environment import (
 )
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.hostlist import expand
-from landbridge.plan.cost import HOURS_A_MONTH
+from landbridge.plan.cost import HOURS_PER_MONTH
 from landbridge.rules.environment_paths import POOLS, CapacityAt, capacities, pool_capacities, pools, usd
 from landbridge.rules.registry import rule
 
@@ -123,7 +123,9 @@ def min_nodes_on_demand(environment: Environment) -> Iterator[Finding]:
             continue
         price = price_of("on_demand", first.instance, environment.region)
         cost = (
-            f", {usd(price.usd * kept * HOURS_A_MONTH)} a month as of {price.as_of}" if isinstance(price, Price) else ""
+            f", {usd(price.usd * kept * HOURS_PER_MONTH)} a month as of {price.as_of}"
+            if isinstance(price, Price)
+            else ""
         )
         message = f"min_nodes keeps {kept} on-demand {first.instance} running without jobs{cost}"
         fix = "write min_nodes: 0 to launch nodes for jobs only"

@@ -10,7 +10,7 @@ from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.network.addresses import Overlap, Range, overlaps, ranges
 from landbridge.plan.network.link import connections
-from landbridge.plan.network.subnets import PARTS, nat_zones, used_zones
+from landbridge.plan.network.subnets import PARTS_PER_RANGE, nat_zones, used_zones
 from landbridge.rules.environment_cache import cached
 from landbridge.rules.environment_paths import POOL_ZONES
 from landbridge.rules.registry import rule
@@ -91,7 +91,7 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     aws = environment.aws
     if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
         return
-    zones, bits = used_zones(environment), PARTS.bit_length() - 1
+    zones, bits = used_zones(environment), PARTS_PER_RANGE.bit_length() - 1
     cuts = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
     least = smallest - cuts
     if aws.cidr.prefixlen > least:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.network.dns import ADDRESSES, endpoint_zones, private_zone, site_domain, site_domains
+from landbridge.plan.network.dns import ENDPOINT_ADDRESSES, endpoint_zones, private_zone, site_domain, site_domains
 from landbridge.plan.network.dns_records import alias
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
@@ -170,7 +170,7 @@ def dns_one_zone(environment: Environment) -> Iterator[Finding]:
     if environment.dns is None or environment.onprem is None:
         return
     zones = endpoint_zones(environment)
-    if zones and len(set(zones)) < ADDRESSES:
+    if zones and len(set(zones)) < ENDPOINT_ADDRESSES:
         message = f"all addresses of the Resolver endpoints are in {zones[0]}"
         fix = "add a pool or a file system in a second zone"
         yield warning(_DNS, message, fix=fix, related=POOL_ZONES)

@@ -6,7 +6,7 @@ from landbridge import hostlist
 from landbridge.catalog import platforms, slurm_releases
 from landbridge.environment import Environment, SlurmSettings
 from landbridge.findings import DataPath, Finding, error
-from landbridge.plan.slurm.nodes import USABLE_MEMORY
+from landbridge.plan.slurm.nodes import USABLE_MEMORY_SHARE
 from landbridge.rules.environment_paths import suggestion
 from landbridge.rules.registry import rule
 
@@ -72,7 +72,7 @@ def reserved_cores_and_memory(environment: Environment) -> Iterator[Finding]:
             continue
         platform, own = platforms()[group.platform], group.hardware
         cores = (own.sockets or platform.cpus.sockets) * (own.cores_per_socket or platform.cpus.cores_per_socket)
-        memory = int((own.memory_mib or platform.memory_mib) * USABLE_MEMORY)
+        memory = int((own.memory_mib or platform.memory_mib) * USABLE_MEMORY_SHARE)
         path: DataPath = ("onprem", "nodes", index, "hardware")
         if own.reserved_cores is not None and cores - own.reserved_cores < platform.gpus.count:
             message = f"{own.reserved_cores} of {cores} cores are reserved: fewer than one is left for each of {platform.gpus.count} GPUs"

@@ -18,7 +18,7 @@ from jinja2 import StrictUndefined
 from landbridge import yaml_text
 from landbridge.environment import Environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.site.containers import SUBIDS, subid
+from landbridge.plan.site.containers import SUBIDS_PER_USER, subid
 from landbridge.plan.slurm.files import slurm_files
 from tests.roles.jobs.spank_plugin import plugin
 from tests.unit.core.samples import environment
@@ -113,7 +113,7 @@ def test_aws_parallelcluster_6459_the_plugin_is_named_outright_and_only_where_it
 
 @given(st.lists(st.integers(1000, 60_000), unique=True, min_size=2, max_size=50))
 def test_no_two_users_share_numbers_inside_containers(uids: list[int]) -> None:
-    spans = sorted((subid(uid), subid(uid) + SUBIDS) for uid in uids)
+    spans = sorted((subid(uid), subid(uid) + SUBIDS_PER_USER) for uid in uids)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     assert all(first > 100_000 and end < 2**32 for first, end in spans)
 

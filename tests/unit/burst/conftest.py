@@ -1,4 +1,4 @@
-"""What talks to the emulated AWS: a burst.json of one pool, p5, of four nodes in two zones; a shell; and a journal."""
+"""Fixtures on the emulated AWS: a burst.json of one pool, p5, of four nodes in two zones; a shell; and a journal."""
 
 from pathlib import Path
 from typing import Any

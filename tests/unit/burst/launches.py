@@ -22,7 +22,7 @@ def attempt(*nodes: str, token: str = "lb-1", **more: Any) -> Attempt:
 
 
 def offering(subnet: str, template: str, group: str) -> Offering:
-    """Where p5s are launched, with two interfaces each."""
+    """Return an offering of p5 instances with two interfaces each."""
     return Offering(
         key="p5.48xlarge/use1-az4/on-demand",
         kind="on_demand",

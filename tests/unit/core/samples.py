@@ -87,7 +87,7 @@ def environment(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> E
 
 
 def findings(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> tuple[Finding, ...]:
-    """Everything that `check` says about the good environment with changes."""
+    """Return all findings of `check` in the good environment with changes."""
     return check(loaded(changes, **more))
 
 

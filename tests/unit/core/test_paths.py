@@ -1,4 +1,4 @@
-"""Where things are kept."""
+"""Paths of Landbridge's files."""
 
 from pathlib import Path
 

@@ -87,7 +87,9 @@ def mutate(tree: Any, path: DataPath, how: str, junk: Any) -> Any:
 
 
 def assert_located(text: str | bytes) -> tuple[Finding, ...]:
-    """What `check` says; every finding is located and in words, and without an error every plan can be made."""
+    """Assert that every finding of `check` has a location and a message, and that without an error every plan can be
+    made.
+    """
     lines = len(text.splitlines()) + 1
     loaded = load_text(text, Path("stacks/Pulumi.fuzz.yaml"))
     found = check(loaded, TODAY)
@@ -115,7 +117,7 @@ def changes(tree: Any, path: DataPath, names: Iterable[str]) -> Iterator[tuple[s
 
 
 def ways(path: DataPath, number: int) -> list[str]:
-    """How the path of this number is changed: the names of values that take its place, and of what else is done to it."""
+    """Return the mutations of the path of this number: names of replacement values, and of other changes."""
     every = ["remove", "repeat" if path and isinstance(path[-1], int) else "rename", *VALUES]
     return every if LONG else every[number % 4 :: 4]
 

@@ -28,13 +28,13 @@ JUNK = st.sampled_from([None, True, 7, -1, 2.5, "", "text", [], {}, ["text"], {"
 
 
 def errors(tree: Any) -> list[str]:
-    """What an editor would underline."""
+    """Return the errors that an editor would underline."""
     told = (inner for error in VALIDATOR.iter_errors(tree) for inner in inside(error))
     return [f"{error.json_path}: {error.message[:200]}" for error in told]
 
 
 def inside(error: ValidationError) -> Iterator[ValidationError]:
-    """What is wrong with a part that may be left out, as editors show it: inside it, not that it is neither right nor null."""
+    """Return the errors inside an optional part, as editors show them: not that it is neither valid nor null."""
     options = error.schema.get("anyOf", []) if error.validator == "anyOf" else []
     deeper = [one for one in error.context or () if options[one.schema_path[0]] != {"type": "null"}] if options else []
     if {"type": "null"} in options and deeper:

@@ -5,7 +5,7 @@ import json
 from landbridge.catalog import platforms
 from landbridge.catalog.hardware.xids import DRAINING, xids
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.site.health import INTERVAL, PROGRAM, expected_of, health_settings
+from landbridge.plan.site.health import INTERVAL_SECONDS, PROGRAM, expected_of, health_settings
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import REMOVED, environment
 
@@ -15,7 +15,7 @@ def keys(text: str) -> dict[str, str]:
 
 
 def test_slurm_is_told_where_there_are_nodes_to_check() -> None:
-    wanted = {"HealthCheckProgram": PROGRAM, "HealthCheckInterval": str(INTERVAL), "HealthCheckTimeout": "30"}
+    wanted = {"HealthCheckProgram": PROGRAM, "HealthCheckInterval": str(INTERVAL_SECONDS), "HealthCheckTimeout": "30"}
     wanted["HealthCheckNodeState"] = "ANY"
     assert keys(slurm_files(environment())["slurm.conf"]) == wanted
     bare = environment({("onprem", "nodes"): REMOVED})

@@ -1,4 +1,4 @@
-"""Whatever parses can be planned for: rules ask these functions about environments that are wrong in other places."""
+"""Plan functions accept any environment that parses: rules call them on environments with other errors."""
 
 from typing import Any
 

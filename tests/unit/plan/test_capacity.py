@@ -150,7 +150,7 @@ def test_the_page_has_the_table_that_the_code_gives() -> None:
 
 
 def table() -> str:
-    """What each variant decides, as a table in Markdown."""
+    """Return the decisions of each capacity variant as a table in Markdown."""
     rows = [
         "| capacity | market | refers to | placement group | kept running | end |",
         "| --- | --- | --- | --- | --- | --- |",

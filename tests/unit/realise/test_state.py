@@ -1,4 +1,4 @@
-"""What is taken into Pulumi's state: a record with its id, in its place, and nothing pending any more."""
+"""Import into Pulumi's state: a record with its id, in its place, and no pending operation left."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -21,7 +21,7 @@ from tests.unit.burst.launches import TAGS, attempt
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long the shell would have waited before it tried again."""
+    """Return the waits between the shell's retries."""
     waits: list[float] = []
     monkeypatch.setattr("landbridge.burst.aws.ec2.time.sleep", waits.append)
     return waits

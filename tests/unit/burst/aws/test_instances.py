@@ -1,4 +1,4 @@
-"""What EC2 says of instances, read: names by their index, leases, and of an answer no more than is needed."""
+"""Reading of EC2 descriptions: node names by index, leases, and only the fields that are needed."""
 
 from typing import Any
 

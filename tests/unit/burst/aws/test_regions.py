@@ -162,7 +162,7 @@ def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Ec
 
 @pytest.fixture
 def ohio(cloud: EmulatorProcess) -> Stack:
-    """What the tests' Pulumi would have made in us-east-2."""
+    """Create the resources of us-east-2 that Pulumi would have made."""
     own = client_of(cloud, "ec2", region="us-east-2")
     vpc = own.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
     zones = ("use2-az1", "use2-az2")

@@ -96,7 +96,7 @@ class _Seen:
 
 @pytest.mark.parametrize(("kind", "prefix"), [("volume", "vol"), ("network-interface", "eni")])
 def test_what_is_gone_already_is_as_it_should_be(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
-    """Somebody else was quicker: EC2 says so, and that is no failure."""
+    """A resource that another process has deleted is not a failure."""
     gone = UnattachedResource(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
     sweep, source = UnattachedCollector(), _Seen(shell, gone)
     sweep.sweep(source, POLICY, 0.0)

@@ -1,4 +1,4 @@
-"""What becomes of jobs: the real programs and the real daemon, the emulated AWS, a simulated Slurm."""
+"""Jobs from submission to end: the real programs and the real daemon, the emulated AWS, a simulated Slurm."""
 # ruff: noqa: F811 - fixtures are imported
 
 import time

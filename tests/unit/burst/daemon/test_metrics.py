@@ -1,4 +1,4 @@
-"""What Prometheus reads, and the decision log's lines."""
+"""Prometheus metrics, and the decision log's lines."""
 
 import json
 import re

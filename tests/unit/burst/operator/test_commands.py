@@ -1,4 +1,4 @@
-"""What a person is told of the journal, and what a person may change in it."""
+"""Operator commands that read and edit the journal."""
 
 import json
 from contextlib import closing

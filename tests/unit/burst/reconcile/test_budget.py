@@ -151,7 +151,7 @@ def test_months_are_of_utc(now):
     )
 )
 def test_a_hard_cap_is_never_broken(steps):
-    """Whatever is asked for, served, refused and ended: what is spent and held stays within the cap."""
+    """Spending and holds stay within the cap after any sequence of requests, launches, refusals and terminations."""
     policy, state, now = site(), State(), NOW
     alive: list = []
     for number, (what, count, minutes) in enumerate(steps, 1):

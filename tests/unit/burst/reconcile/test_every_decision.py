@@ -1,4 +1,4 @@
-"""What holds of every decision, whatever was seen and written down before; and that it is quick."""
+"""Properties of every decision, for any observation and journal; and its speed."""
 
 import itertools
 import json
@@ -130,7 +130,7 @@ def clouds(draw):
 
 @st.composite
 def journals(draw):
-    """What an earlier decision and its outcomes left behind, and orders."""
+    """Generate journals: attempts, outcomes and orders of earlier decisions."""
     kinds = st.sampled_from(["resume", "suspend", "resume-fail", "wake"])
     orders = tuple(
         SlurmOrder(

@@ -1,4 +1,4 @@
-"""What starts together: read from Slurm, whatever ResumeProgram was called with."""
+"""Gangs: nodes that start together are read from Slurm, independent of ResumeProgram's arguments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where a gang may be started, and what is said of every offering that it may not."""
+"""Choice of an offering for a gang, and the rejection of every other offering."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the end of a launch means for the journal, kind by kind."""
+"""Journal state after the end of a launch, by kind of outcome."""
 
 import pytest
 from hypothesis import given

@@ -50,7 +50,7 @@ class Machine:
 
 @dataclass
 class Known:
-    """What EC2 remembers of a ClientToken."""
+    """Record of a ClientToken in the simulated EC2."""
 
     attempt: Attempt
     offering: str
@@ -216,7 +216,7 @@ class Ec2World:
 
 
 def _parameters(attempt: Attempt) -> Attempt:
-    """What of an attempt goes into the call: not what the journal adds afterwards."""
+    """Return the attempt's fields that the launch call has: not those that the journal adds afterwards."""
     return replace(attempt, created_at=0.0, hold_usd=0.0, usd_hour=0.0, ended=None, code="", instances={}, gang="")
 
 

@@ -1,4 +1,4 @@
-"""What may go wrong in a call: said beforehand, met in order. A crash is no Exception: nothing may catch it."""
+"""Faults of calls, scripted in advance and met in order. A crash is no Exception, so that no handler catches it."""
 
 from collections import deque
 from collections.abc import Callable, Iterator

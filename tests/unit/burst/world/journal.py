@@ -11,7 +11,7 @@ from tests.unit.burst.world.faults import Faults
 
 
 class Keeper(Protocol):
-    """What of a Store a pass needs."""
+    """Methods of a Store that a pass needs."""
 
     def append(
         self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float
@@ -47,7 +47,7 @@ class Memory:
         list(records)
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 class Journal:

@@ -9,7 +9,7 @@ from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
 
 
 class SlurmWorld(Slurmctld):
-    """What can be asked of it and told."""
+    """Queries and commands of the simulated Slurm."""
 
     # The interface of landbridge.burst.slurm.slurm.
 

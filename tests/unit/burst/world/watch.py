@@ -1,4 +1,4 @@
-"""What must hold at every moment, whatever goes wrong; each breach is said in one line."""
+"""Invariants that hold at every moment, whatever fails; each breach is one line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -185,7 +185,7 @@ class Watch:
         return account is not None and account.aws and region in ("", *account.regions)
 
     def regions(self, job: SimJob) -> set[str]:
-        """Where its machines are."""
+        """Return the regions of its machines."""
         machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
         return {machine.offering.region for machine in machines if machine is not None}
 

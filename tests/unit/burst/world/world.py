@@ -119,7 +119,7 @@ class World:
         return job.state == "PENDING" and any(code in job.comment for code in FINAL)
 
     def left(self) -> list[str]:
-        """What keeps the world from being quiet."""
+        """Return the open items that keep the world from being quiet."""
         state: State = self.journal.keeper.load()
         nodes = [n for n in self.slurm.nodes.values() if (n.base, n.power) != ("IDLE", "POWERED_DOWN")]
         return [

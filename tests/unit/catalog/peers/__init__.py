@@ -1,4 +1,4 @@
-"""What moto, botocore and cfn-lint say of the facts that the catalogue has too: theirs, and ours beside them."""
+"""Facts of the catalogue compared with those of moto, botocore and cfn-lint."""
 
 from tests.unit.catalog.peers.botocore import botocore_ranges, botocore_regions, botocore_words
 from tests.unit.catalog.peers.botocore_texts import botocore_texts

@@ -1,4 +1,4 @@
-"""What every host's operating system is given: kernels by what a host is for, time, updates, and people of a directory."""
+"""Operating system settings of every host: kernel, time, updates, and accounts of a directory."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ HOSTS = ("hosts",)
 
 
 def variables(host: str, **hosts: Any) -> dict[str, Any]:
-    """What a host is given by its groups, as Ansible puts them together."""
+    """Return a host's variables, merged from its groups as Ansible does."""
     data = inventory(environment({HOSTS: hosts} if hosts else {}))
     found = dict(data["all"]["vars"])
     for group in ("onprem", "slurm_controller", "slurm_node", "nfs_server"):

@@ -21,7 +21,7 @@ POOL = ("aws", "pools", 0)
 
 
 def built(site: Environment) -> StackOutputs:
-    """What a stack of this environment exports, as far as launching needs it."""
+    """Return the stack outputs of this environment that launching needs."""
     found = {}
     for pool in site.aws.pools:
         args = pool_args(site, pool)

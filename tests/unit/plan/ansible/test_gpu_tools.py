@@ -1,4 +1,4 @@
-"""What is planned beside the driver, and that it is nothing where a machine's own system brings the driver."""
+"""Tools beside the driver: planned for NVIDIA's repository, and none where the distribution brings the driver."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who is written to when money runs out."""
+"""Subscribers of budget notifications."""
 
 import pytest
 

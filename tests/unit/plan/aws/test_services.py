@@ -1,4 +1,4 @@
-"""What is decided about services in AWS before anything is built: hosts, ways in and out, database, what stays."""
+"""Plan of the services in AWS: hosts, security group rules, database, and the files that they keep."""
 
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any

@@ -1,4 +1,4 @@
-"""What ways between sites cost: each VPN, each attachment, the line's port, and what has no figure."""
+"""Costs of links between sites: each VPN, each attachment, the line's port, and items without a price."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from landbridge.catalog import price_of, prices
 from landbridge.findings import DataPath
-from landbridge.plan.cost import HOURS_A_MONTH, Spend, SpendLine, spend
+from landbridge.plan.cost import HOURS_PER_MONTH, Spend, SpendLine, spend
 from tests.unit.core.samples import environment, shipped
 from tests.unit.plan.estates import bodies, built, with_pools
 
@@ -29,7 +29,7 @@ def test_on_demand_costs_when_it_runs_and_nothing_when_not() -> None:
     (line,) = nodes(spent({}))
     assert line.what == "4 x p5.48xlarge, on demand"
     assert line.usd_hour == pytest.approx(4 * 55.04)
-    assert line.usd_month == pytest.approx(4 * 55.04 * HOURS_A_MONTH)
+    assert line.usd_month == pytest.approx(4 * 55.04 * HOURS_PER_MONTH)
     assert (line.fixed_hour, line.usd_whole) == (0, None)
     assert (line.as_of, line.confidence, line.data_class) == (date(2026, 11, 9), "primary", "internal")
 
@@ -51,7 +51,7 @@ def test_a_block_longer_than_a_month_costs_a_month_in_a_month() -> None:
     long = {**WEEK, "ends": "2027-03-02T11:30:00Z"}
     block = {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 4, **long}
     (line,) = nodes(spent({CAPACITY: [block]}))
-    assert line.usd_month == pytest.approx(4 * 47.76 * HOURS_A_MONTH)
+    assert line.usd_month == pytest.approx(4 * 47.76 * HOURS_PER_MONTH)
     assert line.usd_whole is not None and line.usd_whole > line.usd_month
 
 
@@ -116,7 +116,7 @@ def test_what_stands_is_billed_whatever_runs() -> None:
     )
     by_what = {line.what: line for line in found.lines}
     assert by_what["VPN connection"].fixed_hour == 0.05
-    assert by_what["1 x NAT gateway"].fixed_month == pytest.approx(0.045 * HOURS_A_MONTH)
+    assert by_what["1 x NAT gateway"].fixed_month == pytest.approx(0.045 * HOURS_PER_MONTH)
     assert by_what["EKS control plane"].usd_hour == 0.10
     lustre = by_what["cloud_scratch: FSx for Lustre persistent_2, 4,800 GiB"]
     assert lustre.usd_month == lustre.fixed_month == pytest.approx(4800 * 0.210)

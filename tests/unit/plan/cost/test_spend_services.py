@@ -1,10 +1,10 @@
-"""What the services in AWS cost: always, and never as nothing where no price is known."""
+"""Costs of the services in AWS; a service without a known price is not free."""
 
 from typing import Any
 
 import pytest
 
-from landbridge.plan.cost import HOURS_A_MONTH, Spend, spend
+from landbridge.plan.cost import HOURS_PER_MONTH, Spend, spend
 from tests.unit.core.samples import environment
 from tests.unit.rules.aws.rows_cloud_services import with_services
 
@@ -19,7 +19,7 @@ def test_hosts_and_volumes_are_billed_whatever_runs() -> None:
         line.what: line for line in spent(controller={**large, "volume_gib": 40}, login={**large, "count": 2}).lines
     }
     controller, logins = found["controller, t3.large"], found["2 x login, t3.large"]
-    assert controller.fixed_month == controller.usd_month == pytest.approx(0.0832 * HOURS_A_MONTH)
+    assert controller.fixed_month == controller.usd_month == pytest.approx(0.0832 * HOURS_PER_MONTH)
     assert logins.usd_hour == pytest.approx(2 * 0.0832)
     assert found["130 GiB volumes of the services"].usd_month == pytest.approx(130 * 0.08)
 

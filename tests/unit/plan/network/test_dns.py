@@ -1,4 +1,4 @@
-"""Who answers for which name: zones, domains and servers, out of an environment alone."""
+"""DNS zones, domains and servers, planned from an environment alone."""
 
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any

@@ -20,7 +20,7 @@ from tests.unit.core.samples import REMOVED, environment
 
 
 def open_at(chosen: Environment, host: str, source: str, port: int, protocol: str = "tcp") -> bool:
-    """Whether the table of this host lets somebody in."""
+    """Return whether the table of this host accepts a connection."""
     groups = [*next(one.groups for one in hosts(chosen) if one.name == host), host]
     for group in groups:
         for rule in firewall_rules(chosen).get(group, ()):

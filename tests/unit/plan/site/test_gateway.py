@@ -1,4 +1,4 @@
-"""What the gateways' files say: whose routes are told to whom, and which way is preferred; and the two ends of a line."""
+"""Files of the gateways: advertised routes, preference of tunnels, and the two ends of a line."""
 
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -45,7 +45,7 @@ def rendered(template: str, tunnels: list[dict[str, Any]], **more: Any) -> list[
 
 
 def route_map(lines: list[str], name: str) -> list[str]:
-    """What a route-map does, line by line."""
+    """Return a route-map's statements, line by line."""
     start = lines.index(f"route-map {name} permit 10") + 1
     end = next(index for index in range(start, len(lines)) if lines[index].startswith(("route-map", "!")))
     return lines[start:end]

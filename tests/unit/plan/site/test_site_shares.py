@@ -1,4 +1,4 @@
-"""What the site's nodes and login hosts are told to mount, and what its health expects; and what cloud nodes mount."""
+"""Mounts of the site's nodes and login hosts, their health expectations, and mounts of cloud nodes."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_lustres_servers_may_call_their_clients_over_tcp() -> None:
 
 
 def test_a_site_without_lustre_has_nothing_of_it() -> None:
-    """What is not asked for is not installed, and no role waits for it (A#723)."""
+    """No Lustre client is installed and no role waits for one where no file system needs it (A#723)."""
     group = planned(site_shares={"sets": FILER})["lustre_client"]
     assert group == {"hosts": [], "vars": {}}
 

@@ -1,4 +1,4 @@
-"""What slurm.conf and the inventory say of what surrounds a job."""
+"""Prolog, epilog and limits of jobs in slurm.conf and the inventory."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where hosts get Slurm's packages from."""
+"""Sources of Slurm's packages for each host."""
 
 from typing import Any
 

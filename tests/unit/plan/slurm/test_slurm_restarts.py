@@ -16,7 +16,7 @@ CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 
 
 def told(found: Environment) -> tuple[Any, Any]:
-    """What the roles of controllers and of nodes are told."""
+    """Return the restart variables of the roles of controllers and of nodes."""
     data = inventory(found)
     controller, node = data["slurm_controller"]["vars"], data["slurm_node"]["vars"]
     return controller["slurm_controller_start_settings"], node["slurm_node_start_settings"]
