@@ -137,7 +137,7 @@ def test_equal_jobs_start_in_their_order(tasks: list[SimulatedJob]) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(queues(some.sampled_from((1, 2, 4, 8)), exact=True))
-def test_backfill_delays_nobody_at_the_head(tasks: list[SimulatedJob]) -> None:
+def test_backfill_does_not_delay_the_oldest_job(tasks: list[SimulatedJob]) -> None:
     """With exact limits, the oldest job starts at its reservation or sooner."""
     site = scenario(pools=())
     played = replay(site, tasks, bursting=False)

@@ -111,7 +111,7 @@ def test_a_busy_ec2_is_asked_again_a_few_times(
 
 
 @pytest.mark.parametrize("code", ["UnauthorizedOperation", "VcpuLimitExceeded", "InvalidLaunchTemplateId.NotFound"])
-def test_what_a_wait_does_not_mend_is_not_tried_again(
+def test_an_error_that_no_wait_repairs_is_not_retried(
     cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
@@ -177,7 +177,7 @@ def test_the_view_has_all_pages_and_nothing_of_others(
     assert cloud.control()["calls"]["DescribeInstances"] == 3
 
 
-def test_ended_instances_are_no_error_and_unknown_ones_hold_up_nobody(
+def test_terminated_and_unknown_instances_do_not_stop_a_call_for_others(
     cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,

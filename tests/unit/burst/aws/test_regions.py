@@ -68,7 +68,7 @@ def pair() -> tuple[Silent, Silent, Ec2Regions, list[float]]:
     return home, away, Ec2Regions(home, {FAR: away}, lambda: now[0]), now
 
 
-def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
+def test_instances_of_all_regions_are_described_and_terminated_in_their_own_region(
     pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
@@ -79,7 +79,9 @@ def test_instances_of_all_regions_are_seen_and_each_is_ended_where_it_is(
     assert away.asked[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
 
 
-def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent, Ec2Regions, list[float]]) -> None:
+def test_a_new_instance_is_terminated_in_the_region_of_its_launch(
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+) -> None:
     """A gang of several calls is undone before anybody has seen its instances."""
     home, away, both, _ = pair
     both.run(launches.attempt("g-5"), AWAY, {}, True)
@@ -91,7 +93,7 @@ def test_what_was_just_launched_there_is_ended_there(pair: tuple[Silent, Silent,
     assert home.asked == [("view",)] and away.asked[-1] == ("terminate", "i-r-2-g-5")
 
 
-def test_what_an_earlier_process_launched_and_nobody_sees_is_ended_wherever_it_is(
+def test_an_instance_of_unknown_region_is_terminated_in_every_region(
     pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, now = pair
@@ -120,7 +122,7 @@ def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
     assert away.asked[-1] == ("terminate", "i-2")
 
 
-def test_a_silent_region_is_as_it_was_seen_last_for_a_while(
+def test_a_region_that_does_not_answer_keeps_its_last_view_for_a_while(
     pair: tuple[Silent, Silent, Ec2Regions, list[float]],
 ) -> None:
     _, away, both, now = pair
@@ -147,7 +149,9 @@ def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
         both.view()
 
 
-def test_what_is_left_over_is_deleted_where_it_is(pair: tuple[Silent, Silent, Ec2Regions, list[float]]) -> None:
+def test_unattached_resources_are_deleted_in_their_own_region(
+    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+) -> None:
     home, away, both, _ = pair
     here, there = both.unattached()
     both.delete(there)

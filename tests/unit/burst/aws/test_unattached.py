@@ -24,7 +24,7 @@ LAUNCHED = {**TAGS, "landbridge:pool": "p5", "landbridge:launch": "lb-1"}
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.floats(-900, 900)), max_size=12))
-def test_only_what_every_look_for_the_whole_time_has_seen_is_ripe(looks: list[tuple[set[str], float]]) -> None:
+def test_only_a_resource_seen_by_every_check_of_the_period_is_collected(looks: list[tuple[set[str], float]]) -> None:
     sweep, now, since = UnattachedCollector(), 1_000_000.0, dict[str, float]()
     for names, later in looks:
         now += later
@@ -64,7 +64,7 @@ def there(ec2: Any) -> set[str]:
     return volumes | {one["NetworkInterfaceId"] for one in ec2.describe_network_interfaces()["NetworkInterfaces"]}
 
 
-def test_what_a_launch_left_goes_after_its_time_and_nothing_else(
+def test_only_unattached_resources_of_launches_are_deleted_after_their_period(
     ec2: Any, stack: Stack, shell: Ec2, offering: Offering
 ) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
@@ -95,7 +95,7 @@ class _Seen:
 
 
 @pytest.mark.parametrize(("kind", "prefix"), [("volume", "vol"), ("network-interface", "eni")])
-def test_what_is_gone_already_is_as_it_should_be(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
+def test_a_resource_that_is_gone_already_is_no_failure(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
     """A resource that another process has deleted is not a failure."""
     gone = UnattachedResource(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
     sweep, source = UnattachedCollector(), _Seen(shell, gone)
@@ -104,7 +104,7 @@ def test_what_is_gone_already_is_as_it_should_be(shell: Ec2, kind: UnattachedKin
     assert failures == [] and [record.details["id"] for record in records] == [gone.id]
 
 
-def test_what_is_in_use_again_stays(ec2: Any, shell: Ec2, offering: Offering) -> None:
+def test_an_attached_volume_is_not_deleted(ec2: Any, shell: Ec2, offering: Offering) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
     (used,) = [one["VolumeId"] for one in ec2.describe_volumes()["Volumes"] if one["Attachments"]]
     with pytest.raises(AwsError):

@@ -68,7 +68,7 @@ def test_who_goes(seen: Any, off: bool) -> None:
     assert ("off" in [what for what, _ in acts(seen)]) is off
 
 
-def test_jobs_are_told_before_their_lease_ends() -> None:
+def test_jobs_are_asked_to_checkpoint_before_their_lease_ends() -> None:
     assert acts(agent.Seen(NOW, alone=60.0, jobs=JOBS, lease=NOW + 119)) == [("checkpoint", (7, 8))]
 
 

@@ -90,7 +90,7 @@ def test_every_fault_is_named_by_its_place(path: str, value: object, fault: str)
     assert fault in str(caught.value)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_configuration_faults_are_reported_at_once() -> None:
     wrong = _set("pools/p5/offerings/0/zone", None) | {"region": 7, "cost_centre": "4711"}
     with pytest.raises(ConfigError) as caught:
         parse(wrong)

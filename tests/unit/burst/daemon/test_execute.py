@@ -93,7 +93,9 @@ def test_where_one_call_is_refused_nothing_of_the_gang_stays(
     assert (record.event, record.jobs, record.code, record.usd) == ("not-launched", (7,), outcome.code, 10.0)
 
 
-def test_what_could_not_be_undone_is_in_the_outcome(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
+def test_an_instance_that_could_not_be_terminated_is_in_the_outcome(
+    cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
+) -> None:
     cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": {"code": "UnauthorizedOperation", "status": 403}})
     outcome = perform(launch(first(config)), shell, slurm, 1)
     assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
@@ -113,7 +115,7 @@ def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
     assert {one["id"] for one in cloud.control()["instances"]} == before
 
 
-def test_a_refusal_counts_more_than_a_call_nobody_saw_the_end_of(
+def test_a_refusal_counts_more_than_a_call_of_unknown_result(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
 ) -> None:
     cloud.control(
@@ -134,7 +136,7 @@ def test_a_batch_keeps_what_it_got(cloud: EmulatorProcess, config: BurstConfig, 
     cloud.control(wipe=True)
 
 
-def test_what_cannot_be_done_is_an_outcome(
+def test_a_failed_action_is_an_outcome(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, monkeypatch: Any
 ) -> None:
     cloud.control(

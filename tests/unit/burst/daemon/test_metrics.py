@@ -78,7 +78,7 @@ def test_launches_waits_and_refusals() -> None:
     assert found['pass_seconds_bucket{le="0.25"}'] == found["active"] == 1
 
 
-def test_an_instance_that_nobody_wants_is_counted_in_seconds() -> None:
+def test_an_instance_without_a_powered_up_node_is_counted_in_seconds() -> None:
     metrics = Metrics()
     for at in (100.0, 115.0, 130.0):
         metrics.seen(slurm(at, p5_1={"IDLE"}, p5_2={"IDLE", "POWERED_DOWN"}), ec2(at, "p5-1", "p5-2", ""), State())

@@ -77,7 +77,7 @@ def test_it_ends_when_the_nodes_are_up_or_one_is_lost(tmp_path: Path, end: list[
     process.stderr.close()
 
 
-def test_a_slurm_that_does_not_answer_is_told_once_and_asked_again(tmp_path: Path) -> None:
+def test_a_slurm_that_does_not_answer_is_reported_once_and_queried_again(tmp_path: Path) -> None:
     (tmp_path / "answer").write_text("not json")
     process = start(tmp_path)
     time.sleep(1.5)
@@ -141,7 +141,7 @@ def test_where_nobody_gives_its_nodes_up_slurm_takes_the_job_back(
     assert prolog_wait.main() == 1
 
 
-def test_without_a_configuration_nothing_is_held_and_it_is_said(tmp_path: Path) -> None:
+def test_a_missing_configuration_holds_no_job_and_is_reported(tmp_path: Path) -> None:
     answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD"])
     process = start(tmp_path, account="patients", config=tmp_path / "none.json")
     _, errors = process.communicate(timeout=300)

@@ -69,7 +69,7 @@ states = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(states, min_size=1, max_size=5))
-def test_whatever_is_saved_one_after_the_other_the_last_is_there(steps: list[State]) -> None:
+def test_the_last_of_several_saves_is_read_back(steps: list[State]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store, before = Store(Path(folder) / "burst.db"), State()
         for after in steps:

@@ -56,7 +56,7 @@ def test_the_two_sides_are_joined() -> None:
     }
 
 
-def test_an_instance_whose_node_is_off_or_down_or_unknown_is_said() -> None:
+def test_an_instance_whose_node_is_off_or_down_or_unknown_is_reported() -> None:
     found = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
     rows = node_statuses(found, nodes(g_1=OFF, g_2=("DOWN", "CLOUD")))
     assert [row.remark for row in rows] == [
@@ -132,7 +132,7 @@ def test_a_job_that_waits_at_home_learns_when_it_may_burst() -> None:
     assert said == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
 
 
-def test_nobody_knows_the_job() -> None:
+def test_an_unknown_job_is_reported_as_unknown() -> None:
     assert not explain_job(7, None, State(), site(), (), NOW).known
 
 
@@ -188,7 +188,7 @@ def test_drain_and_undrain_are_rows_a_record_and_an_order(file: Path) -> None:
     assert code == 2 and "not drained" in said
 
 
-def test_a_breaker_is_reset_with_the_pools_own_droughts(file: Path) -> None:
+def test_a_breaker_is_reset_with_its_pools_insufficient_capacity(file: Path) -> None:
     pool = pool_of(file)
     assert command(file, "reset-breaker", pool)[0] == 0
     state, _ = journal(file)
@@ -238,7 +238,7 @@ def test_history_is_filtered(file: Path) -> None:
     assert command(file, "history", "--since", "noon")[0] == 2
 
 
-def test_without_settings_or_journal_it_is_said(tmp_path: Path, file: Path) -> None:
+def test_missing_settings_or_a_missing_journal_is_reported(tmp_path: Path, file: Path) -> None:
     code, said = command(tmp_path / "none.json", "history")
     assert code == 2 and "none.json" in said
     (file.parent / "state" / "burst.db").unlink()

@@ -54,7 +54,7 @@ def test_a_partly_served_batch_holds_for_what_it_got():
     assert hold.usd == pytest.approx(10 * 71 / 60)
 
 
-def test_what_has_ended_is_spent_and_not_held():
+def test_a_terminated_instance_is_spent_and_not_held():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
     launch = only_launch(decision)
     state = end(decision, launch, success(launch))
@@ -68,7 +68,7 @@ def test_what_has_ended_is_spent_and_not_held():
 
 
 @pytest.mark.parametrize(("seen", "usd"), [(True, 50.0), (False, 10 * 71 / 60)])
-def test_what_nobody_saw_end_has_cost_at_most_what_was_held(seen, usd):
+def test_an_unseen_termination_costs_at_most_its_hold(seen, usd):
     decision = decide(slurm(job(1, "g-1")), ec2())
     launch = only_launch(decision)
     state = end(decision, launch, success(launch))
@@ -105,7 +105,7 @@ def test_a_month_that_ends_keeps_what_was_used_in_it():
         (site(pool_monthly_usd={"big": 150.0}, hard=True), "lab", False),
     ],
 )
-def test_a_hard_cap_refuses_and_a_soft_one_is_told(policy, account, refused):
+def test_a_hard_cap_refuses_and_a_soft_cap_is_reported(policy, account, refused):
     big = job(1, *(f"g-{n}" for n in range(1, 9)), account=account, minutes=130)
     decision = decide(slurm(big), ec2(), policy=policy)
     assert [down.code for down in of(decision, Down)] == (["BUDGET"] if refused else [])
@@ -128,7 +128,7 @@ def test_of_a_batch_as_many_start_as_can_be_paid():
     assert down.nodes == ("g-4", "g-5") and down.code == "BUDGET" and set(decision.state.backoffs) == {4, 5}
 
 
-def test_what_costs_nothing_is_never_refused():
+def test_an_offering_without_cost_is_never_refused():
     ledger = Ledger.of(State(spent={(MONTH, "poor", "gpu"): 500.0}), site(), NOW)
     assert ledger.refusal("poor", "gpu", 0.0) is None and ledger.refusal("poor", "gpu", 0.01)
 

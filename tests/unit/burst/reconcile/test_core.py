@@ -123,7 +123,7 @@ def test_a_crash_between_the_calls_of_a_gang_is_made_good():
     assert again.repeated and again.attempts == launch.attempts[1:]
 
 
-def test_what_ec2_shows_needs_no_second_call():
+def test_a_launch_that_ec2_shows_needs_no_second_call():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     decision = decide(GANG, ec2(*launched(launch, success(launch))), first.state, now=NOW + 3)

@@ -110,7 +110,7 @@ def test_a_node_started_for_a_job_that_is_gone_is_given_up(known):
         assert later.actions[0].code == "GONE"
 
 
-def test_orders_are_gone_when_slurm_shows_what_they_asked_for():
+def test_orders_are_removed_when_slurm_shows_their_result():
     orders = (
         SlurmOrder(1, "resume", ("g-1",), NOW - 30, {}),
         SlurmOrder(2, "resume", ("g-2",), NOW - 30, {}),

@@ -59,7 +59,7 @@ def test_time_in_which_nobody_looked_proves_nothing(away):
 
 
 @pytest.mark.parametrize("words", [LEAVING, OFF, ("DOWN", "CLOUD", "POWERED_DOWN")])
-def test_what_slurm_has_powered_down_ends_at_once(words):
+def test_instances_of_powered_down_nodes_are_terminated_at_once(words):
     assert ended(decide(slurm(states={"g-1": words}), ec2(instance("i-1", "g-1")))) == {"i-1"}
 
 
@@ -117,7 +117,7 @@ def test_a_reclaimed_instance_takes_its_node_down_at_the_next_look():
     assert not of(first, Down) and of(second, Down)
 
 
-def test_what_was_just_launched_may_not_be_shown_yet():
+def test_a_new_instance_may_be_missing_from_ec2s_view():
     view = slurm(job(1, "g-1"))
     first = decide(view, ec2())
     state = end(first, only_launch(first), success(only_launch(first)))

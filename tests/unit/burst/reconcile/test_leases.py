@@ -70,7 +70,7 @@ def test_a_rising_node_outlives_its_boot():
     assert renewed(decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1", lease=NOW + 600)))) == {"i-1": NOW + 4200}
 
 
-def test_what_a_cap_does_not_pay_for_is_not_renewed_and_ends_with_its_lease():
+def test_a_lease_over_the_cap_is_not_renewed():
     # 100 USD for account poor, 10 USD an hour; the job wants 600 minutes more on a machine that was up.
     long = job(1, "g-1", state="RUNNING", account="poor", minutes=600)
     cloud = ec2(instance("i-1", "g-1", account="poor", lease=NOW + HOUR))

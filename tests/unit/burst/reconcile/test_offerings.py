@@ -45,7 +45,7 @@ def test_the_first_place_is_taken():
         (offering("c", "p5", "spot", usd=9.0, max_price_usd=8.0), "PRICE"),
     ],
 )
-def test_a_place_that_does_not_fit_is_passed_over_and_said(first, code):
+def test_an_offering_that_does_not_fit_is_rejected_with_a_reason(first, code):
     decision = decide(slurm(GANG), ec2(), policy=site((first, offering("a"))))
     assert only_launch(decision).offering.zone == "a"
     assert rejected(decision) == [(first.key, code)]

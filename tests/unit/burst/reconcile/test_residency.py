@@ -48,7 +48,7 @@ def test_a_restricted_job_on_a_machine_that_was_up_is_stopped(state):
     assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
 
 
-def test_a_job_that_is_over_is_nobody_s_business():
+def test_a_job_that_has_ended_is_left_alone():
     view = slurm(job(1, "g-1", account="ward", state="COMPLETING"), states={"g-1": BUSY})
     assert not of(decide(view, ec2(instance("i-1", "g-1"))), Down)
 

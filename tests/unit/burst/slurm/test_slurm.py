@@ -180,7 +180,7 @@ def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(comm
     ]
 
 
-def test_nobody_is_asked_about_jobs_while_all_is_off(commands: Callable[..., Told], tmp_path: Path) -> None:
+def test_slurm_is_not_queried_for_jobs_while_all_nodes_are_off(commands: Callable[..., Told], tmp_path: Path) -> None:
     off = tmp_path / "off.json"
     group = {"node": {"state": ["IDLE", "CLOUD", "POWERED_DOWN"]}, "nodes": {"nodes": ["p5-[1-6]"]}}
     off.write_text(json.dumps({"sinfo": [group]}))
@@ -240,7 +240,7 @@ def test_telling_slurm(commands: Callable[..., Told], monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_moment_is_told_in_slurms_own_time(commands: Callable[..., Told]) -> None:
+def test_a_time_is_written_in_slurms_time_zone(commands: Callable[..., Told]) -> None:
     told = commands(scontrol="")
     slurm.tell(7, "later", 1795333778.0)
     text = told()[0][-1].removeprefix("starttime=")
