@@ -19,7 +19,7 @@ Counts = dict[str, dict[str, int]]
 
 @dataclass(frozen=True)
 class Played:
-    """What came of one run: Ansible's exit status, all that it said, and its counts by host."""
+    """Result of one run: Ansible's exit status, its output, and its counts by host."""
 
     code: int
     text: str

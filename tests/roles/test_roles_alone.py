@@ -18,7 +18,7 @@ def owner(variable: str) -> str | None:
 
 
 def expressions(text: str) -> str:
-    """What Jinja reads: between braces, and after `when`, `loop`, `that` and their like."""
+    """Return the text that Jinja reads: between braces, and after `when`, `loop`, `that` and similar keys."""
     found = re.findall(r"{{.*?}}|{%.*?%}", text, re.DOTALL)
     return "\n".join([*found, *re.findall(r"^\s*(?:when|until|failed_when|changed_when):(.*)$", text, re.MULTILINE)])
 

@@ -102,7 +102,7 @@ class Fleet:
         return self.run(node, f"dpkg-query -W -f '${{Version}}' {package}").partition("-")[0]
 
     def loaded(self, node: str) -> set[str]:
-        """What the driver at work says it is."""
+        """Return the version of the loaded driver."""
         said = self.run(node, "nvidia-smi --query-gpu=driver_version --format=csv,noheader,nounits")
         return set(said.splitlines())
 

@@ -107,7 +107,7 @@ class Bench:
         return done.returncode, done.stdout + done.stderr
 
     def job(self, gres: str, command: str) -> str:
-        """What a job with these GPUs says."""
+        """Return the output of a job with these GPUs."""
         return self.run(f"cd /tmp && srun -n1 -c1 --mem=100 --time=2 --gres={gres} sh -c '{command}'", "ctl01")
 
     def state(self) -> str:

@@ -68,7 +68,7 @@ def test_the_roles_systems_are_the_catalogues() -> None:
 
 
 def simulate(folder: Path, suite: str, pins: str, names: list[str]) -> dict[str, str]:
-    """What apt would install of these on a system without any package, by name."""
+    """Return the packages that apt would install on an empty system, by name."""
     packages = [(package, package.archive()) for package in suites()[suite]]
     for part in ("lists/partial", "cache/archives/partial", "repository"):
         (folder / part).mkdir(parents=True)

@@ -130,7 +130,7 @@ def test_deepops_944_a_running_job_keeps_its_part_whatever_is_planned(converged:
 
 
 def devices(bench: Bench) -> set[str]:
-    """What containers can ask for."""
+    """Return the devices that containers can request."""
     active = "systemctl list-units --state=active,activating -q nvidia-cdi-refresh.service"
     wait_for("nvidia-cdi-refresh to end", lambda: bench.run(active), lambda units: "nvidia-cdi-refresh" not in units)
     return {one["name"] for one in json.loads(bench.run("cat /run/cdi/nvidia.yaml"))["devices"]}

@@ -97,12 +97,12 @@ class Hosts:
         return str(done.stdout).strip()
 
     def listen(self, node: str) -> None:
-        """Something answers at every port that the tests ask."""
+        """Start a server at every port that the tests connect to."""
         self.run(node, f"systemd-run --quiet --unit=echo python3 /root/echo.py {SLURMCTLD} {SLURMD} {NOBODYS}")
         self.run(node, f"for try in $(seq 50); do ss -ltn | grep -q :{NOBODYS} && exit 0; sleep 0.2; done; exit 1")
 
     def ask(self, source: str, node: str, port: int) -> str:
-        """What somebody at `source` (a node, or the operator) gets from a port of a node."""
+        """Return the answer of a port of a node to `source`, a node or the operator."""
         words = [sys.executable if source == "operator" else "/usr/bin/python3", "-c", ASK, ADDRESSES[node], str(port)]
         if source != "operator":
             quoted = " ".join(f"'{word}'" for word in words)

@@ -1,4 +1,4 @@
-"""What distributions call otherwise is data: each role's files for each of them, and what the templates make of it."""
+"""Data of roles for each distribution: their files, and the templates rendered with them."""
 
 import configparser
 import json
@@ -32,7 +32,7 @@ def differing(role: str, system: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """What Ansible makes of the templates for each distribution, in one run."""
+    """Return the templates that Ansible renders for each distribution, in one run."""
     folder = tmp_path_factory.mktemp("systems")
     plays = []
     for system in SYSTEMS:

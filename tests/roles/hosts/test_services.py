@@ -1,4 +1,4 @@
-"""What roles lay down on hosts in AWS, laid out by Ansible itself: units under names that systemd takes, rules that nft takes."""
+"""Files of roles on hosts in AWS, rendered by Ansible itself: units with names that systemd accepts, rules that nft accepts."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ def laid_out(role: str, folder: Path, variables: dict[str, Any], *wanted: tuple[
 
 
 def expression(role: str, task: str, key: str) -> str:
-    """What a task of a role says of its target."""
+    """Return the expressions of a role's task about its target."""
     tasks = yaml_text.load((ROLES / role / "tasks/main.yml").read_text())
     (found,) = [one for one in tasks if one["name"] == task]
     module = next(value for name, value in found.items() if name.startswith("ansible.builtin."))

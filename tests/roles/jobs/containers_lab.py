@@ -139,7 +139,7 @@ class Containers:
         return play(self.cluster.lab, self.folder, books, known, *words)
 
     def srun(self, *command: str, options: tuple[str, ...] = (), user: str = "alice") -> str:
-        """What a job of one core on the node printed; ClusterError with what it said when it failed."""
+        """Return the output of a job of one core on the node. Raises ClusterError with its error."""
         words = (
             "timeout",
             "50",

@@ -1,4 +1,4 @@
-"""What the roles for containers lay down, without a machine: files that programs can read, packages by distribution, plugins."""
+"""Files of the roles for containers, without a machine: files that programs can read, packages by distribution, plugins."""
 
 import importlib.util
 import json

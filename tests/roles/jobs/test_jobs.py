@@ -1,4 +1,4 @@
-"""What happens around a job on a real node, named after what users of other kits complain about (onprem.md, section 5)."""
+"""Prolog, epilog and ssh of a job on a real node; tests are named after complaints about other kits (onprem.md, section 5)."""
 
 import sys
 from collections.abc import Iterator

@@ -152,7 +152,7 @@ class Site(LabCluster):
         return {node["name"]: set(node["state"]) for node in found}
 
     def traces(self, node: str) -> Mapping[str, str]:
-        """What a run could have changed on a node: its files' contents, its packages, and munge's or systemd's own start.
+        """Return the state that a run could change on a node: file contents, packages, and the start of munge and systemd.
 
         slurmd starts itself anew at every reconfiguration of Slurm's, wherever that was caused; its jobs go on.
         """

@@ -136,7 +136,7 @@ class Rack(LabCluster):
         return {node["name"]: set(node["state"]) for node in found}
 
     def traces(self, node: str) -> str:
-        """What a run could have changed on a node: its files' contents, its packages, and when its daemons started."""
+        """Return the state that a run could change on a node: file contents, packages, and start times of daemons."""
         files = (
             "find /etc /opt/landbridge /usr/lib/systemd -xdev -type f ! -name '*.pyc' -exec sha256sum {} + | sort -k2"
         )

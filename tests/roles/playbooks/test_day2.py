@@ -44,7 +44,7 @@ def job(site: Site) -> int:
 
 
 def running(site: Site, number: int) -> bool:
-    """Whether the job goes on, as it was started."""
+    """Return whether the job runs on without a restart."""
     found = site.json("ctl01", "scontrol", "show", "job", str(number), "--json")["jobs"][0]
     return found["job_state"] == ["RUNNING"] and found.get("restart_cnt", 0) == 0
 

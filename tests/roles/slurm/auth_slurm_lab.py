@@ -124,7 +124,7 @@ class Site:
 
     @property
     def secrets(self) -> Path:
-        """Where the operator keeps this cluster's keys."""
+        """Return the operator's directory of this cluster's keys."""
         return self.folder / "secrets"
 
     def run(self, node: str, command: str, timeout: float = 60) -> str:

@@ -191,7 +191,7 @@ except urllib.error.HTTPError as error:
 
 
 def ask(jobs: Jobs, path: str, **headers: str) -> tuple[int, Any]:
-    """What slurmrestd answers on its own host."""
+    """Return the answer of slurmrestd on its own host."""
     code, _, body = jobs.run("dgx01", "python3", "-c", ASK, path, json.dumps(headers)).partition(" ")
     return int(code), json.loads(body) if body else None
 
@@ -216,12 +216,12 @@ def test_slurm_answers_over_http_who_has_a_token_and_on_its_own_host_alone(two: 
 
 
 def answers(jobs: Jobs) -> bool:
-    """Whether a controller acts: one that stands by refuses this question."""
+    """Return whether a controller acts: a standby rejects this query."""
     return nodes.exec(jobs.lab, "dgx01", ["timeout 30 squeue -h"], timeout=120).returncode == 0
 
 
 def acts(jobs: Jobs, name: str) -> bool:
-    """Whether this one does: it has said so in its log, and not that it stands by since."""
+    """Return whether this controller acts, by its log: its last message is not that it is a standby."""
     told = nodes.exec(
         jobs.lab, name, ["grep -E 'Running as primary|background mode' /var/log/slurm/slurmctld.log | tail -1"]
     )

@@ -1,4 +1,4 @@
-"""What the rotation of Slurm's keys decides: which keys there are after a step, and whether it may be taken. No host is asked."""
+"""Decisions of the key rotation for Slurm: the keys after a step, and whether it is allowed. No host is queried."""
 
 import json
 import os

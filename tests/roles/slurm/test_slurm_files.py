@@ -80,7 +80,7 @@ def ask(site: Site, command: str, user: str = "root", timeout: float = 300) -> s
 
 
 def started(site: Site, name: str) -> dict[str, Any]:
-    """What a slurmctld with these files says about them."""
+    """Return the messages of slurmctld about these files."""
     files = {path.name: path.read_text() for path in folder(name, site.version).iterdir()}
     lines = files["slurm.conf"].splitlines()
     files["slurm.conf"] = "\n".join(line for line in lines if line.partition("=")[0] not in WITHOUT_DATABASE) + "\n"
@@ -143,7 +143,7 @@ def test_a_real_slurmctld_understands_every_golden_file_as_it_was_meant(site: Si
 
 
 def same(value: str, said: str) -> bool:
-    """Whether slurmctld says what the file does, in its own units and order."""
+    """Return whether slurmctld reports the file's value, in its own units and order."""
     if re.fullmatch(r"(\d+-)?[\d:]+", value) and re.fullmatch(r"(\d+-)?\d+:\d\d:\d\d", said):
         return seconds(value) == seconds(said)
     said = said.replace("(null)", "none" if value == "none" else "")
@@ -251,7 +251,7 @@ def by_playbook(site: Site, step: str) -> None:
 
 
 def by_hand(site: Site, step: str) -> None:
-    """What the playbook does, where one host is everything."""
+    """Run the playbook with all roles on one host."""
     host = VERSIONS[site.version]
     held = list(keys(site, host).values())
     if step == "add":

@@ -1,4 +1,4 @@
-"""Where Slurm's packages come from: the wanted release for them alone, on hosts whose own sources do not name it."""
+"""Source of Slurm's packages: only they come from the chosen release, on hosts whose own sources do not have it."""
 
 import json
 import sys

@@ -43,7 +43,7 @@ class Storage:
     folder: Path
 
     def run(self, host: str, script: str) -> str:
-        """What a shell of root's on the host says."""
+        """Return the output of a root shell on the host."""
         return LabCluster(self.lab).run(host, "sh", "-c", script).strip()
 
     def settle(self) -> None:
@@ -64,7 +64,7 @@ class Storage:
         )
 
     def log_in(self) -> str:
-        """What the operator is told by a connection of its own."""
+        """Return the output that the operator gets over a new connection."""
         words = ssh.command(self.lab, ADDRESSES[CLIENT])
         at = next(n for n, word in enumerate(words) if ADDRESSES[CLIENT] in word)
         words[at] = f"{OPERATOR}@{ADDRESSES[CLIENT]}"

@@ -1,4 +1,4 @@
-"""What a cloud node does with its disks and mounts at boot: a real loop device where this machine has one, programs elsewhere."""
+"""Disks and mounts of a cloud node at boot: with a loop device if this machine has one, with recorded programs otherwise."""
 
 import importlib.util
 import json

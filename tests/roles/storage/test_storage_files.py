@@ -1,4 +1,4 @@
-"""What storage roles lay down, by distribution, and what their modules decide, without a host."""
+"""Files of storage roles by distribution, and decisions of their modules, without a host."""
 
 import configparser
 import json
