@@ -90,7 +90,7 @@ def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]
     return (
         AcceptanceCheck("loss", " -> ".join(f"{one:g}" for one in losses), good),
         # On CPUs it says nothing about the GPUs, and nothing against them.
-        AcceptanceCheck("devices", devices or "not told", True if "gpu" in devices or "cuda" in devices else None),
+        AcceptanceCheck("devices", devices or "not printed", True if "gpu" in devices or "cuda" in devices else None),
     )
 
 

@@ -86,7 +86,7 @@ def bandwidths(text: str) -> dict[str, tuple[float, str]]:
             raise Unreadable(f"nvbandwidth: {case.get('name')}: {case.get('error') or case.get('status')}")
         found[str(case["name"])] = min(cells)
     if not found:
-        raise Unreadable("nvbandwidth measured nothing")
+        raise Unreadable("nvbandwidth printed no measurement")
     return found
 
 
@@ -130,7 +130,7 @@ def losses(text: str) -> tuple[float, ...]:
     """Read the loss after each epoch of examples/digits/train.py, as its first process prints it."""
     found = tuple(float(one) for one in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
     if not found:
-        raise Unreadable(f"the training told of no epoch: {_last(text)}")
+        raise Unreadable(f"the training printed no epoch: {_last(text)}")
     return tuple(math.nan if math.isinf(one) else one for one in found)
 
 

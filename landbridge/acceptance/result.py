@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from landbridge.plan.ansible.acceptance import Threshold
 
-#: unjudged: it did not run, or nobody knows what it has to reach.
+#: unjudged: it did not run, or no threshold is known.
 Status = Literal["passed", "failed", "unjudged"]
 EXIT_CODES: Mapping[Status, int] = {"passed": 0, "failed": 1, "unjudged": 2}
 

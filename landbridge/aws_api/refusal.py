@@ -61,20 +61,18 @@ def finding_of(refused: AwsRefusal, looked_at: str) -> Finding:
     """Return the finding for a subject that could not be queried: never an error of the environment."""
     match refused.kind:
         case RefusalKind.DENIED:
-            message = f"{looked_at}: not allowed to look, {refused.action} is refused"
-            fix = (
-                f"grant {refused.action} (`landbridge preflight --permissions` prints the whole policy), or go without"
-            )
+            message = f"{looked_at}: not checked, the permission {refused.action} is missing"
+            fix = f"grant {refused.action} (`landbridge preflight --permissions` prints the whole policy), or skip this check"
             return Finding("live-not-allowed-to-look", message, fix=fix, severity=Severity.INFO)
         case RefusalKind.CREDENTIALS:
-            message = f"AWS does not know who is asking: {refused.code}: {refused.message}"
+            message = f"AWS rejects the credentials: {refused.code}: {refused.message}"
             return Finding("live-no-answer", message, fix="log in (AWS_PROFILE, aws sso login), and check the region")
         case RefusalKind.NETWORK:
             message = f"AWS does not answer: {refused.code}: {refused.message}"
-            fix = "check the network, the proxy and aws.endpoints.operator; nothing was judged that needs an answer"
+            fix = "check the network, the proxy and aws.endpoints.operator; checks that need AWS did not run"
             return Finding("live-no-answer", message, fix=fix)
         case RefusalKind.BUSY:
-            message = f"{looked_at}: AWS was asked and is busy ({refused.code})"
+            message = f"{looked_at}: AWS throttles requests ({refused.code})"
             return Finding("live-not-looked", message, fix="run it again in a minute", severity=Severity.WARNING)
         case _:
             message = f"{looked_at}: {refused.action} answered {refused.code}: {refused.message}"

@@ -13,7 +13,7 @@ from landbridge.cli.display.differences import print_differences
 if TYPE_CHECKING:
     from landbridge.catalog import InstanceType
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Region = Annotated[str | None, typer.Option("--region", "-r", help="Only types this region offers, with its zones.")]
 Accelerator = Annotated[str | None, typer.Option("--accelerator", "-a", help="Only types with it: h100, trainium2.")]
 Family = Annotated[str | None, typer.Option("--family", help="Only this family: p5, g6e.")]
@@ -23,7 +23,9 @@ Other = Annotated[Path, typer.Argument(metavar="OTHER", help="A catalogue's fold
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    catalog = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What is known of AWS: types, regions.")
+    catalog = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, help="Catalogue of AWS: instance types and regions."
+    )
     catalog.callback()(lambda: None)
     catalog.command("list")(list_types)
     catalog.command()(show)
@@ -83,7 +85,7 @@ def show(name: Name, form: Form = Format.TEXT) -> None:
 
 def diff(
     other: Other,
-    known: bool = typer.Option(False, "--known", help="Those too that differences.yaml explains."),
+    known: bool = typer.Option(False, "--known", help="Also show differences that differences.yaml explains."),
     form: Form = Format.TEXT,
 ) -> None:
     """Show differences from another source. Exit status: 0 none, 1 some, 2 when the source cannot be read.

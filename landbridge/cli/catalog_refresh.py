@@ -8,11 +8,13 @@ import typer
 from landbridge.cli.common import Format
 from landbridge.cli.display.differences import print_differences
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
-Regions = Annotated[list[str], typer.Option("--region", "-r", help="A region to ask; may be given several times.")]
-Write = Annotated[bool, typer.Option("--write", help="Write zones, ways to buy and cards into the catalogue's files.")]
-Folder = Annotated[Path | None, typer.Option("--into", help="Another catalogue's folder than this program's own.")]
-Known = Annotated[bool, typer.Option("--known", help="Those too that differences.yaml explains.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
+Regions = Annotated[list[str], typer.Option("--region", "-r", help="Region to query; repeat for several.")]
+Write = Annotated[
+    bool, typer.Option("--write", help="Write zones, purchase options and network cards to the catalogue.")
+]
+Folder = Annotated[Path | None, typer.Option("--into", help="Folder of another catalogue to write to.")]
+Known = Annotated[bool, typer.Option("--known", help="Also show differences that differences.yaml explains.")]
 
 
 def refresh(

@@ -8,9 +8,10 @@ import typer
 from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, print_json
 from landbridge.findings import Finding, FindingsError, Severity
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Accepted = Annotated[
-    bool, typer.Option("--suppressed", "--verbose", help="Also print what the environment accepts, and why.")
+    bool,
+    typer.Option("--suppressed", "--verbose", help="Also print accepted (suppressed) findings with their reasons."),
 ]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment, Loaded
 
 Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
-File = Annotated[Path | None, typer.Option("-f", "--file", help="Its file, where it is not stacks/Pulumi.ENV.yaml.")]
+File = Annotated[Path | None, typer.Option("-f", "--file", help="Environment file; default: stacks/Pulumi.ENV.yaml.")]
 
 
 class LayerName(StrEnum):
@@ -27,7 +27,7 @@ class LayerName(StrEnum):
 
 
 Layer = Annotated[
-    LayerName | None, typer.Option("--layer", help="Only this layer, where the environment says `stacks: three`.")
+    LayerName | None, typer.Option("--layer", help="Only this layer of an environment with `stacks: three`.")
 ]
 
 # These mean that there was nothing to judge.

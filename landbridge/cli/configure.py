@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 Limit = Annotated[str | None, typer.Option("--limit", "-l", help="Only these hosts or groups, as Ansible writes them.")]
 Tags = Annotated[str | None, typer.Option("--tags", "-t", help="Only tasks with these tags, separated by commas.")]
-Check = Annotated[bool, typer.Option("--check", help="Say what would change, and change nothing.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Check = Annotated[bool, typer.Option("--check", help="Show the changes without making them.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from landbridge.cli.common import File, Format, Stack, print_json, require
 if TYPE_CHECKING:
     from landbridge.plan.cost import Spend
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -58,12 +58,12 @@ def _table(name: str, found: "Spend") -> None:
 
     console = Console(highlight=False)
     table = Table(title=f"{name}: list prices in US dollars", box=None, pad_edge=False, title_justify="left")
-    for heading in ("", "what"):
+    for heading in ("pool", "resource"):
         table.add_column(heading, overflow="fold")
-    for heading in ("an hour", "a month", "always", "at once"):
+    for heading in ("USD/hour", "USD/month", "idle USD/month", "upfront USD"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("price of")
-    table.add_column("", overflow="fold", style="dim")
+    table.add_column("price date")
+    table.add_column("note", overflow="fold", style="dim")
     sources: dict[str, int] = {}
     for line in found.lines:
         number = sources.setdefault(line.source, len(sources) + 1)
@@ -76,15 +76,15 @@ def _table(name: str, found: "Spend") -> None:
     total = [_usd(found.usd_hour, cents=True), _usd(found.usd_month), _usd(found.fixed_month)]
     table.add_row("all", "", *total, "", style="bold")
     console.print(table)
-    console.print("\na month: 730 hours with everything running that may; always: what is billed whatever runs")
+    console.print("\nUSD/month: 730 hours with all nodes running; idle: with no node running")
     for heading, sums_of in (("by pool", found.by_pool()), ("by data class", found.by_data_class())):
         if len(sums_of) > 1:
             shown = [f"{key or 'shared'} {_usd(month)} ({_usd(fixed)})" for key, (month, fixed) in sums_of.items()]
-            console.print(f"{heading}, a month (always): {', '.join(shown)}", soft_wrap=True)
+            console.print(f"{heading}, USD/month (idle): {', '.join(shown)}", soft_wrap=True)
     for source, number in sources.items():
         console.print(f"[{number}] {source}", soft_wrap=True, markup=False, style="dim")
     if found.unpriced:
-        console.print("not counted:", style="bold")
+        console.print("not in the sum:", style="bold")
         for item in found.unpriced:
             whose = f"{item.pool}: " if item.pool else ""
             console.print(f"  {whose}{item.what} ({item.why})", soft_wrap=True, markup=False)

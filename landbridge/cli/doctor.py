@@ -6,7 +6,7 @@ import typer
 
 from landbridge.cli.common import Format, print_json
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 #: What the names of preflight's checks begin with.
 LIVE = "live-"
-Name = Annotated[str | None, typer.Argument(metavar="RULE", help="As check prints it in brackets; none: list all.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Name = Annotated[
+    str | None, typer.Argument(metavar="RULE", help="Rule name, in brackets in the output of check; default: list all.")
+]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

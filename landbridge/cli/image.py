@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment
 
 Name = Annotated[str, typer.Argument(help="A name of aws.images that has build:.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def build(name: Name, stack: Stack = None, file: File = None, form: Form = Forma
         return
     typer.echo(f"{environment.name}-{name} {version} is being built")
     typer.echo(
-        f"landbridge image status {name} -s {environment.name} tells when it is ready; then landbridge lock --upgrade"
+        f"wait until landbridge image status {name} -s {environment.name} shows it ready; then landbridge lock --upgrade"
     )
 
 

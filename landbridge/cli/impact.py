@@ -9,10 +9,12 @@ from landbridge.cli.common import File, Format, Layer, Stack, environment_path, 
 if TYPE_CHECKING:
     from landbridge.ops.impact import ImpactReport
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Lose = Annotated[
     list[str] | None,
-    typer.Option("--lose", metavar="NAME", help="Its data may be lost: a URN, TYPE::NAME, or a name. Repeat for each."),
+    typer.Option(
+        "--lose", metavar="NAME", help="Resource whose data may be lost: a URN, TYPE::NAME, or a name. Repeatable."
+    ),
 ]
 
 

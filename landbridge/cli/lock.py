@@ -8,9 +8,9 @@ import typer
 from landbridge.cli.common import File, Format, Stack, exit_code, load, print_findings, print_json
 from landbridge.findings import has_errors
 
-Upgrade = Annotated[bool, typer.Option("--upgrade", help="Ask AWS again for every name, and show what that changes.")]
-Dry = Annotated[bool, typer.Option("--dry-run", help="Only show; write nothing.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Upgrade = Annotated[bool, typer.Option("--upgrade", help="Query AWS again for every name, and show the changes.")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without writing them.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +23,7 @@ def lock(
 ) -> None:
     """Resolve the image names of an environment once, into images.ENV.lock beside it.
 
-    What is locked stays as it is; new names are added, and names that are gone are removed. Commit the file. Exit status:
+    Locked images stay; new names are added, and removed names are dropped. Commit the file. Exit status:
     0 done, 1 a name or the environment is wrong, 2 AWS could not be asked.
     """
     from datetime import UTC, datetime

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new environment's name.")]
 Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to start from.")]
-Owner = Annotated[str | None, typer.Option(help="Who answers for it: a mail address.")]
-CostCenter = Annotated[str | None, typer.Option(help="A tag on everything that costs money.")]
+Owner = Annotated[str | None, typer.Option(help="Mail address of the owner.")]
+CostCenter = Annotated[str | None, typer.Option(help="Cost centre: a tag on all billed resources.")]
 Region = Annotated[str | None, typer.Option(help="The AWS region; zones are chosen in it.")]
-OnPremCidr = Annotated[str | None, typer.Option(help="Your site's range; addresses in it move along.")]
-AwsCidr = Annotated[str | None, typer.Option(help="The VPC's range.")]
-Gateway = Annotated[str | None, typer.Option(help="Your gateway's address towards AWS.")]
-Asn = Annotated[str | None, typer.Option(help="Your site's BGP number.")]
-NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: what no option says stays as it is.")]
+OnPremCidr = Annotated[str | None, typer.Option(help="CIDR of your site; addresses in it are moved too.")]
+AwsCidr = Annotated[str | None, typer.Option(help="CIDR of the VPC.")]
+Gateway = Annotated[str | None, typer.Option(help="Public address of your gateway.")]
+Asn = Annotated[str | None, typer.Option(help="BGP AS number of your site.")]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Do not ask; values without an option stay as they are.")]
 
 
 def register(app: typer.Typer) -> None:

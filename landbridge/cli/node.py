@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from landbridge.ops.scontrol import Scontrol
 
 Hosts = Annotated[str, typer.Argument(help="Nodes as Slurm writes them: dgx01, or dgx[01-04].", metavar="NODES")]
-Reason = Annotated[str, typer.Option("--reason", "-r", help="What others read: what is wrong, and whom to ask.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Reason = Annotated[str, typer.Option("--reason", "-r", help="Reason for other users: the fault and a contact.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    node = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The nodes of a running cluster.")
+    node = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Nodes of a running cluster: list, explain, drain, resume, add, remove.",
+    )
     node.callback()(lambda: None)
     node.command("list")(list_nodes)
     node.command()(why)

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 Hosts = Annotated[str, typer.Argument(help="Nodes as Slurm writes them: dgx03, or dgx[03-04].", metavar="NODES")]
 Write = Annotated[bool, typer.Option("--write", help="Change the environment file.")]
-Run = Annotated[bool, typer.Option("--run", help="Change it, and the cluster after it.")]
-Address = Annotated[str | None, typer.Option("--address", help="The first node's; the others count up from it.")]
-Last = Annotated[str | None, typer.Option("--address", help="Where it is, if the file has forgotten it already.")]
-Platform = Annotated[str | None, typer.Option("--platform", help="What they are: dgx-h100, ... None: as their like.")]
-Rack = Annotated[str | None, typer.Option("--rack", help="Whose switch they are at. None: as their like.")]
+Run = Annotated[bool, typer.Option("--run", help="Change the environment file, then the cluster.")]
+Address = Annotated[
+    str | None, typer.Option("--address", help="Address of the first node; the others count up from it.")
+]
+Last = Annotated[str | None, typer.Option("--address", help="Address of the node, if the file no longer has it.")]
+Platform = Annotated[
+    str | None, typer.Option("--platform", help="Platform: dgx-h100, ... Default: that of similar nodes.")
+]
+Rack = Annotated[str | None, typer.Option("--rack", help="Rack, for the switch. Default: that of similar nodes.")]
 Tags = Annotated[str | None, typer.Option("--tags", "-t", help="With --run: only tasks with these tags.")]
-Gone = Annotated[bool, typer.Option("--gone", help="Leave the machine as it is: it is broken, or not there any more.")]
+Gone = Annotated[bool, typer.Option("--gone", help="Do not configure the machine: it is broken or gone.")]
 
 
 def add(

@@ -8,14 +8,16 @@ import typer
 from landbridge.cli.common import Format, print_json
 
 Version = Annotated[str, typer.Argument(help="A version of Slurm: 24.11.")]
-Suite = Annotated[str, typer.Option(help="The Debian release whose hosts they are for.")]
-Into = Annotated[Path, typer.Option(help="Where the repository goes, in a folder named by the suite.")]
-Mirror = Annotated[str | None, typer.Option(help="A Debian archive; none: the one of this machine's own apt.")]
+Suite = Annotated[str, typer.Option(help="Debian release of the hosts.")]
+Into = Annotated[Path, typer.Option(help="Folder of the repository; a subfolder is named by the suite.")]
+Mirror = Annotated[str | None, typer.Option(help="Debian archive; default: the one of this machine's apt.")]
 Source = Annotated[
-    Path | None, typer.Option(help="Slurm's source archive; none: it is fetched from the Debian archive.")
+    Path | None, typer.Option(help="Slurm's source archive; default: downloaded from the Debian archive.")
 ]
-Sum = Annotated[str | None, typer.Option(help="Its SHA-256, for a version that the catalogue does not know.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Sum = Annotated[
+    str | None, typer.Option(help="SHA-256 of the source archive, for a version that is not in the catalogue.")
+]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -9,10 +9,13 @@ import typer
 from landbridge.cli.common import File, Format, Stack, environment_path, exit_code, print_findings, print_json
 from landbridge.findings import Finding, FindingsError, Severity, has_errors
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
-Permissions = Annotated[bool, typer.Option("--permissions", help="Print the IAM policy that the checks need, and end.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
+Permissions = Annotated[
+    bool, typer.Option("--permissions", help="Print the IAM policy that the checks need, and exit.")
+]
 Accepted = Annotated[
-    bool, typer.Option("--suppressed", "--verbose", help="Also print what the environment accepts, and why.")
+    bool,
+    typer.Option("--suppressed", "--verbose", help="Also print accepted (suppressed) findings with their reasons."),
 ]
 
 
@@ -30,7 +33,7 @@ def preflight(
 ) -> None:
     """Ask AWS whether an environment can be built and run: quotas, offerings, addresses, capacity, images, dry runs.
 
-    Changes nothing. What these credentials may not look at is skipped, and said. Exit status: 0 nothing speaks against it,
+    Changes nothing. Checks without permission are skipped and reported. Exit status: 0 no errors,
     1 errors, 2 AWS could not be asked.
     """
     from datetime import UTC, datetime
@@ -85,9 +88,9 @@ def preflight(
         ]
         print_with_lines([*report.findings, *shown], loaded.path)
         looked = sum(look.result in ("good", "found") for look in report.looks)
-        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing speaks against it"
+        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no findings"
         where = f"account {report.account or 'unknown'}, {environment.region}"
-        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} looks, {told}")
+        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} checks, {told}")
     raise typer.Exit(2 if not report.answered else 1 if has_errors(report.findings) else 0)
 
 
@@ -98,5 +101,5 @@ def _refuse(name: str, findings: Sequence[Finding], form: Format) -> int:
         print_json({"environment": name, "account": None, "errors": len(found), "checks": [], "findings": found})
     else:
         print_findings(findings)
-        typer.echo(f"{name}: AWS was not asked; `landbridge check` has to pass first", err=True)
+        typer.echo(f"{name}: AWS was not queried; fix the errors of `landbridge check` first", err=True)
     return exit_code(findings)

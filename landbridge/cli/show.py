@@ -9,10 +9,10 @@ from landbridge.cli.common import File, Stack, load, require
 if TYPE_CHECKING:
     from landbridge.plan.slurm.nodes import Nodes
 
-Expanded = Annotated[bool, typer.Option("--expanded", help="Every default made visible, as a file that loads again.")]
-Ports = Annotated[
-    bool, typer.Option("--ports", help="Who may open connections to which hosts, as the firewalls have it.")
+Expanded = Annotated[
+    bool, typer.Option("--expanded", help="Print the full file with every default; it can be loaded again.")
 ]
+Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
 
 
 def register(app: typer.Typer) -> None:

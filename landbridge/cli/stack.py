@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from landbridge.realise.pulumi import OperationResult
 
 T = TypeVar("T")
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without it the changes are shown first.")]
 
 Refresh = Annotated[
-    bool, typer.Option("--refresh", help="First look at what is really there, and build again what is gone.")
+    bool, typer.Option("--refresh", help="First update the state from AWS, and rebuild missing resources.")
 ]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment
     from landbridge.live.sweep import Leftover, Leftovers
 
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Delete = Annotated[
     bool,
     typer.Option("--delete", help="Delete them. A resource that holds data is deleted only where --lose gives its id."),

@@ -17,29 +17,31 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment
 
 Nodes = Annotated[
-    str | None, typer.Argument(help="Nodes as Slurm writes them; none: every node of the site.", metavar="NODES")
+    str | None, typer.Argument(help="Nodes in Slurm's notation; default: all nodes of the site.", metavar="NODES")
 ]
-Only = Annotated[list[str] | None, typer.Option("--rung", help="Only this rung; more than once for several.")]
-Reservation = Annotated[str, typer.Option("--reservation", help="Slurm's reservation that keeps others off the nodes.")]
-At = Annotated[
-    str | None, typer.Option("--at", help="The host that jobs are started from. None: the first login host.")
-]
-Wait = Annotated[int, typer.Option("--wait", min=1, help="Seconds that nodes may be busy with others' jobs.")]
+Only = Annotated[list[str] | None, typer.Option("--rung", help="Only this check; repeat for several.")]
+Reservation = Annotated[str, typer.Option("--reservation", help="Slurm reservation that holds the nodes.")]
+At = Annotated[str | None, typer.Option("--at", help="Host that starts the jobs; default: the first login host.")]
+Wait = Annotated[int, typer.Option("--wait", min=1, help="Seconds to wait for other jobs on the nodes.")]
 Thresholds = Annotated[
-    Path | None, typer.Option("--thresholds", help="YAML with the site's own: storage.read: 20 (GB/s).")
+    Path | None, typer.Option("--thresholds", help="YAML file with the site's own thresholds: storage.read: 20 (GB/s).")
 ]
 Storage = Annotated[
-    str, typer.Option("--storage", help="The folder to write to and read. None: the job's own scratch.")
+    str, typer.Option("--storage", help="Folder for the storage check; default: the job's own scratch.")
 ]
-Size = Annotated[str, typer.Option("--size", help="Of each of the four files there, as fio writes it.")]
-Level = Annotated[int, typer.Option("--level", min=1, max=4, help="Of dcgmi diag; 3 takes minutes, 4 an hour or more.")]
-Mpi = Annotated[str, typer.Option("--mpi", help="How srun starts programs that span nodes.")]
+Size = Annotated[str, typer.Option("--size", help="Size of each of the four test files, in fio's notation.")]
+Level = Annotated[
+    int, typer.Option("--level", min=1, max=4, help="Level of dcgmi diag; 3 takes minutes, 4 an hour or more.")
+]
+Mpi = Annotated[str, typer.Option("--mpi", help="srun's --mpi for programs that span nodes.")]
 Programs = Annotated[
-    str, typer.Option("--programs", help="The nodes' folder with nvbandwidth and nccl-tests. None: on their path.")
+    str, typer.Option("--programs", help="Folder of nvbandwidth and nccl-tests on the nodes; default: PATH.")
 ]
-Save = Annotated[Path | None, typer.Option("--save", help="Keep what the programs print in this folder.")]
-Earlier = Annotated[Path | None, typer.Option("--from", help="Run nothing: judge what --save has kept there.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Save = Annotated[Path | None, typer.Option("--save", help="Folder to save the programs' output in.")]
+Earlier = Annotated[
+    Path | None, typer.Option("--from", help="Judge the output that --save wrote there; run no program.")
+]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -14,10 +14,10 @@ from landbridge.catalog.hardware.xids import xids
 _REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
 #: What a person does for each action of a check.
 STEPS = {
-    "inspect": "look at it on the node, and mend it: the node comes back by itself",
+    "inspect": "repair the fault on the node: the node returns to service by itself",
     "reset": "when its last job has ended, reset the GPU (nvidia-smi --gpu-reset) or reboot the node",
     "reboot": "when its last job has ended, reboot the node (scontrol reboot): the GPU does not answer",
-    "repair": "hand it to whoever repairs hardware; if the finding stays, the part has to be replaced",
+    "repair": "report it to the hardware support; if the finding stays, the part has to be replaced",
 }
 _MEANING = {
     "gpu": "a GPU is missing, or does not answer",
@@ -40,7 +40,9 @@ _MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class ScontrolNode:
-    """One node. `check` and `action` are None where the reason is no check's; `since` where Slurm gives no time."""
+    """Node of Slurm. `check` and `action` are None where the reason is not from a health check; `since` where Slurm
+    gives no time.
+    """
 
     name: str
     state: str
@@ -52,7 +54,7 @@ class ScontrolNode:
 
     @property
     def drained(self) -> bool:
-        """Whether it gets no further job."""
+        """Return true when the node gets no further job."""
         return "DRAIN" in self.state.split("+")
 
 
@@ -75,8 +77,8 @@ def why(node: ScontrolNode) -> Why:
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
     if node.drained:
-        back = "it stays until somebody resumes it: landbridge node resume " + node.name
-        return Why(node, f"{node.by or 'somebody'} drained it: {node.reason or 'no reason given'}", back)
+        back = "resume it when the work is done: landbridge node resume " + node.name
+        return Why(node, f"{node.by or 'an operator'} drained it: {node.reason or 'no reason given'}", back)
     if "DOWN" in node.state.split("+"):
         said = node.reason or "Slurm gives no reason"
         return Why(node, f"Slurm holds it for down: {said}", "look at its slurmd: systemctl status slurmd")

@@ -238,7 +238,7 @@ def _require_what_is_below(environment: Environment, file: Path, planned: Planne
     first = below[0].layers[0]
     raise finding(
         "stack-missing",
-        f"{planned.name} stands on {below[0].name}, which has made nothing yet",
+        f"{planned.name} stands on {below[0].name}, which has not been built yet",
         f"landbridge up -s {environment.name} --layer {first}, or without --layer all of them in order",
     )
 

@@ -73,7 +73,8 @@ def settle(
     known, until = _merged(state.known_ids(deployment), elsewhere()), _until(deployment, failed_at, settled_seconds)
     left = max(0, round(until - time.monotonic()))
     tell(
-        "an earlier operation did not end well: looking in AWS for what it made" + (f", up to {left} s" if left else "")
+        "an earlier operation was interrupted or failed: searching AWS for its resources"
+        + (f", up to {left} s" if left else "")
     )
     ids = _patiently(find, begun, known, until)
     if ids or open_:

@@ -38,7 +38,7 @@ def test_life_of_three_stacks(
 ) -> None:
     before = left(cloud)
     # The cluster alone has nothing to stand on; everything is shown all the same, with what is not known yet unknown.
-    with pytest.raises(FindingsError, match=r"graph-cluster stands on graph-foundation, which has made nothing yet"):
+    with pytest.raises(FindingsError, match=r"graph-cluster stands on graph-foundation, which has not been built yet"):
         pulumi.up(three, environment_file, layer="cluster")
     ahead = pulumi.preview(three, environment_file)
 

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from landbridge.burst.config.config import BurstConfig
     from landbridge.burst.journal.store import Store
 
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="Instead of /etc/landbridge/burst.json.")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="Settings file; default: /etc/landbridge/burst.json.")
+]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the environment.")]
 
 

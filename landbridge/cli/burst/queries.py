@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from landbridge.burst.operator.status import NodeStatus, PoolStatus
 
 JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
-OfJob = Annotated[int | None, typer.Option("--job", help="Only what was decided for this job.")]
+OfJob = Annotated[int | None, typer.Option("--job", help="Only decisions about this job.")]
 OfPool = Annotated[str | None, typer.Option("--pool", help="Only this pool.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="From then on: 2026-11-22T08:00 (UTC), or 90m, 6h, 3d ago.")
+    str | None, typer.Option(metavar="WHEN", help="Start time: 2026-11-22T08:00 (UTC), or 90m, 6h, 3d ago.")
 ]
-Limit = Annotated[int, typer.Option(min=1, help="At most so many of the last ones.")]
+Limit = Annotated[int, typer.Option(min=1, help="Number of latest decisions to show.")]
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 

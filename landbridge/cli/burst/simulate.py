@@ -23,15 +23,15 @@ Queue = Annotated[
     typer.Argument(help="CSV (timestamp,duration,num_gpus,cluster or account), a list in JSON, or `squeue --json`."),
 ]
 Restricted = Annotated[
-    float, typer.Option(min=0, max=1, help="Share of the jobs, of those without an account, whose data has to stay.")
+    float, typer.Option(min=0, max=1, help="Share of the jobs without an account whose data must stay on-prem.")
 ]
 Sample = Annotated[float, typer.Option(min=0, max=1, help="Share of the queue's jobs to replay.")]
-Factor = Annotated[float, typer.Option(min=1, help="Time limit of a job that names none, in times of what it ran.")]
+Factor = Annotated[float, typer.Option(min=1, help="Time limit of a job without one, as a multiple of its run time.")]
 Wait = Annotated[
     float | None, typer.Option(min=0, help="Minutes a job waits before it may burst, instead of burst.wait_minutes.")
 ]
-Picture = Annotated[Path | None, typer.Option(help="Where to draw it (SVG).")]
-Form = Annotated[Format, typer.Option("--format", help="How to print: text, or json for programs.")]
+Picture = Annotated[Path | None, typer.Option(help="SVG file to draw the result to.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
 def register(app: typer.Typer) -> None:

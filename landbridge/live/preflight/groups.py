@@ -51,7 +51,7 @@ def reservation_group(scene: Scene) -> Iterator[Finding]:
 
 
 def _not_linked(one: Bought, told: str) -> Finding:
-    message = f"the group is not made for capacity reservations: {told}"
+    message = f"the group is not configured for capacity reservations: {told}"
     fix = f"aws resource-groups create-group --configuration Type={_POOL} Type={_GENERIC},Parameters=... makes one"
     return error("live-reservation-group", message, one.at("group"), fix)
 

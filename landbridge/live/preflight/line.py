@@ -35,7 +35,7 @@ def line(scene: Scene) -> Iterator[Finding]:
         return
     state = found.get("connectionState") or found.get("lagState")
     if state != "available":
-        yield error("live-line", f"{link.connection} is {state}", CONNECTION, "wait, or ask whoever ordered it")
+        yield error("live-line", f"{link.connection} is {state}", CONNECTION, "wait, or ask the person that ordered it")
     bandwidth = found.get("bandwidth") or found.get("connectionsBandwidth")
     if link.port is not None and bandwidth != _PORTS[link.port]:
         yield warning("live-line", f"{link.connection} has {bandwidth}", ("link", "port"), "write what it has")

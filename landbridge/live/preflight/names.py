@@ -33,7 +33,7 @@ def bucket(scene: Scene) -> Iterator[Finding]:
                 continue
             if refused.code in _FOREIGN:
                 # Also what a caller without s3:ListBucket gets for a bucket of the account's own.
-                message = f"the bucket {name} is somebody else's, or these credentials may not look at it"
+                message = f"the bucket {name} belongs to another account, or these credentials may not read it"
                 yield warning(
                     "live-bucket", message, path, "grant s3:ListBucket on it, or name the environment otherwise"
                 )

@@ -119,7 +119,7 @@ def link_quota(scene: Scene) -> Iterator[Finding]:
         found = [one for one in scene.aws.ask("ec2", operation)[key] if one.get("State") not in _GONE]
         more = wanted - sum(scene.is_mine(one.get("Tags")) for one in found)
         if more > 0:
-            fix = "take down one that nobody uses"
+            fix = "remove an unused one"
             yield from _room(scene, "live-link-quota", unit, more, len(found), ("link",), fix)
 
 

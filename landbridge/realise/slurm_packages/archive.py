@@ -20,7 +20,7 @@ def checked(path: Path, sha256: str) -> Path:
     except OSError as error:
         raise PackagesError(f"{path}: {error.strerror}", "name a file that can be read: --source FILE") from None
     if digest.hexdigest() != sha256:
-        message = f"{path} is not what was meant: its SHA-256 is {digest.hexdigest()}, and should be {sha256}"
+        message = f"{path} has the wrong checksum: SHA-256 {digest.hexdigest()} instead of {sha256}"
         raise PackagesError(message, "get it again, from where the checksum is published")
     return path
 

@@ -52,7 +52,7 @@ def build(order: PackageBuild, into: Path, state: Path, report: Callable[[str], 
         _run(command(order, archive, made), Path(folder) / "log", report)
         release = made / "dists" / order.codename / "Release"
         if not release.is_file():
-            raise PackagesError("the build left no repository", "read what it printed")
+            raise PackagesError("the build produced no repository", "read its output")
         sign(release, state / "keys", made / KEY)
         target = into / order.suite
         if target.exists():

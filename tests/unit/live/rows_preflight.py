@@ -190,7 +190,7 @@ CAPACITY = [
           changes=lambda e: {(*P, 2, "capacity", 0, "group"):
                              "arn:aws:resource-groups:us-east-1:123456789012:group/typo"}),
     Fault("a group made by tags", "live-reservation-group", "a resource group that is not service-linked",
-          "the group is not made for capacity reservations: The group bytags has no configuration.",
+          "the group is not configured for capacity reservations: The group bytags has no configuration.",
           (*P, 2, "capacity", 0, "group"), f.plain_group),
     Fault("a group without a member in the zone", "live-reservation-group", "zones: [use1-az4, use1-az6], one member",
           "the group has no active reservation of p5.48xlarge in use1-az6", (*P, 2, "capacity", 0, "zones", 1),

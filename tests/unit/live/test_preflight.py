@@ -55,7 +55,7 @@ def test_a_good_environment_is_quiet(
     assert [finding["rule"] for finding in told["findings"]] == ["live-reservation"]
     assert {look["check"] for look in told["checks"]} == set(CHECKS)
     status, out, _ = run(capsys, "preflight", "--file", str(file))
-    assert status == 0 and f"{len(CHECKS)} of {len(CHECKS)} looks" in out
+    assert status == 0 and f"{len(CHECKS)} of {len(CHECKS)} checks" in out
     assert cloud.control()["instances"] == []
 
 
@@ -182,7 +182,7 @@ def test_unknown_and_missing_credentials_are_one_finding(
         monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
         status, told = as_json(capsys, "preflight", "--file", str(file))
         assert status == 2 and [finding["rule"] for finding in told["findings"]] == ["live-no-answer"]
-        assert "who is asking" in told["findings"][0]["message"]
+        assert "rejects the credentials" in told["findings"][0]["message"]
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     status, told = as_json(capsys, "preflight", "--file", str(file))
     assert status == 2 and "nobody" in told["findings"][0]["message"]
@@ -194,7 +194,7 @@ def test_errors_of_the_file_come_first(
     file = build({("aws", "cidr"): "10.20.0.0/16"}).path
     before = sum(cloud.control()["asked"].values())
     status, _, told = run(capsys, "preflight", "--file", str(file))
-    assert status == 1 and "overlapping-cidrs" in told and "AWS was not asked" in told
+    assert status == 1 and "overlapping-cidrs" in told and "AWS was not queried" in told
     status, data = as_json(capsys, "preflight", "--file", str(file))
     assert status == 1 and data["checks"] == [] and data["findings"][0]["rule"] == "overlapping-cidrs"
     for wrong in (["--file", str(tmp_path / "nowhere.yaml")], ["-s", "nobody"]):

@@ -24,8 +24,8 @@ def test_people_see_every_line_its_date_and_what_is_not_counted() -> None:
     assert found.returncode == 0, found.stderr
     for line in spend(shipped("example")).lines:
         assert line.what in found.stdout and f"{line.as_of}" in found.stdout
-    assert "not counted:" in found.stdout and "$0.09 a GB" in found.stdout
-    assert "always: what is billed whatever runs" in found.stdout
+    assert "not in the sum:" in found.stdout and "$0.09 a GB" in found.stdout
+    assert "idle: with no node running" in found.stdout
 
 
 def test_programs_get_sums_that_add_up() -> None:
