@@ -19,6 +19,7 @@ SECONDS = {
     "graph/test_engine_startup.py": 88,
     "graph/test_lock.py": 83,
     "graph/test_engine_package.py": 55,
+    "graph/test_engine_aliases.py": 50,
     "graph/test_engine_new.py": 44,
     "roles/slurm/test_control.py": 445,
     "roles/playbooks/test_site.py": 430,
