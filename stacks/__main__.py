@@ -1,4 +1,4 @@
-"""What one `pulumi up` builds: the AWS half of the environment in `Pulumi.ENV.yaml`, or one layer of it.
+"""Pulumi program of one environment: the AWS part of `Pulumi.ENV.yaml`, or one layer of it.
 
 Where the environment says `stacks: three`, each layer is a stack of its own, named ENV-foundation and so on, with the
 environment's file for its configuration.

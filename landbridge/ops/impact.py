@@ -1,4 +1,4 @@
-"""What a preview means for a running cluster and for data: every step on one ladder, with what to do first.
+"""Impact of a preview on a running cluster and on data: each step's effect, with the first thing to do.
 
 The idea of the ladder is AWS ParallelCluster's update policy; here it is drawn from what the engine says it will do, so that it
 holds for any change, whoever made it and wherever.
@@ -20,7 +20,7 @@ _LOOKING = frozenset({"same", "read", "refresh", "import", "remove-pending-repla
 
 @dataclass(frozen=True)
 class Impact:
-    """What one resource's change means. `operation` is create, update, replace or delete; `holds` what would be lost."""
+    """Impact of one resource's change. `operation` is create, update, replace or delete; `holds` names the data that is lost."""
 
     urn: str
     type: str
@@ -64,7 +64,7 @@ class ImpactReport:
 
     @property
     def refused(self) -> bool:
-        """Whether data would be lost that nobody has named."""
+        """Return true where data would be lost that the operator has not named."""
         return bool(self.unnamed)
 
 
@@ -182,7 +182,7 @@ def _case(known: TypeImpact, change: ResourceChange, operation: str, paths: tupl
 
 
 def _shrinks(old: Any, new: Any, path: str = "") -> bool:
-    """Whether a number gets smaller, or appears where there was none (an age after which things go, for ever before).
+    """Return true where a number gets smaller, or appears where there was none: without an age of expiry, objects never expire.
 
     A log group's 0 days mean for ever.
     """

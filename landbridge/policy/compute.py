@@ -125,7 +125,7 @@ def allowed_types(resource: Resource, settings: PolicySettings) -> Iterator[str]
 
 @policy(TEMPLATE, level=Level.ADVISORY, config=("required_tags",))
 def tags_at_launch(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """What a template starts has the tags too: instances, and their disks, which outlive a forgotten setting.
+    """Instances and volumes that a launch template starts have the tags too: volumes can outlive their instance.
 
     Source: EC2 User Guide, "Launch template": tags of the template itself are not given to what it starts.
     """

@@ -123,7 +123,7 @@ def logs_end(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
 @policy(config=("protect",))
 def protected_data(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """What holds data is protected, or kept when Pulumi removes it.
+    """Resources that hold data are protected, or retained when Pulumi deletes them.
 
     Source: Landbridge: landbridge/catalog/impact.yaml says what holds data; Pulumi, "protect", "retainOnDelete".
     """

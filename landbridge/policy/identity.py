@@ -15,7 +15,7 @@ _LOOKING = ("Describe", "List", "Get", "View", "BatchGet", "Search")
 
 @policy(*_DOCUMENTS, ROLE)
 def no_star_iam(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Nobody is allowed every action, or every action of a service; what changes things names what it may change.
+    """No role is allowed every action, or every action of a service; actions that change resources name them.
 
     On every resource (`*`) only looking is allowed, or what a condition narrows.
     Source: IAM User Guide, "Apply least-privilege permissions"; IAM.1 and IAM.21 of the best practices.

@@ -16,7 +16,7 @@ VPN, EKS, SUBNET = "aws:ec2/vpnConnection:VpnConnection", "aws:eks/cluster:Clust
 
 @policy(INGRESS, GROUP, RULE, DEFAULT, ACL, config=("world_ports",))
 def no_world_ingress(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Nothing is open to the whole internet, in whichever of the four ways that a rule can be written.
+    """No security group rule admits the whole internet, in any of the four forms of such a rule.
 
     Source: AWS Foundational Security Best Practices EC2.18, EC2.19, EC2.21.
     """

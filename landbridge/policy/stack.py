@@ -18,7 +18,7 @@ Found = Iterator[tuple[Resource, str]]
 
 @policy(config=("required_tags",))
 def tagged(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Everything that can have tags has those that say whose it is and who pays.
+    """Resources that support tags have the tags of owner and cost center.
 
     Source: AWS, "Best Practices for Tagging AWS Resources"; what cannot have tags: landbridge/catalog/policy.yaml.
     """
@@ -31,7 +31,7 @@ def tagged(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
 @policy(config=("regions",))
 def allowed_regions(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Everything is where data may be: by its provider, and by its own region where it has one.
+    """Resources are in permitted regions: by their provider, and by a region of their own.
 
     Source: pulumi-aws 7: every regional resource has a `region` of its own, which goes before its provider's.
     """
@@ -109,7 +109,7 @@ def flow_logs(resources: tuple[Resource, ...], settings: PolicySettings) -> Foun
 
 @stack_policy(level=Level.ADVISORY)
 def budget_alarm(resources: tuple[Resource, ...], settings: PolicySettings) -> Found:
-    """Where machines can be started, somebody is told when they cost more than they should.
+    """A stack that can start instances has a budget or an anomaly subscription with a subscriber.
 
     Source: AWS Well-Architected Framework, COST02-BP05.
     """

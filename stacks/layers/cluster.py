@@ -24,7 +24,7 @@ from layers.foundation import Foundation
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """What it will be. `images` are ids by name, from the environment's lock."""
+    """Plan of the cluster layer. `images` are AMI ids by name, from the environment's image lock."""
 
     controller: SlurmControllerArgs | None
     login: LoginArgs | None
@@ -50,7 +50,7 @@ class ClusterPlan:
 
 @dataclass(frozen=True)
 class Cluster:
-    """What the layer above reads of it."""
+    """Outputs of the cluster layer that the layer above reads."""
 
     pool_security_group_ids: Mapping[str, pulumi.Output[str]]
 

@@ -1,4 +1,4 @@
-"""What every layer is built with."""
+"""Values that every layer takes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ from layers.regions import RegionPlan
 
 @dataclass(frozen=True)
 class FoundationPlan:
-    """What it will be."""
+    """Plan of the foundation layer."""
 
     network: NetworkArgs
     link: LinkArgs | None
@@ -53,7 +53,7 @@ class FoundationPlan:
 
 @dataclass(frozen=True)
 class Foundation:
-    """What the layers above read of it. The keys are the plan's own (zones, data classes); the values are AWS's."""
+    """Outputs of the foundation that other layers read. The keys are the plan's (zones, data classes), the values AWS's."""
 
     vpc_id: pulumi.Output[str]
     subnet_ids: Mapping[str, pulumi.Input[str]]

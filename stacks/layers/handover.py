@@ -1,4 +1,4 @@
-"""What a layer tells the ones above it: at hand in one stack, and through a stack's output where each has its own."""
+"""Outputs of a layer for the layers above: in memory in one stack, through stack references in three."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence

@@ -19,7 +19,7 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class PlatformPlan:
-    """What it will be: images to build, each with the archive of what they are built with."""
+    """Plan of the platform layer: the images to build, each with the archive of its build's files."""
 
     images: tuple[tuple[NodeImageArgs, Bundle], ...]
     sagemaker: SageMakerArgs | None

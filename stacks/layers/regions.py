@@ -1,4 +1,4 @@
-"""What the foundation has in other regions: a VPC in each, and the way to it."""
+"""VPCs of the foundation in other regions, and the peered transit gateways to them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from layers.context import Context
 
 @dataclass(frozen=True)
 class RegionPlan:
-    """What one of them will be."""
+    """Plan of one other region."""
 
     region: str
     network: NetworkArgs

@@ -15,7 +15,7 @@ from layers.foundation import Foundation
 
 @dataclass(frozen=True)
 class Services:
-    """What the rest of the cluster is built with. `launch_role` is the name and the ARN of the role that starts nodes.
+    """Values that the services' components take. `launch_role` is the name and the ARN of the role that launches nodes.
 
     `mounting` are the groups of hosts that mount homes, by a name that no pool can have.
     """

@@ -1,4 +1,4 @@
-"""What docs/explanation/identity.md claims, each line with the requests that prove it."""
+"""Claims of docs/explanation/identity.md, each line with the requests that prove it."""
 
 from tests.graph.asks import (
     BUCKET,

@@ -40,7 +40,7 @@ def environment(environment_file: Path) -> Environment:
 
 @pytest.fixture(scope="session")
 def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What starts the engine's plugins at once."""
+    """Server that starts the engine's plugins without delay."""
     with prefork_server(tmp_path_factory.mktemp("plugins")) as found:
         yield found
 

@@ -1,4 +1,4 @@
-"""What each shipped environment comes to, in a few lines that a person reviews when they change.
+"""Golden summary of each shipped environment's graph: a few lines that a person reviews when they change.
 
 After a wanted change: python -m tests.graph.golden
 """

@@ -60,7 +60,7 @@ def kill_during(
 
 
 def settle(cloud: EmulatorProcess, environment: Environment, file: Path, *, wait: float = 1.0) -> Settled:
-    """What `landbridge up` does first."""
+    """Recover resources as `landbridge up` does first."""
 
     def connect(region: str | None) -> AwsClient:
         session = boto3.session.Session(aws_access_key_id="t", aws_secret_access_key="t")

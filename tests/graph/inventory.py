@@ -1,4 +1,4 @@
-"""Everything of an emulated AWS that a stack may have made, by kind: what a test compares before and after."""
+"""Resources of an emulated AWS by kind: a test compares them before and after."""
 
 from collections.abc import Callable
 from typing import Any

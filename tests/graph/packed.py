@@ -31,7 +31,7 @@ def serving(folder: Path) -> Iterator[Any]:
 
 
 def ask(analyzer: Any, kind: str, protect: bool = True, **props: Any) -> dict[str, list[str]]:
-    """What the pack says of one resource, by policy."""
+    """Return the violations of one resource by policy, as the pack reports them."""
     bag = struct_pb2.Struct()
     bag.update(props)
     options = analyzer_pb2.AnalyzerResourceOptions(protect=protect)

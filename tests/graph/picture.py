@@ -1,4 +1,4 @@
-"""What an environment's picture shows: its site from the file, and everything in AWS from its graph."""
+"""Picture of an environment: its site from the file, and its AWS resources from the graph."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -129,7 +129,7 @@ def _elsewhere(environment: Environment, graph: Graph, name: str) -> Box:
 
 
 def _standing(environment: Environment, graph: Graph, node: GraphNode) -> tuple["_Drawn", tuple[str, ...]]:
-    """How something that stands in zones is drawn in one of them, and which they are."""
+    """Return the drawing of a zonal resource in one of its zones, and the zones."""
     kind, outputs = _short(node), graph.outputs
     if kind == "Pool":
         key = node.name.removeprefix(f"{environment.name}-")
@@ -165,7 +165,7 @@ class _Drawn:
 
 
 def _contents(graph: Graph, node: GraphNode, kind: str) -> list[str]:
-    """What a component holds that a reader wants to see, and which services its endpoints lead to."""
+    """Return the counted parts of a component, and the services that its endpoints lead to."""
     below = list(_below(graph, node))
     found = _counted(WORDS[_short(one)] for one in below if _short(one) in WORDS)
     if kind == "DataHub":
@@ -190,7 +190,7 @@ def _service(node: GraphNode) -> str:
 
 
 def _below(graph: Graph, node: GraphNode) -> Iterator[GraphNode]:
-    """Everything that a component has made, its own components' included."""
+    """Yield all resources below a component, those of inner components included."""
     for one in graph.nodes.values():
         if one.parent == node.key:
             yield one

@@ -1,4 +1,4 @@
-"""What docs/explanation/identity.md claims of SageMaker's roles, each line with the requests that prove it."""
+"""Claims of docs/explanation/identity.md about SageMaker's roles, each line with the requests that prove it."""
 
 from landbridge.ops.iam.match import Context
 from tests.graph.asks import (

@@ -1,4 +1,4 @@
-"""Who may take which role: each answer with the request that it is given to."""
+"""Assumption of roles: the request of each principal, with IAM's decision."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from tests.graph.documents import ACCOUNT, arn
 
 @dataclass(frozen=True)
 class Taking:
-    """Who may take a role: a service, what it says of itself, and the answer."""
+    """Request to assume a role: the service, the context that it gives, and the decision."""
 
     role: str
     service: str

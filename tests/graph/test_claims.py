@@ -32,7 +32,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 
 def policies(graph: Graph, role: str, ask: Ask) -> Policies:
-    """What has a say in a request: the role's policy, and the bucket's or the key's where it is the hub's."""
+    """Return the policies that IAM evaluates for a request: the role's, and the bucket's or key's of the hub."""
     # Whoever starts training jobs bears a policy, and a role of somebody else's.
     token = "aws:iam/policy:Policy" if role == "train" else "aws:iam/rolePolicy:RolePolicy"
     own = Document.of(role, text_of(graph, token, role))

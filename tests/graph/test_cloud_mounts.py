@@ -1,4 +1,4 @@
-"""What launch templates tell their nodes of disks and file systems."""
+"""User data of launch templates: disks and file systems to mount."""
 
 import base64
 import json

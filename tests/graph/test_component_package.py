@@ -44,7 +44,7 @@ PARTS = {
 
 @pytest.fixture(scope="module")
 def schema() -> Iterator[dict[str, Any]]:
-    """What the plugin answers, started as the engine starts it."""
+    """Return the plugin's answer, started as the engine starts it."""
     with subprocess.Popen(
         [sys.executable, str(ROOT), str(ROOT), "127.0.0.1:1"], stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as plugin:

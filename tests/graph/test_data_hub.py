@@ -1,4 +1,4 @@
-"""What a data class's bucket becomes where the class asks for more: a copy, a lock, an end."""
+"""Buckets of data classes with replication, object lock and expiry."""
 
 import json
 from pathlib import Path

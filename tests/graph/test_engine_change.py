@@ -21,7 +21,7 @@ SUBNET, ROUTES = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable"
 
 
 def touched(result: pulumi.OperationResult) -> Touched:
-    """What was done to what in AWS. A replacement is its parts: what is made and what is removed."""
+    """Return the steps by resource. A replacement is its parts: a creation and a deletion."""
     names = {"create-replacement": "create", "delete-replaced": "delete"}
     steps = (step for step in result.steps if step.changes and step.type.startswith("aws:"))
     return {(names.get(step.operation, step.operation), step.type, step.name) for step in steps}
@@ -48,7 +48,7 @@ def change(environment_file: Path) -> Change:
 
 @pytest.fixture
 def clean(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> Iterator[None]:
-    """Whatever a test does, it takes everything down again, and nothing is left."""
+    """Destroy all stacks after a test, and assert that no resource is left."""
     before = left(cloud)
     yield
     cloud.control(reset=True)

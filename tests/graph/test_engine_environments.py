@@ -44,7 +44,7 @@ def test_an_environment_lives(engine: Engine, cloud: EmulatorProcess, environmen
 
 
 def _done(result: pulumi.OperationResult) -> set[tuple[str, str, str]]:
-    """What was done to what; of a refresh, what was not as it was remembered."""
+    """Return the steps by resource; of a refresh, the differences from the state."""
     changed = {(step.operation, step.type, step.name) for step in result.steps if step.changes}
     assert bool(changed) == bool(result.changed), result.changes
     return changed

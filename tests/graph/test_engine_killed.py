@@ -38,7 +38,7 @@ MOMENTS = (
 def before(
     engine: Engine, cloud: EmulatorProcess, environment: Environment, environment_file: Path
 ) -> Iterator[dict[str, set[str]]]:
-    """What there was; whatever a test does, it takes everything down again, and that is what there is."""
+    """Yield the resources before a test; destroy all stacks after it, and assert that the same resources are left."""
     found = left(cloud)
     yield found
     cloud.control(reset=True)

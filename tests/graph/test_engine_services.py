@@ -27,7 +27,7 @@ def changed(file: Path, *changes: tuple[str, str]) -> Environment:
 
 
 def done(run: pulumi.OperationResult) -> set[tuple[str, str]]:
-    """What was done to which resource."""
+    """Return the finished steps by resource."""
     return {(step.operation, step.name) for step in run.steps if step.phase == "done" and step.changes}
 
 

@@ -114,7 +114,7 @@ def _secrets_are_encrypted(outputs: StackOutputs) -> None:
 
 
 def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
-    """What the burst path needs is there, as EC2 tells it."""
+    """Resources that the burst controller needs are there, as EC2 describes them."""
     ec2, pool = client(cloud, "ec2"), outputs.pools["p5"]
     versions = ec2.describe_launch_template_versions(LaunchTemplateId=pool.launch_template_id, Versions=["$Default"])
     data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]

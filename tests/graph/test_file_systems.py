@@ -1,4 +1,4 @@
-"""What shared file systems become: recorded, and applied to the emulated AWS."""
+"""Shared file systems: recorded graphs, and graphs applied to the emulated AWS."""
 
 import json
 from pathlib import Path

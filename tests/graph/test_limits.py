@@ -1,4 +1,4 @@
-"""What AWS has room for, in an environment that is as large as they come: rules of a group, routes, tags, names."""
+"""Limits of AWS in an environment of the largest size: rules of a group, routes, tags, names."""
 
 import copy
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is built between sites: who can reach whom, what is logged, what stays when a site is added, what is secret."""
+"""Link between sites: routes between them, logs, the effect of one more site, secrets."""
 
 from pathlib import Path
 

@@ -29,7 +29,7 @@ def _lock(file: Path, cloud: EmulatorProcess, *, upgrade: bool = False) -> str:
 
 
 def _image(cloud: EmulatorProcess) -> str:
-    """What the launch template boots."""
+    """Return the image of the launch template's latest version."""
     latest = client(cloud, "ec2").describe_launch_template_versions(LaunchTemplateName="graph-p5", Versions=["$Latest"])
     return str(latest["LaunchTemplateVersions"][0]["LaunchTemplateData"]["ImageId"])
 

@@ -1,4 +1,4 @@
-"""What a network and a pool become for keys that the sandbox's own environment leaves at their defaults."""
+"""Network and pools with values that the sandbox's environment leaves at their defaults."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ def pool(text: str) -> tuple[str, str]:
 
 
 def wrong(graph: Graph) -> dict[str, list[tuple[str, str]]]:
-    """What a real provider would refuse of what was asked for, by resource."""
+    """Return the inputs that a real provider would refuse, by resource."""
     found = {
         node.name: [(sdk_args.spell(path), reason) for path, reason in sdk_args.problems(node.type, node.inputs)]
         for node in graph.nodes.values()

@@ -214,7 +214,7 @@ def test_an_image_is_built_found_and_pinned(
 
 
 def _parts(cloud: EmulatorProcess) -> int:
-    """How many parts of the pipeline there still are."""
+    """Return the number of the pipeline's parts that still exist."""
     builder, count = client(cloud, "imagebuilder"), 0
     for kind in ("image_pipeline", "lifecycle_policy", "infrastructure_configuration", "distribution_configuration"):
         word, *more = kind.split("_")
@@ -241,7 +241,7 @@ def test_policies_name_one_image(tmp_path: Path) -> None:
 
 
 def test_three_stacks_make_the_pipeline_that_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What AWS is asked for is the same; the images' parts are all in the platform stack, above the network's."""
+    """Three stacks have the same resources; the images' parts are all in the platform stack, above the network's."""
     monkeypatch.chdir(ROOT / "stacks")
     marked = "  landbridge:environment:\n"
     made: dict[str, dict[str, dict[str, Any]]] = {}

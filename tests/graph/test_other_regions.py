@@ -1,4 +1,4 @@
-"""What the program asks for in another region, and that both regions lead to each other."""
+"""Resources of the program in another region, and the routes between both regions."""
 
 from ipaddress import IPv4Network, ip_network
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the program asks for, recorded without an engine, as a preview and as an update."""
+"""Resources of the program, recorded without an engine, as a preview and as an update."""
 
 import json
 from pathlib import Path

@@ -43,12 +43,12 @@ def test_a_key_that_is_given_away_would_be_seen() -> None:
 
 
 def _keys(text: str) -> bool:
-    """Whether one of the keys that the recorder's AWS makes up for tunnels stands in a text."""
+    """Return true where a text contains one of the tunnel keys of the recorder's AWS."""
     return any(f"psk{number}" in text for number in (1, 2))
 
 
 def _opened(inputs: dict[str, Any]) -> str:
-    """What is written, a line each; user data as it will be read."""
+    """Return all text of a resource, a line each; user data is decoded."""
     text = [value for _, value in _leaves(inputs) if isinstance(value, str)]
     data = inputs.get("userData", inputs.get("userDataBase64"))
     if isinstance(data, str):

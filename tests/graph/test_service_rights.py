@@ -1,4 +1,4 @@
-"""What a host in AWS may by being it, of an environment without a site: its role's own policies, judged as IAM judges them."""
+"""Permissions of hosts in AWS in an environment without a site: their roles' policies, evaluated as IAM does."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the services of an environment without a site become: recorded, with what keeps their data and keeps others out."""
+"""Services of an environment without a site: recorded, with the protection of their data and of their network."""
 
 import base64
 import json

@@ -37,7 +37,7 @@ def recorded(folder: Path, name: str, shape: str, *, preview: bool = False) -> d
 
 
 def made(graph: Graph) -> dict[str, object]:
-    """What is asked of AWS, by type and name: everything but which stack it is in."""
+    """Return the resources by type and name, without the stack that they are in."""
     return {
         f"{node.key.split('::', 2)[2]}": (node.inputs, node.protect, node.retain)
         for node in graph.nodes.values()

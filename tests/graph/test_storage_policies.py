@@ -1,4 +1,4 @@
-"""Everything that the hub, file systems and flow logs can be asked for keeps every policy."""
+"""Data hub, file systems and flow logs with every setting keep every policy."""
 
 from pathlib import Path
 

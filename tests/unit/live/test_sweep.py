@@ -1,4 +1,4 @@
-"""What is left of a cluster is found by its tag, told apart from what is in use, and removed in an order that AWS accepts."""
+"""Leftovers of a cluster are found by their tag, told apart from resources in use, and deleted in an order that AWS accepts."""
 
 import json
 from collections.abc import Collection
@@ -231,7 +231,7 @@ def test_a_leftover_as_plain_data() -> None:
 
 
 def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> None:
-    """What a killed engine made twice: nothing of it costs, and all of it stands in the way of the next one."""
+    """A network that a killed engine made twice: none of it is billed, and all of it blocks the next one."""
     ec2, kms = client_of(cloud, "ec2"), client_of(cloud, "kms")
     vpc = ec2.create_vpc(CidrBlock="10.99.0.0/16", TagSpecifications=marks("vpc"))["Vpc"]["VpcId"]
     net = ec2.create_subnet(VpcId=vpc, CidrBlock="10.99.1.0/24", TagSpecifications=marks("subnet"))["Subnet"][

@@ -1,4 +1,4 @@
-"""What is left of a leased line and of route tables between sites is found by its tag and goes in an order that AWS accepts."""
+"""Leftovers of Direct Connect and of transit gateway route tables are found by their tag and deleted in an order that AWS accepts."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What is left of names across the link is found by its tag and goes in an order that AWS accepts."""
+"""Leftovers of DNS and SageMaker are found by their tag and deleted in an order that AWS accepts."""
 
 from datetime import UTC, datetime
 

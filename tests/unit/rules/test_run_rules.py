@@ -110,7 +110,7 @@ def test_a_rule_that_fails_is_a_finding_and_hides_no_other(temporary: dict[str, 
 def test_a_rule_about_days_runs_where_there_is_one(temporary: dict[str, Rule]) -> None:
     @dated_rule
     def not_on_sundays(environment: Environment, today: date) -> Iterator[Finding]:
-        """Nobody works on Sundays. Source: Exodus 20:10."""
+        """No environment is checked on Sundays. Source: Exodus 20:10."""
         if today.isoweekday() == 7:
             yield Finding("not-on-sundays", f"{today} is one", ("owner",))
 
@@ -122,7 +122,7 @@ def test_a_rule_about_days_runs_where_there_is_one(temporary: dict[str, Rule]) -
 def test_a_docstring_is_summary_reason_and_source(temporary: dict[str, Rule]) -> None:
     @rule(suppressible=False)
     def some_rule(environment: Environment) -> Iterator[Finding]:
-        """Something holds: this is why.
+        """A condition holds: this is the reason.
 
         More of it, over
         two lines.
