@@ -105,7 +105,7 @@ def test_unknown_parameter_is_located_and_nothing_is_lost(build: Build, capsys: 
 @pytest.mark.parametrize(("settings", "status", "says"), [
     ({"deny": ["ssm:GetParameters"]}, 2, "ssm:GetParameters"),
     ({"deny": ["ec2:DescribeImages"]}, 2, "ec2:DescribeImages"),
-    ({"buckets": {"GetParameters": [0, 0]}}, 2, "busy"),
+    ({"buckets": {"GetParameters": [0, 0]}}, 2, "throttles requests"),
 ])  # fmt: skip
 def test_refusal_is_said_and_writes_nothing(
     cloud: EmulatorProcess,
