@@ -33,10 +33,10 @@ class DataHub(Component):
         self.buckets, self.keys, self.replicas = {}, {}, {}
         for plan in args.buckets:
             child = f"{name}-{plan.data_class}"
-            made = HubBucket(child, args, plan, account=account, component=self)
-            self.buckets[plan.data_class], self.keys[plan.data_class] = made.bucket, made.key
+            hub_bucket = HubBucket(child, args, plan, account=account, component=self)
+            self.buckets[plan.data_class], self.keys[plan.data_class] = hub_bucket.bucket, hub_bucket.key
             if plan.replica_region is not None:
-                self.replicas[plan.data_class] = self._copied(f"{child}-replica", plan, made, plan.replica_region)
+                self.replicas[plan.data_class] = self._copied(f"{child}-replica", plan, hub_bucket, plan.replica_region)
         self.register_outputs({"buckets": {name: bucket.bucket for name, bucket in self.buckets.items()}})
 
     def exports(self) -> dict[str, Any]:

@@ -72,10 +72,10 @@ class Dns(Component):
                 )
         endpoint = self._endpoint("inbound", group)
         # AWS keeps the addresses as a set: sorted, they are the same list every time.
-        found: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
+        inbound: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
             lambda all_: sorted(str(one.ip) for one in all_ if one.ip)
         )
-        return found
+        return inbound
 
     def _outbound(self, site: SitePlan) -> None:
         """From where the VPC asks the site, and about what."""

@@ -29,9 +29,9 @@ class ExistingNetwork(Component):
         super().__init__(name, {"vpcId": args.existing.vpc_id}, opts)
         self._args = args
         self.vpc_id = pulumi.Output.from_input(args.existing.vpc_id)
-        own = pulumi.ResourceOptions(parent=self)
+        resource_options = pulumi.ResourceOptions(parent=self)
         self.subnet_ids = {
-            plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], own) for plan in args.private
+            plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], resource_options) for plan in args.private
         }
         # By its id: one table may be several zones', and a zone that comes later must not rename its routes.
         self.route_table_ids = {table: table for table in args.existing.route_table_ids}
@@ -45,7 +45,7 @@ class ExistingNetwork(Component):
             vpc_id=self.vpc_id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            own=own,
+            own=resource_options,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 

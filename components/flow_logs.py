@@ -26,7 +26,7 @@ class FlowLogs(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"group": args.group}, opts)
-        own = pulumi.ResourceOptions(parent=self)
+        resource_options = pulumi.ResourceOptions(parent=self)
         group = aws.cloudwatch.LogGroup(
             f"{name}-flow",
             name=args.group,
@@ -42,10 +42,10 @@ class FlowLogs(Component):
             description=f"Landbridge {args.cluster}: flow logs of the VPC",
             assume_role_policy=group.arn.apply(role_trust),
             tags=named(args.tags, args.role),
-            opts=own,
+            opts=resource_options,
         )
         allowed = aws.iam.RolePolicy(
-            f"{name}-flow", name="flow-logs", role=role.name, policy=group.arn.apply(role_policy), opts=own
+            f"{name}-flow", name="flow-logs", role=role.name, policy=group.arn.apply(role_policy), opts=resource_options
         )
         aws.ec2.FlowLog(
             f"{name}-flow",

@@ -92,38 +92,38 @@ class Link(Component):
     def exports(self) -> dict[str, Any]:
         """The stack's `link` output."""
         own = self._args.vpns.get(OWN)
-        found: dict[str, Any] = {"aws_asn": self._args.aws_asn, "tunnels": self.tunnels}
+        exports: dict[str, Any] = {"aws_asn": self._args.aws_asn, "tunnels": self.tunnels}
         if own is not None:
-            found["customer_gateway_address"] = own.gateway_address
+            exports["customer_gateway_address"] = own.gateway_address
         if self.line is not None:
-            found["line"] = self.line.exports()
+            exports["line"] = self.line.exports()
         if self._sites:
-            found["sites"] = {
+            exports["sites"] = {
                 key: {
                     "customer_gateway_address": self._args.vpns[key].gateway_address,
                     "tunnels": pulumi.Output.all(*self._tunnels(key)),
                 }
                 for key in self._sites
             }
-        return found
+        return exports
 
     def secrets(self) -> dict[str, pulumi.Output[Any]]:
         """Return the stack's secret outputs, by the names of StackOutputs."""
-        found: dict[str, pulumi.Output[Any]] = {}
+        secrets: dict[str, pulumi.Output[Any]] = {}
         if any(key in self._vpns for key in (LINE, OWN)):
-            found["link_pre_shared_keys"] = self.pre_shared_keys
+            secrets["link_pre_shared_keys"] = self.pre_shared_keys
         if self._sites:
-            found["link_site_keys"] = self.site_keys
+            secrets["link_site_keys"] = self.site_keys
         if self.line is not None:
-            found["link_bgp_auth_key"] = self.line.bgp_auth_key
-        return found
+            secrets["link_bgp_auth_key"] = self.line.bgp_auth_key
+        return secrets
 
     def _connections(self) -> dict[str, aws.ec2.VpnConnection]:
         """Every VPN by its way. Ours over the internet has no word after its name, whether it is the link or a backup."""
         args, group = self._args, self._log_group()
-        made = {}
+        connections = {}
         for key, plan in args.vpns.items():
-            made[key] = vpn_connection(
+            connections[key] = vpn_connection(
                 self._name if key == OWN else f"{self._name}-{key}",
                 plan,
                 label=args.cluster if key == OWN else f"{args.cluster}-{key}",
@@ -133,7 +133,7 @@ class Link(Component):
                 log_group_arn=None if group is None else group.arn,
                 parent=self,
             )
-        return made
+        return connections
 
     def _log_group(self) -> aws.cloudwatch.LogGroup | None:
         logs = self._args.logs

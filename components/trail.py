@@ -31,14 +31,14 @@ class Trail(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"days": args.days}, opts)
-        own = pulumi.ResourceOptions(parent=self, protect=protect)
+        resource_options = pulumi.ResourceOptions(parent=self, protect=protect)
         child, trail_name = f"{name}-audit", f"{cluster}-audit"
         bucket = aws.s3.Bucket(
             child,
             bucket=account.id.apply(args.bucket_name),
             object_lock_enabled=True,
             tags=named(tags, args.bucket_prefix),
-            opts=own,
+            opts=resource_options,
         )
         closed = aws.s3.BucketPublicAccessBlock(
             child,
@@ -47,10 +47,10 @@ class Trail(Component):
             block_public_policy=True,
             ignore_public_acls=True,
             restrict_public_buckets=True,
-            opts=own,
+            opts=resource_options,
         )
         versions = aws.s3.BucketVersioning(
-            child, bucket=bucket.id, versioning_configuration={"status": "Enabled"}, opts=own
+            child, bucket=bucket.id, versioning_configuration={"status": "Enabled"}, opts=resource_options
         )
         locked = aws.s3.BucketObjectLockConfiguration(
             child,

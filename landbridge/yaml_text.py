@@ -111,9 +111,9 @@ def compose(text: str, parser: Any = PARSER) -> Node | None:
         raise BadYaml(reason, *((mark.line + 1, mark.column + 1) if mark else (1, 1))) from None
     except (yaml.YAMLError, ValueError) as error:
         # A character that no YAML holds. Where it is, the C and the Python reader tell in different units.
-        found = _UNPRINTABLE.search(text)
-        at = found.start() if found else 0
-        name = f"the control character U+{ord(found.group()):04X} is not allowed" if found else _first_line(error)
+        match = _UNPRINTABLE.search(text)
+        at = match.start() if match else 0
+        name = f"the control character U+{ord(match.group()):04X} is not allowed" if match else _first_line(error)
         raise BadYaml(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)) from None
 
 

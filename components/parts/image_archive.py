@@ -20,13 +20,13 @@ class ImageArchive:
     def __init__(
         self, child: str, args: NodeImageArgs, archive: Bundle, *, account: Account, component: pulumi.Resource
     ) -> None:
-        own = pulumi.ResourceOptions(parent=component, protect=args.protect)
+        resource_options = pulumi.ResourceOptions(parent=component, protect=args.protect)
         bucket = aws.s3.Bucket(
             child,
             bucket=account.id.apply(lambda known: f"{args.bucket_prefix}-{known}"),
             force_destroy=not args.protect,
             tags=named(args.tags, args.bucket_prefix),
-            opts=own,
+            opts=resource_options,
         )
         closed = aws.s3.BucketPublicAccessBlock(
             child,
@@ -35,10 +35,10 @@ class ImageArchive:
             block_public_policy=True,
             ignore_public_acls=True,
             restrict_public_buckets=True,
-            opts=own,
+            opts=resource_options,
         )
         rule = {"object_ownership": "BucketOwnerEnforced"}
-        aws.s3.BucketOwnershipControls(child, bucket=bucket.id, rule=rule, opts=own)
+        aws.s3.BucketOwnershipControls(child, bucket=bucket.id, rule=rule, opts=resource_options)
         aws.s3.BucketPolicy(
             child,
             bucket=bucket.id,

@@ -23,13 +23,13 @@ def group(
     own: pulumi.ResourceOptions,
 ) -> aws.ec2.SecurityGroup:
     """Make a security group with its rules; all other traffic is refused in both directions."""
-    made = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
+    group = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
     for rule in security_group_rules:
         kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
         ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
         kind(
             f"{name}-{rule.key}",
-            security_group_id=made.id,
+            security_group_id=group.id,
             ip_protocol=rule.protocol,
             cidr_ipv4=rule.peer,
             description=rule.why,
@@ -37,7 +37,7 @@ def group(
             opts=own,
             **ports,
         )
-    return made
+    return group
 
 
 def role(
@@ -50,7 +50,7 @@ def role(
     own: pulumi.ResourceOptions,
 ) -> tuple[aws.iam.Role, aws.iam.InstanceProfile]:
     """Make a role that only EC2 may assume, and its instance profile."""
-    made = aws.iam.Role(
+    role = aws.iam.Role(
         name,
         name=label,
         path=path,
@@ -59,7 +59,7 @@ def role(
         tags=dict(tags),
         opts=own,
     )
-    return made, aws.iam.InstanceProfile(name, name=label, path=path, role=made.name, tags=dict(tags), opts=own)
+    return role, aws.iam.InstanceProfile(name, name=label, path=path, role=role.name, tags=dict(tags), opts=own)
 
 
 def instance(

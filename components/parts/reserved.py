@@ -15,7 +15,7 @@ def reserved(
     """
     if plan.reserved is None:
         return subnet_id
-    kept = aws.ec2.SubnetCidrReservation(
+    subnet_cidr_reservation = aws.ec2.SubnetCidrReservation(
         f"{name}-{plan.zone}-hosts",
         subnet_id=subnet_id,
         cidr_block=plan.reserved,
@@ -23,4 +23,4 @@ def reserved(
         description="hosts with planned addresses",
         opts=own,
     )
-    return pulumi.Output.all(subnet_id, kept.id).apply(lambda known: str(known[0]))
+    return pulumi.Output.all(subnet_id, subnet_cidr_reservation.id).apply(lambda known: str(known[0]))

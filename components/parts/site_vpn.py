@@ -25,7 +25,7 @@ def vpn_connection(
     parent: pulumi.Resource,
 ) -> aws.ec2.VpnConnection:
     """Make a customer gateway and its connection; `transport_id` is the Direct Connect attachment, if the VPN runs inside one."""
-    own = pulumi.ResourceOptions(parent=parent)
+    resource_options = pulumi.ResourceOptions(parent=parent)
     asn = "bgp_asn" if args.asn <= _LARGEST_ASN else "bgp_asn_extended"
     gateway = aws.ec2.CustomerGateway(
         name,
@@ -33,7 +33,7 @@ def vpn_connection(
         ip_address=args.gateway_address,
         device_name=f"{label}-gateway",
         tags=named(tags, label),
-        opts=own,
+        opts=resource_options,
         **{asn: str(args.asn)},
     )
     options: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def vpn_connection(
         type="ipsec.1",
         static_routes_only=False,
         tags=named(tags, label),
-        opts=own,
+        opts=resource_options,
         **options,
     )
 

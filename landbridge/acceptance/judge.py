@@ -75,7 +75,7 @@ def _collective(
         AcceptanceCheck("hosts", ", ".join(found.hosts), len(found.hosts) == len(platforms)),
         AcceptanceCheck("wrong values", float(found.wrong), found.wrong == 0),
     ]
-    judged = {one.what for one in thresholds}
+    judged = {threshold.what for threshold in thresholds}
     for size, busbw in sorted(found.busbw.items()):
         what = f"busbw@{size}"
         if what in judged or size == max(found.busbw):
@@ -86,9 +86,9 @@ def _collective(
 def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]:
     told = next((line for line in text.splitlines() if " devices, site " in line), "")
     devices = told.partition(", ")[2].partition(" devices")[0].rpartition(", ")[2]
-    good = all(math.isfinite(one) for one in losses) and (len(losses) < 2 or losses[-1] < losses[0])
+    good = all(math.isfinite(loss) for loss in losses) and (len(losses) < 2 or losses[-1] < losses[0])
     return (
-        AcceptanceCheck("loss", " -> ".join(f"{one:g}" for one in losses), good),
+        AcceptanceCheck("loss", " -> ".join(f"{loss:g}" for loss in losses), good),
         # On CPUs it says nothing about the GPUs, and nothing against them.
         AcceptanceCheck("devices", devices or "not printed", True if "gpu" in devices or "cuda" in devices else None),
     )

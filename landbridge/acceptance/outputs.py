@@ -56,17 +56,17 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
         raise Unreadable(f"dcgmi gave no diagnosis: {_error(data)}")
     if whole.get("runtime_error"):
         raise Unreadable(f"dcgmi: {whole['runtime_error']}")
-    found = {}
+    diagnosis = {}
     for category in whole.get("test_categories", ()):
         for test in category.get("tests", ()):
             results = [*test.get("results", ()), test.get("test_summary") or {}]
             statuses = [str(one.get("status", "")) for one in results]
-            worst = min((one for one in statuses if one), key=_rank, default="Skip")
-            said = [_said(one) for result in results for one in result.get("warnings", ())]
-            found[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(said)))
-    if not found:
+            worst = min((status for status in statuses if status), key=_rank, default="Skip")
+            said = [_said(warning) for result in results for warning in result.get("warnings", ())]
+            diagnosis[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(said)))
+    if not diagnosis:
         raise Unreadable("dcgmi ran no test")
-    return found
+    return diagnosis
 
 
 def bandwidths(text: str) -> dict[str, tuple[float, str]]:
@@ -77,17 +77,17 @@ def bandwidths(text: str) -> dict[str, tuple[float, str]]:
     whole = _json(text, "nvbandwidth").get("nvbandwidth")
     if not isinstance(whole, dict) or whole.get("error"):
         raise Unreadable(f"nvbandwidth: {whole.get('error') if isinstance(whole, dict) else 'no result'}")
-    found = {}
+    bandwidths = {}
     for case in whole.get("testcases", ()):
         cells = list(_cells(case.get("bandwidth_matrix", ())))
         if case.get("status") == "Waived":
             continue
         if case.get("status") != "Passed" or not cells:
             raise Unreadable(f"nvbandwidth: {case.get('name')}: {case.get('error') or case.get('status')}")
-        found[str(case["name"])] = min(cells)
-    if not found:
+        bandwidths[str(case["name"])] = min(cells)
+    if not bandwidths:
         raise Unreadable("nvbandwidth printed no measurement")
-    return found
+    return bandwidths
 
 
 def collective(text: str) -> Collective:

@@ -71,16 +71,16 @@ class AcceptanceReport:
 
     def json(self) -> dict[str, Any]:
         """Return the report as plain data: `ok`, `status` and `exit_code` first."""
-        rungs = [{"status": one.status, **asdict(one)} for one in self.outcomes]
+        rungs = [{"status": outcome.status, **asdict(outcome)} for outcome in self.outcomes]
         head = {"ok": self.status == "passed", "status": self.status, "exit_code": EXIT_CODES[self.status]}
         return {**head, "environment": self.environment, "nodes": self.nodes, "rungs": rungs}
 
 
 def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:
     """Compare a value with its threshold; without a threshold it is reported only."""
-    found = next((one for one in thresholds if one.what == what), None)
-    if found is None:
+    threshold = next((threshold for threshold in thresholds if threshold.what == what), None)
+    if threshold is None:
         return AcceptanceCheck(what, measured, None, unit=unit)
     return AcceptanceCheck(
-        what, measured, measured >= found.at_least, found.at_least, found.unit, found.source, found.confidence
+        what, measured, measured >= threshold.at_least, threshold.at_least, threshold.unit, threshold.source, threshold.confidence
     )

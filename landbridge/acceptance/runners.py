@@ -68,12 +68,12 @@ def keeping(run: Runner, folder: Path) -> Runner:
     folder.mkdir(parents=True, exist_ok=True)
 
     def kept(rung: Rung, nodes: Sequence[str]) -> Ran:
-        found = run(rung, nodes)
+        output = run(rung, nodes)
         path = folder / _name(rung, nodes)
-        path.write_text(found.text)
-        if found.code != 0:
-            path.with_suffix(".err").write_text(f"{found.code}\n{found.said}")
-        return found
+        path.write_text(output.text)
+        if output.code != 0:
+            path.with_suffix(".err").write_text(f"{output.code}\n{output.said}")
+        return output
 
     return kept
 

@@ -40,7 +40,7 @@ def impact(
             {
                 "environment": environment.name,
                 "worst": found.worst.value,
-                "impacts": [one.to_dict() for one in found.impacts],
+                "impacts": [impact.to_dict() for impact in found.impacts],
                 "unnamed": [one.urn for one in found.unnamed],
                 "unknown": list(found.unknown),
                 "complete": refusal is None,

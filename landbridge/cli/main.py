@@ -31,9 +31,9 @@ class _Group(TyperGroup):
         return sorted({*super().list_commands(ctx), *(point.name for point in _points())})
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        known = super().get_command(ctx, cmd_name)
-        if known is not None:
-            return known
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
         # Most commands are in the module of their name, and the others are worth a look at all of them.
         modules = _modules()
         near = cmd_name.replace("-", "_")

@@ -130,7 +130,7 @@ def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> d
     if meant:
         option = {"onprem_asn": "--asn"}.get(meant[0], f"--{meant[0].replace('_', '-')}")
         raise typer.BadParameter(f"{origin.name} has no site of its own: leave out {option}")
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for key, (value, kind, question) in now.items():
         answer = said[key]
         if answer is None and ask:
@@ -138,7 +138,7 @@ def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> d
         if answer is None or answer == value:
             continue
         try:
-            found[key] = kind(answer)
+            answers[key] = kind(answer)
         except ValueError as error:
             raise typer.BadParameter(f"{question}: {error}") from None
-    return found
+    return answers

@@ -47,8 +47,8 @@ def add(
     from landbridge.ops.members import ADD, add_limit, joined
 
     path = _near(environment_path(stack, file))
-    wanted = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack)
-    edited = joined(path, _text(path), wanted)
+    joining = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack)
+    edited = joined(path, _text(path), joining)
     environment = _shown(edited)
     limit = add_limit(environment, edited.names)
     _networks(edited, environment)

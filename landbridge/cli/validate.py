@@ -101,12 +101,12 @@ def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Plat
         names = list(dict.fromkeys(hostlist.expand(nodes))) if nodes else everyone
     except hostlist.HostlistError as error:
         raise typer.BadParameter(error.reason, param_hint="NODES") from None
-    found = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
-    strange = [name for name in names if name not in found]
-    if strange or not found:
+    platforms = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
+    strange = [name for name in names if name not in platforms]
+    if strange or not platforms:
         typer.echo(f"landbridge: {', '.join(strange) or 'none'}: no machine of the site's", err=True)
         raise typer.Exit(2)
-    return found
+    return platforms
 
 
 def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
@@ -175,7 +175,7 @@ def _print(report: "AcceptanceReport", form: Format) -> None:
         print_json(report.json())
         return
     told = ("measured", "derived")
-    sources = {check.source for one in report.outcomes for check in one.checks if check.confidence in told}
+    sources = {check.source for outcome in report.outcomes for check in outcome.checks if check.confidence in told}
     for source in sorted(sources):
         typer.echo(f"from: {source}")
     typer.echo(f"{hostlist.compress(report.nodes)}: {report.status}")

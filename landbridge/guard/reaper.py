@@ -67,20 +67,20 @@ def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verd
     """
     end: dict[str, str] = {}
     odd: dict[str, str] = {}
-    for one in instances:
-        if one.launched > now + SKEW:
-            raise WrongClock(f"{one.id} was launched at {one.launched.isoformat()}, and here it is {now.isoformat()}")
-        if POOL not in one.tags:
+    for instance in instances:
+        if instance.launched > now + SKEW:
+            raise WrongClock(f"{instance.id} was launched at {instance.launched.isoformat()}, and here it is {now.isoformat()}")
+        if POOL not in instance.tags:
             continue
-        text = one.tags.get(LEASE, "")
+        text = instance.tags.get(LEASE, "")
         until = lease(text)
         if until is not None:
             if until + limits.grace <= now:
-                end[one.id] = f"its lease was over at {text}"
-        elif one.launched + limits.unleased <= now:
-            end[one.id] = f"no lease that can be read ({text!r}), launched at {one.launched.isoformat()}"
+                end[instance.id] = f"its lease was over at {text}"
+        elif instance.launched + limits.unleased <= now:
+            end[instance.id] = f"no lease that can be read ({text!r}), launched at {instance.launched.isoformat()}"
         else:
-            odd[one.id] = f"no lease that can be read ({text!r})"
+            odd[instance.id] = f"no lease that can be read ({text!r})"
     return Verdict(end, odd)
 
 

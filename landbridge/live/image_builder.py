@@ -33,8 +33,8 @@ def pipeline(aws: AwsClient, cluster: str, name: str) -> str | None:
     """Return the ARN of the pipeline of a cluster's image; None where there is none yet. Raises AwsRefusal."""
     wanted = f"{cluster}-{name}"
     filters = [{"name": "name", "values": [wanted]}]
-    found = aws.ask("imagebuilder", "list_image_pipelines", filters=filters)["imagePipelineList"]
-    return next((str(one["arn"]) for one in found if one["name"] == wanted), None)
+    image_pipeline_list = aws.ask("imagebuilder", "list_image_pipelines", filters=filters)["imagePipelineList"]
+    return next((str(one["arn"]) for one in image_pipeline_list if one["name"] == wanted), None)
 
 
 def start(aws: AwsClient, arn: str) -> str:

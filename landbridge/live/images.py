@@ -56,15 +56,15 @@ class DescribedImage:
 
 def parameters(aws: AwsClient, names: Iterable[str]) -> tuple[dict[str, NamedImage], tuple[str, ...]]:
     """Return the image of each parameter, and the parameters that do not exist or name no image. Raises AwsRefusal."""
-    wanted = list(dict.fromkeys(names))
+    fromkeys = list(dict.fromkeys(names))
     found: dict[str, NamedImage] = {}
-    for start in range(0, len(wanted), _NAMES_A_CALL):
-        answer = aws.ask("ssm", "get_parameters", Names=wanted[start : start + _NAMES_A_CALL])
+    for start in range(0, len(fromkeys), _NAMES_A_CALL):
+        answer = aws.ask("ssm", "get_parameters", Names=fromkeys[start : start + _NAMES_A_CALL])
         for parameter in answer["Parameters"]:
             ami = _ami(str(parameter["Value"]))
             if ami is not None:
                 found[parameter["Name"]] = NamedImage(ami, parameter.get("Version"))
-    return found, tuple(name for name in wanted if name not in found)
+    return found, tuple(name for name in fromkeys if name not in found)
 
 
 def image(aws: AwsClient, ami: str) -> DescribedImage | None:
@@ -85,8 +85,8 @@ def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
     tags = {CLUSTER: cluster, IMAGE: name}
     filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
     filters.append({"Name": "state", "Values": ["available"]})
-    found = aws.ask("ec2", "describe_images", Owners=["self"], Filters=filters)["Images"]
-    return _image(max(found, key=lambda raw: (str(raw.get("CreationDate")), raw["ImageId"]))) if found else None
+    images = aws.ask("ec2", "describe_images", Owners=["self"], Filters=filters)["Images"]
+    return _image(max(images, key=lambda raw: (str(raw.get("CreationDate")), raw["ImageId"]))) if images else None
 
 
 def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
@@ -94,13 +94,13 @@ def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
 
     Source: the image's own name, description and tags. `Driver 580.105.08`, `CUDA 13.0`, `EFA 1.45.0`.
     """
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for key, pattern in _VERSIONS.items():
         tagged = next((tags[name] for name in _TAGS[key] if tags.get(name)), None)
         told = next((match[1] for text in texts if (match := pattern.search(text))), None)
         if tagged or told:
-            found[key] = str(tagged or told)
-    return found
+            versions[key] = str(tagged or told)
+    return versions
 
 
 def _image(raw: Mapping[str, Any]) -> DescribedImage:

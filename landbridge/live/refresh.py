@@ -36,12 +36,12 @@ def describe(aws: AwsClient, families: Iterable[str]) -> Described:
     )
     answer = aws.ask("ec2", "describe_availability_zones")
     zones = {
-        one["ZoneId"]
-        for one in answer["AvailabilityZones"]
-        if one.get("ZoneType", "availability-zone") == "availability-zone"
+        availability_zone["ZoneId"]
+        for availability_zone in answer["AvailabilityZones"]
+        if availability_zone.get("ZoneType", "availability-zone") == "availability-zone"
     }
     return Described(
-        aws.region, tuple(types), tuple(one for one in offerings if one["InstanceType"] in names), frozenset(zones)
+        aws.region, tuple(types), tuple(offering for offering in offerings if offering["InstanceType"] in names), frozenset(zones)
     )
 
 
@@ -50,11 +50,11 @@ def review(ours: Mapping[str, InstanceType], told: Iterable[Described]) -> tuple
     answers = tuple(told)
     known = regions()
     found: list[Difference] = []
-    for one in answers:
-        new = tuple(sorted(one.zones - set(known[one.region].zones if one.region in known else ())))
+    for answer in answers:
+        new = tuple(sorted(answer.zones - set(known[answer.region].zones if answer.region in known else ())))
         if new:
-            found.append(Difference(one.region, "zones", None, new))
-    described = {str(kind["InstanceType"]): kind for one in answers for kind in one.types}
-    offerings = [offer for one in answers for offer in one.offerings]
-    zones = frozenset[str]().union(*(one.zones for one in answers))
+            found.append(Difference(answer.region, "zones", None, new))
+    described = {str(kind["InstanceType"]): kind for answer in answers for kind in answer.types}
+    offerings = [offer for answer in answers for offer in answer.offerings]
+    zones = frozenset[str]().union(*(answer.zones for answer in answers))
     return (*found, *compare(ours, described.values(), offerings, zones))

@@ -26,7 +26,7 @@ def write(folder: Path, differences: Iterable[Difference], told: Iterable[Descri
     Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
     """
     ours, answers = Instances(folder), tuple(told)
-    where = f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(one.region for one in answers)}"
+    where = f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(answer.region for answer in answers)}"
     rows = _rows(ours, differences, answers)
     for family in {name.partition(".")[0] for name in rows}:
         path = folder / "instances" / f"{family}.yaml"
@@ -49,10 +49,10 @@ def _rows(
     ours: Mapping[str, InstanceType], differences: Iterable[Difference], answers: tuple[Described, ...]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the new lines by key, of each type that changes."""
-    described = {str(kind["InstanceType"]): kind for one in answers for kind in one.types}
-    asked = frozenset[str]().union(*(one.zones for one in answers))
+    described = {str(kind["InstanceType"]): kind for answer in answers for kind in answer.types}
+    asked = frozenset[str]().union(*(answer.zones for answer in answers))
     offered: dict[str, set[str]] = {}
-    for offer in (offer for one in answers for offer in one.offerings):
+    for offer in (offer for answer in answers for offer in answer.offerings):
         offered.setdefault(str(offer["InstanceType"]), set()).add(str(offer["Location"]))
     rows: dict[str, dict[str, list[str]]] = {}
     for difference in differences:
@@ -78,7 +78,7 @@ def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
     """Return one line for each run of equal cards; fields that EC2 omits stay as in the catalogue."""
     runs: list[tuple[int, int, str]] = []
     known = {card.index: card for card in ours.cards}
-    for card in sorted(described["NetworkInfo"]["NetworkCards"], key=lambda one: int(one["NetworkCardIndex"])):
+    for card in sorted(described["NetworkInfo"]["NetworkCards"], key=lambda network_card: int(network_card["NetworkCardIndex"])):
         index, mine = int(card["NetworkCardIndex"]), known.get(int(card["NetworkCardIndex"]))
         gbps = card.get("PeakBandwidthInGbps", mine.gbps if mine is not None else None)
         order = ("interface", "efa", "efa-only")
@@ -130,11 +130,11 @@ def _with(text: str, name: str, keys: Mapping[str, list[str]]) -> str:
     left = dict(keys)
     skipping = False
     for line in lines[start + 1 : end]:
-        found = _KEY.match(line)
-        if found is not None:
-            skipping = found[1] in keys
-            if skipping and found[1] in left:
-                row += left.pop(found[1])
+        match = _KEY.match(line)
+        if match is not None:
+            skipping = match[1] in keys
+            if skipping and match[1] in left:
+                row += left.pop(match[1])
         elif line.startswith("    #"):
             skipping = False  # a comment belongs to what follows it
         if not skipping:

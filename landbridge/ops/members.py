@@ -70,7 +70,7 @@ def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
     if not after.hosts.hardening or after.hosts.firewall.mode == "off":
         return ()
     known = node_ranges(before)
-    new = (one for one in node_ranges(after) if not any(one.subnet_of(other) for other in known))
+    new = (node_range for node_range in node_ranges(after) if not any(node_range.subnet_of(other) for other in known))
     return tuple(str(one) for one in new)
 
 

@@ -107,7 +107,7 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
     flags = [flags] if isinstance(flags, str) else list(flags)
     out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
     reason = str(node.get("reason") or "") if out else ""
-    found = _REASON.match(reason)
+    match = _REASON.match(reason)
     at = node.get("reason_changed_at")
     seconds = at.get("number", 0) if isinstance(at, Mapping) else at
     since = datetime.fromtimestamp(seconds, UTC) if out and isinstance(seconds, int) and seconds > 0 else None
@@ -117,8 +117,8 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
         reason=reason,
         by=str(node.get("reason_set_by_user") or "") if out else "",
         since=since,
-        check=found.group(1) if found else None,
-        action=found.group(3) if found else None,
+        check=match.group(1) if match else None,
+        action=match.group(3) if match else None,
     )
 
 

@@ -95,7 +95,7 @@ def efa_interfaces(resource: Resource, settings: PolicySettings) -> Iterator[str
         return
     kind = resource.props.get("instanceType")
     for fault in interface_violations(
-        instances().get(kind) if isinstance(kind, str) else None, [one for one in nics if one]
+        instances().get(kind) if isinstance(kind, str) else None, [nic for nic in nics if nic]
     ):
         where = "networkInterfaces" if fault.index is None else f"networkInterfaces[{fault.index}]"
         yield f"{where}: {fault.message}"
@@ -131,7 +131,7 @@ def tags_at_launch(resource: Resource, settings: PolicySettings) -> Iterator[str
     """
     for kind in ("instance", "volume"):
         specs = maps(resource.props.get("tagSpecifications"))
-        mine = next((as_map(one.get("tags")) for one in specs if one.get("resourceType") == kind), {})
+        mine = next((as_map(spec.get("tags")) for spec in specs if spec.get("resourceType") == kind), {})
         missing = [tag for tag in settings.required_tags if tag not in mine]
         if missing:
             yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"

@@ -12,8 +12,8 @@ from landbridge.policy.settings import PolicySettings
 def policy_settings(environment: Environment) -> PolicySettings:
     """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
     classes = environment.storage.data_hub.classes.values()
-    replicas = {own.replica_region for own in classes if own.replica_region is not None}
-    groups = [cipher_of(one.tunnels).dh_group for one in connections(environment)]
+    replicas = {class_.replica_region for class_ in classes if class_.replica_region is not None}
+    groups = [cipher_of(connection.tunnels).dh_group for connection in connections(environment)]
     strict = PolicySettings()
     return PolicySettings(
         regions=(environment.region, *sorted({*replicas, *environment.aws.other_regions})),

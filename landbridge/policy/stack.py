@@ -47,7 +47,7 @@ def efa_self_rule(resources: tuple[Resource, ...], settings: PolicySettings) -> 
     Without both the fabric carries nothing, and libfabric says so only in a job's log.
     Source: EC2 User Guide, "Get started with EFA", step 1; aws-parallelcluster, EfaSecurityGroupValidator.
     """
-    for template in (one for one in resources if one.type == TEMPLATE):
+    for template in (resource for resource in resources if resource.type == TEMPLATE):
         nics = list(maps(template.props.get("networkInterfaces")))
         fast = [nic for nic in nics if nic.get("interfaceType") in ("efa", "efa-only")]
         groups = {group for nic in fast for group in as_list(nic.get("securityGroups"))}
@@ -71,10 +71,10 @@ def buckets_are_closed(resources: tuple[Resource, ...], settings: PolicySettings
     Source: S3 User Guide, "Security best practices for Amazon S3".
     """
     for kind, what in ((BLOCK, "block of public access"), (POLICY, "policy")):
-        closed = {one.props.get("bucket") for one in resources if one.type == kind}
+        closed = {resource.props.get("bucket") for resource in resources if resource.type == kind}
         if None in closed:
             continue
-        for bucket in (one for one in resources if one.type == BUCKET):
+        for bucket in (resource for resource in resources if resource.type == BUCKET):
             if bucket.id is not None and not closed & {bucket.id, bucket.props.get("bucket")}:
                 yield bucket, f"has no {what}"
 
@@ -87,9 +87,9 @@ def rules_fit(resources: tuple[Resource, ...], settings: PolicySettings) -> Foun
     """
     for kind, way in ((INGRESS, "in"), (EGRESS, "out")):
         groups: dict[str, list[Resource]] = {}
-        for one in resources:
-            if one.type == kind and isinstance(one.props.get("securityGroupId"), str):
-                groups.setdefault(one.props["securityGroupId"], []).append(one)
+        for resource in resources:
+            if resource.type == kind and isinstance(resource.props.get("securityGroupId"), str):
+                groups.setdefault(resource.props["securityGroupId"], []).append(resource)
         for group, rules in groups.items():
             for fault in rule_count_violations(len(rules), settings.group_rules):
                 yield rules[-1], f"{group}: {fault.message} ({way})"
@@ -101,8 +101,8 @@ def flow_logs(resources: tuple[Resource, ...], settings: PolicySettings) -> Foun
 
     Source: AWS Foundational Security Best Practices EC2.6.
     """
-    logged = {one.props.get("vpcId") for one in resources if one.type == FLOW}
-    for vpc in (one for one in resources if one.type == VPC):
+    logged = {resource.props.get("vpcId") for resource in resources if resource.type == FLOW}
+    for vpc in (resource for resource in resources if resource.type == VPC):
         if not logged or (vpc.id is not None and None not in logged and vpc.id not in logged):
             yield vpc, "has no flow log"
 
@@ -113,6 +113,6 @@ def budget_alarm(resources: tuple[Resource, ...], settings: PolicySettings) -> F
 
     Source: AWS Well-Architected Framework, COST02-BP05.
     """
-    templates = [one for one in resources if one.type == TEMPLATE]
-    if templates and not any(one.type == BUDGET for one in resources):
+    templates = [resource for resource in resources if resource.type == TEMPLATE]
+    if templates and not any(resource.type == BUDGET for resource in resources):
         yield templates[0], "machines can be started, and there is no budget"

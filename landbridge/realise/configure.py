@@ -167,10 +167,10 @@ def _variables(root: Path) -> dict[str, str]:
     """Return variables that bind Ansible to this environment: the inventory plugin imports landbridge."""
     programs = Path(sys.executable).parent
     if not (programs / "ansible-playbook").exists():
-        found = Finding(
+        finding = Finding(
             "no-ansible", f"no ansible-playbook in {programs}", fix="install landbridge with its dependencies"
         )
-        raise FindingsError([found])
+        raise FindingsError([finding])
     return {
         "ANSIBLE_CONFIG": str(root / "ansible.cfg"),
         "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}",

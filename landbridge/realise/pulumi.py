@@ -138,7 +138,7 @@ def destroy(
 def remembered(environment: Environment, file: Path) -> frozenset[str]:
     """Return the ids, names and ARNs in Pulumi's state; empty where nothing has been built."""
     stacks = planned_stacks(environment)
-    return frozenset(word for one in stacks for word in remembered_in(_deployment(environment, file, one)))
+    return frozenset(word for stack in stacks for word in remembered_in(_deployment(environment, file, stack)))
 
 
 def settle(
@@ -183,9 +183,9 @@ def _settle(
 
 def _known_elsewhere(environment: Environment, file: Path, planned: PlannedStack) -> dict[str, frozenset[str]]:
     """Return the ids, by type, in the state of the environment's other stacks."""
-    others = [_deployment(environment, file, one) for one in planned_stacks(environment) if one != planned]
-    tokens = [known_ids(one) for one in others]
-    return {key: frozenset().union(*(one.get(key, ()) for one in tokens)) for one in tokens for key in one}
+    others = [_deployment(environment, file, planned_stack) for planned_stack in planned_stacks(environment) if planned_stack != planned]
+    tokens = [known_ids(other) for other in others]
+    return {key: frozenset().union(*(token.get(key, ()) for token in tokens)) for token in tokens for key in token}
 
 
 def outputs(environment: Environment, file: Path) -> StackOutputs | None:
@@ -214,7 +214,7 @@ def _chosen(environment: Environment, layer: Layer | None) -> tuple[PlannedStack
     if len(stacks) == 1:
         fix = "leave --layer out, or write `stacks: three` before the first up"
         raise finding("one-stack", f"{environment.name} is one stack: its layers come and go together", fix)
-    return tuple(one for one in stacks if layer in one.layers)
+    return tuple(stack for stack in stacks if layer in stack.layers)
 
 
 def _walk(

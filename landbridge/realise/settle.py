@@ -59,15 +59,15 @@ def settle(
         exporting, telling = both.submit(stack.export_stack), both.submit(_failed_last, stack)
         exported, failed_at = exporting.result(), telling.result()
     deployment = exported.deployment or {}
-    records = {str(one["urn"]): one for one in state.pending_creates(deployment)}
-    begun = [state.change_of_record(one) for one in records.values()]
+    records = {str(pending_create["urn"]): pending_create for pending_create in state.pending_creates(deployment)}
+    begun = [state.change_of_record(record) for record in records.values()]
     if failed_at is not None:
         for change in preview():
             if change.operation in ("create", "create-replacement") and change.urn not in records:
                 records[change.urn] = state.record_of_change(change, deployment)
                 begun.append(change)
     begun = [one for one in begun if one.type.startswith("aws:")]
-    open_ = {str(one["urn"]) for one in state.pending_creates(deployment)}
+    open_ = {str(pending_create["urn"]) for pending_create in state.pending_creates(deployment)}
     if not begun and not open_:
         return Settled({})
     known, until = _merged(state.known_ids(deployment), elsewhere()), _until(deployment, failed_at, settled_seconds)

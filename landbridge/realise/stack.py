@@ -138,7 +138,7 @@ def finding(rule: str, message: str, fix: str) -> FindingsError:
 def _refuse_another_shape(environment: Environment, workspace: auto.LocalWorkspace) -> None:
     other = {one.name for one in stacks_of_another_shape(environment)}
     # A name may come with the organisation and the project that it is in.
-    there = {one.name.rsplit("/", 1)[-1]: one.resource_count for one in workspace.list_stacks()}
+    there = {stack.name.rsplit("/", 1)[-1]: stack.resource_count for stack in workspace.list_stacks()}
     built = sorted(name for name in other if there.get(name))
     if built:
         raise finding(

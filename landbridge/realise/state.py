@@ -26,7 +26,7 @@ Record = dict[str, Any]
 def pending_creates(deployment: Mapping[str, Any]) -> tuple[Record, ...]:
     """Return the records of pending creates, without ids."""
     operations = deployment.get("pending_operations") or ()
-    return tuple(one["resource"] for one in operations if one.get("type") == "creating" and one.get("resource"))
+    return tuple(operation["resource"] for operation in operations if operation.get("type") == "creating" and operation.get("resource"))
 
 
 def written_at(deployment: Mapping[str, Any]) -> datetime | None:
@@ -51,7 +51,7 @@ def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> R
 
     What it depends on is left out: the next update writes it.
     """
-    known = {str(one["urn"]): one for one in deployment.get("resources") or ()}
+    known = {str(resource["urn"]): resource for resource in deployment.get("resources") or ()}
     providers = [one for one in known.values() if str(one["type"]) == "pulumi:providers:aws"]
     record: Record = {"urn": change.urn, "custom": True, "type": change.type, "inputs": dict(change.new)}
     if change.type in SECRET_OUTPUTS:
@@ -86,7 +86,7 @@ def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> froz
 
 
 def _in_aws(deployment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    return (one for one in deployment.get("resources") or () if str(one.get("type", "")).startswith("aws:"))
+    return (resource for resource in deployment.get("resources") or () if str(resource.get("type", "")).startswith("aws:"))
 
 
 def _names(value: Any, words: Collection[str]) -> bool:
@@ -101,9 +101,9 @@ def _names(value: Any, words: Collection[str]) -> bool:
 def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """Return the ids in the state by type; each belongs to this environment."""
     found: dict[str, set[str]] = {}
-    for one in deployment.get("resources") or ():
-        if one.get("id"):
-            found.setdefault(str(one["type"]), set()).add(str(one["id"]))
+    for resource in deployment.get("resources") or ():
+        if resource.get("id"):
+            found.setdefault(str(resource["type"]), set()).add(str(resource["id"]))
     return {token: frozenset(ids) for token, ids in found.items()}
 
 
@@ -113,7 +113,7 @@ def taken_in(deployment: Mapping[str, Any], records: Iterable[Record], ids: Mapp
     Something that was to take the place of another keeps it: the old one is marked for deletion, or, where it has been
     deleted already, left out. Outputs are the inputs until a refresh reads the real ones.
     """
-    resources = [dict(one) for one in deployment.get("resources") or ()]
+    resources = [dict(resource) for resource in deployment.get("resources") or ()]
     for record in records:
         urn = str(record["urn"])
         if urn not in ids:

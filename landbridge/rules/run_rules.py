@@ -59,12 +59,12 @@ def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
     ]
     placed += _elsewhere(loaded, environment, today)
     ordered = in_order(placed)
-    found = OtherFindings(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
+    other_findings = OtherFindings(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
     after = [
         loaded.place(finding)
         for rule in RULES.values()
         if rule.kind == "after"
-        for finding in _run(rule, environment, found)
+        for finding in _run(rule, environment, other_findings)
         if loaded.reliable(finding)
     ]
     kept, suppressed = _split(environment, ordered)

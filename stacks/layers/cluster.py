@@ -84,18 +84,18 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     }
     groups = {key: pool.security_group_id for key, pool in pools.items()}
     file_systems = {
-        one.share: FileSystem(
-            one.name,
-            one,
+        file_system.share: FileSystem(
+            file_system.name,
+            file_system,
             account=context.account,
             vpc_id=foundation.vpc_id,
             subnet_ids=foundation.subnet_ids,
             route_table_ids=list(foundation.route_table_ids.values()),
-            clients={**groups, **(served.mounting if served is not None and one.settings.kind != "fsx_lustre" else {})},
+            clients={**groups, **(served.mounting if served is not None and file_system.settings.kind != "fsx_lustre" else {})},
             buckets=foundation.buckets,
             opts=options,
         )
-        for one in plan.file_systems
+        for file_system in plan.file_systems
     }
     wanted = dict.fromkeys(name for one in plan.pools for name in one.mounts)
     are_there(pulumi.Output.from_input([file_systems[name].mounted() for name in wanted]))
@@ -117,14 +117,14 @@ def _elsewhere(plan: ClusterPlan, foundation: Foundation, context: Context) -> E
     """Pools in other regions, where they may start nodes too. File systems are at home, so nothing is mounted there."""
     return {
         region: {
-            one.pool: Pool(
-                f"{one.name}-{region}",
-                one,
+            pool.pool: Pool(
+                f"{pool.name}-{region}",
+                pool,
                 vpc_id=foundation.region_vpc_ids[region],
                 profile_arn=foundation.node_profile_arn,
                 opts=in_region(region, context.options),
             ).exports(foundation.region_subnet_ids)
-            for one in pools
+            for pool in pools
         }
         for region, pools in plan.region_pools.items()
     }

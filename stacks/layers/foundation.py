@@ -85,8 +85,8 @@ class Foundation:
             "buckets": classes,
             "bucket_arns": classes,
             "bucket_key_arns": classes,
-            "region_vpc_ids": [one.region for one in plan.regions],
-            "region_subnet_ids": [subnet.zone for one in plan.regions for subnet in one.network.private],
+            "region_vpc_ids": [region.region for region in plan.regions],
+            "region_subnet_ids": [subnet.zone for region in plan.regions for subnet in region.network.private],
         }
         without = {"dns_zone_id"} if plan.dns is None else set()
         without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}

@@ -34,10 +34,10 @@ def heard(
     stack = stack_name(environment, layer)
     full = "/".join((pulumi.get_organization(), pulumi.get_project(), stack))
     # By its name: the outputs as a whole are secret as soon as one of them is, and so would be all that hears of them.
-    said = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
+    output = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
 
     def value(*path: str) -> pulumi.Output[Any]:
-        return said.apply(lambda found: _at(found, path, stack))
+        return output.apply(lambda found: _at(found, path, stack))
 
     def field(name: str) -> Any:
         if name in without:

@@ -31,11 +31,11 @@ class RegionPlan:
         return tuple(
             cls(
                 name,
-                network_args(there),
+                network_args(other_region),
                 region_link_args(environment, name),
-                flow_logs_args(there, name),
+                flow_logs_args(other_region, name),
             )
-            for name, there in other_regions(environment).items()
+            for name, other_region in other_regions(environment).items()
         )
 
 

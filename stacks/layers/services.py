@@ -32,7 +32,7 @@ def build(
     if controller is None:
         return None
     name, options, account = context.environment.name, context.options, context.account
-    made = SlurmController(
+    slurm_controller = SlurmController(
         name,
         controller,
         account=account,
@@ -45,11 +45,11 @@ def build(
         bucket_key_arns=[foundation.bucket_key_arns[key] for key in sorted(foundation.bucket_key_arns)],
         opts=options,
     )
-    exports, people = made.exports(), made.security_group_id
+    exports, people = slurm_controller.exports(), slurm_controller.security_group_id
     if login is not None:
         hosts = Login(
             name, login, account=account, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options
         )
         exports["hosts"] |= hosts.exports()
         people = hosts.security_group_id
-    return Services((made.role.name, made.role.arn), {"login_hosts": people}, exports)
+    return Services((slurm_controller.role.name, slurm_controller.role.arn), {"login_hosts": people}, exports)

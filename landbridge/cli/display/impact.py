@@ -28,10 +28,10 @@ def print_report(found: "ImpactReport", console: Console | None = None) -> None:
         if effect.value in _COUNTED:
             continue
         said = ""
-        for one in impacts:
-            guarded = " (protected: Pulumi refuses)" if one.protected else ""
-            console.print(Text(f"  {one.operation:8} {one.name:28} {one.why}{guarded}"))
+        for impact in impacts:
+            guarded = " (protected: Pulumi refuses)" if impact.protected else ""
+            console.print(Text(f"  {impact.operation:8} {impact.name:28} {impact.why}{guarded}"))
             # One advice for many equal steps is enough.
-            if one.first != said:
-                console.print(Text(f"           {one.first}", style="green"))
-            said = one.first
+            if impact.first != said:
+                console.print(Text(f"           {impact.first}", style="green"))
+            said = impact.first

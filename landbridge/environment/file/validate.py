@@ -127,11 +127,11 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
         here = (*path, *unresolved[:1]) if error["type"] == "missing" else path
         places.setdefault(here, []).append((error, unresolved))
     above = {path[:length] for path in places for length in range(len(path))}
-    for path, found in places.items():
+    for path, place in places.items():
         # A list is not "too short" when it is its wrong items that do not count.
         spoilt = path in above or outcome.original(path) in outcome._dropped
-        if not (spoilt and found[0][0]["type"] == "too_short"):
-            outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in found]))
+        if not (spoilt and place[0][0]["type"] == "too_short"):
+            outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in place]))
     # From the back, so that dropping an item of a list does not move the ones still to be repaired.
     gone: set[DataPath] = set()
     for path in sorted(places, key=_sort_key, reverse=True):

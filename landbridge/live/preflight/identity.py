@@ -27,11 +27,11 @@ def policy(scene: Scene) -> Iterator[Finding]:
             yield error("live-policy", message, path, f"write it with {scene.account}")
             continue
         try:
-            found = scene.aws.ask("iam", "get_policy", PolicyArn=arn)["Policy"]
+            policy = scene.aws.ask("iam", "get_policy", PolicyArn=arn)["Policy"]
         except AwsRefusal as refused:
             if refused.kind is not RefusalKind.ANSWER:
                 raise
             yield error("live-policy", f"there is no policy {arn}", path, "create it first, or correct its path")
             continue
-        if not found.get("IsAttachable", True):
+        if not policy.get("IsAttachable", True):
             yield warning("live-policy", f"{arn} cannot be attached", path)

@@ -96,7 +96,7 @@ def image(scene: Scene) -> Iterator[Finding]:
 
 def _fits(scene: Scene, pool: PoolSettings, path: DataPath, found: images.DescribedImage) -> Iterator[Finding]:
     rule, at = "live-image", (*path, "image")
-    for kind in dict.fromkeys(one.instance for one in fallbacks(pool, scene.environment.region)):
+    for kind in dict.fromkeys(fallback.instance for fallback in fallbacks(pool, scene.environment.region)):
         known = instances().get(kind)
         if known is not None and found.architecture != known.cpus.architecture:
             message = f"{found.ami} is built for {found.architecture}, and {kind} is {known.cpus.architecture}"

@@ -22,7 +22,7 @@ def disk_key(scene: Scene) -> Iterator[Finding]:
     if key.endswith("alias/aws/ebs"):
         return
     try:
-        found = scene.aws.ask("kms", "describe_key", KeyId=key)["KeyMetadata"]
+        key_metadata = scene.aws.ask("kms", "describe_key", KeyId=key)["KeyMetadata"]
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.ANSWER:
             raise
@@ -30,10 +30,10 @@ def disk_key(scene: Scene) -> Iterator[Finding]:
             "live-disk-key", f"the default key for volumes, {key}, does not exist: {refused.message}", ("aws", "pools")
         )
         return
-    if found["KeyState"] != "Enabled":
-        message = f"the default key for volumes, {key}, is {found['KeyState']}: nodes would end right after their start"
+    if key_metadata["KeyState"] != "Enabled":
+        message = f"the default key for volumes, {key}, is {key_metadata['KeyState']}: nodes would end right after their start"
         yield error("live-disk-key", message, ("aws", "pools"), f"aws kms enable-key --key-id {key}")
-    elif found.get("KeyManager") == "CUSTOMER":
+    elif key_metadata.get("KeyManager") == "CUSTOMER":
         message = (
             f"disks are encrypted with {key}: its policy must let the launching role create grants (kms:CreateGrant)"
         )

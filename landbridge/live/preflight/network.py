@@ -41,15 +41,15 @@ def vpc(scene: Scene) -> Iterator[Finding]:
     if existing is None:
         return
     try:
-        found = scene.aws.ask("ec2", "describe_vpcs", VpcIds=[existing.id])["Vpcs"][0]
+        vpc = scene.aws.ask("ec2", "describe_vpcs", VpcIds=[existing.id])["Vpcs"][0]
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.ANSWER:
             raise
         message = f"there is no VPC {existing.id} in {scene.environment.region}: {refused.message}"
         yield error("live-vpc", message, (*VPC, "id"))
         return
-    blocks = [b for b in found.get("CidrBlockAssociationSet") or () if b["CidrBlockState"]["State"] == "associated"]
-    ranges = {block["CidrBlock"] for block in blocks} | {found["CidrBlock"]}
+    blocks = [b for b in vpc.get("CidrBlockAssociationSet") or () if b["CidrBlockState"]["State"] == "associated"]
+    ranges = {block["CidrBlock"] for block in blocks} | {vpc["CidrBlock"]}
     wanted: list[tuple[str, DataPath]] = [(str(scene.environment.aws.cidr), ("aws", "cidr"))]
     wanted += [
         (str(cidr), ("aws", "secondary_cidrs", index))
@@ -79,24 +79,24 @@ def subnet(scene: Scene) -> Iterator[Finding]:
     if existing is None:
         return
     found = subnets(scene, existing)
-    for zone, one in existing.subnets.items():
+    for zone, subnet in existing.subnets.items():
         path: DataPath = (*VPC, "subnets", zone)
-        actual = found.get(one.id)
+        actual = found.get(subnet.id)
         if actual is None:
-            message = f"there is no subnet {one.id} in {scene.environment.region}"
+            message = f"there is no subnet {subnet.id} in {scene.environment.region}"
             yield error("live-subnet", message, (*path, "id"))
             continue
         if actual["VpcId"] != existing.id:
-            message = f"{one.id} is in {actual['VpcId']}, not in {existing.id}"
+            message = f"{subnet.id} is in {actual['VpcId']}, not in {existing.id}"
             yield error("live-subnet", message, (*path, "id"), "choose a subnet of the same VPC")
         if actual["AvailabilityZoneId"] != zone:
-            message = f"{one.id} is in {actual['AvailabilityZoneId']}, not in {zone}"
+            message = f"{subnet.id} is in {actual['AvailabilityZoneId']}, not in {zone}"
             yield error("live-subnet", message, path, f"put it under {actual['AvailabilityZoneId']}")
-        if actual["CidrBlock"] != str(one.cidr):
-            message = f"{one.id} has the range {actual['CidrBlock']}, not {one.cidr}"
+        if actual["CidrBlock"] != str(subnet.cidr):
+            message = f"{subnet.id} has the range {actual['CidrBlock']}, not {subnet.cidr}"
             yield error("live-subnet", message, (*path, "cidr"), f"write {actual['CidrBlock']}")
         if actual["State"] != "available":
-            yield error("live-subnet", f"{one.id} is {actual['State']}", (*path, "id"))
+            yield error("live-subnet", f"{subnet.id} is {actual['State']}", (*path, "id"))
 
 
 @check("free addresses", "ec2:DescribeSubnets", "ec2:DescribeInstances")
@@ -110,15 +110,15 @@ def free_address(scene: Scene) -> Iterator[Finding]:
         return
     found = subnets(scene, existing)
     budgets = {plan.zone: plan for plan in ip_budget(scene.environment) if plan.tier == "private"}
-    for zone, one in existing.subnets.items():
-        actual, plan = found.get(one.id), budgets.get(zone)
+    for zone, subnet in existing.subnets.items():
+        actual, plan = found.get(subnet.id), budgets.get(zone)
         if actual is None or plan is None:
             continue
-        free = actual["AvailableIpAddressCount"] + _own(scene, one.id)
+        free = actual["AvailableIpAddressCount"] + _own(scene, subnet.id)
         if free < plan.needed:
             pools = ", ".join(f"{name} {count}" for name, count in plan.per_pool.items())
             message = (
-                f"{one.id} has {free} addresses left, and {plan.needed} are needed ({pools or 'endpoints, storage'})"
+                f"{subnet.id} has {free} addresses left, and {plan.needed} are needed ({pools or 'endpoints, storage'})"
             )
             fix = "fewer max_nodes, nics: ip_optimised (one address a node), or a larger subnet"
             yield error("live-free-address", message, (*VPC, "subnets", zone, "cidr"), fix)
@@ -139,14 +139,14 @@ def route(scene: Scene) -> Iterator[Finding]:
     tables = scene.aws.all("ec2", "describe_route_tables", "RouteTables", Filters=filters)
     if not tables:
         return
-    for zone, one in existing.subnets.items():
-        public = any(str(way.get("GatewayId", "")).startswith("igw-") for way in _routes(tables, one.id))
+    for zone, subnet in existing.subnets.items():
+        public = any(str(way.get("GatewayId", "")).startswith("igw-") for way in _routes(tables, subnet.id))
         path: DataPath = (*VPC, "subnets", zone, "public")
-        if one.public and not public:
-            yield error("live-route", f"{one.id} has no route to an internet gateway", path, "write public: false")
-        elif public and not one.public:
+        if subnet.public and not public:
+            yield error("live-route", f"{subnet.id} has no route to an internet gateway", path, "write public: false")
+        elif public and not subnet.public:
             message = (
-                f"{one.id} has a route to an internet gateway, and nodes there have no public address to use it with"
+                f"{subnet.id} has a route to an internet gateway, and nodes there have no public address to use it with"
             )
             fix = "choose a private subnet, or write public: true"
             yield warning("live-route", message, path, fix)
@@ -165,10 +165,10 @@ def endpoint(scene: Scene) -> Iterator[Finding]:
     filters = [{"Name": "vpc-id", "Values": [existing.id]}]
     found = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
     theirs = {one["ServiceName"]: one for one in found if not scene.is_mine(one.get("Tags"))}
-    for wanted in endpoint_services(scene.environment):
-        name = f"com.amazonaws.{scene.environment.region}.{wanted.service}"
-        if wanted.kind == "interface" and name in theirs and theirs[name].get("PrivateDnsEnabled"):
-            message = f"{existing.id} has an endpoint of {wanted.service} with the private name: {theirs[name]['VpcEndpointId']}"
+    for endpoint_service in endpoint_services(scene.environment):
+        name = f"com.amazonaws.{scene.environment.region}.{endpoint_service.service}"
+        if endpoint_service.kind == "interface" and name in theirs and theirs[name].get("PrivateDnsEnabled"):
+            message = f"{existing.id} has an endpoint of {endpoint_service.service} with the private name: {theirs[name]['VpcEndpointId']}"
             fix = "vpc_endpoints: gateway, where what is there serves the nodes"
             yield error("live-endpoint", message, ("aws", "vpc_endpoints"), fix)
 
@@ -188,7 +188,7 @@ def way_out(scene: Scene) -> Iterator[Finding]:
     there = {
         one["ServiceName"] for one in scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
     }
-    planned = {one.service for one in endpoint_services(scene.environment)}
+    planned = {endpoint_service.service for endpoint_service in endpoint_services(scene.environment)}
     prefix = f"com.amazonaws.{scene.environment.region}."
     missing = [
         one.service
@@ -209,9 +209,9 @@ def _attribute(scene: Scene, vpc_id: str, name: str) -> bool:
 
 
 def _routes(tables: Any, subnet_id: str) -> Iterator[Any]:
-    own = [t for t in tables if any(a.get("SubnetId") == subnet_id for a in t.get("Associations") or ())]
+    matching_tables = [t for t in tables if any(a.get("SubnetId") == subnet_id for a in t.get("Associations") or ())]
     main = [t for t in tables if any(a.get("Main") for a in t.get("Associations") or ())]
-    for table in own or main:
+    for table in matching_tables or main:
         yield from table.get("Routes") or ()
 
 
@@ -225,8 +225,8 @@ def _own(scene: Scene, subnet_id: str) -> int:
     pools = {pool.name: pool for pool in scene.environment.aws.pools}
     total = 0
     for reservation in scene.aws.all("ec2", "describe_instances", "Reservations", Filters=filters):
-        for one in reservation["Instances"]:
-            name = next((tag["Value"] for tag in one.get("Tags") or () if tag["Key"] == "landbridge:pool"), "")
+        for instance in reservation["Instances"]:
+            name = next((tag["Value"] for tag in instance.get("Tags") or () if tag["Key"] == "landbridge:pool"), "")
             pool = pools.get(name)
-            total += sum(nic.ip for nic in pool_interfaces(pool, one["InstanceType"])) if pool is not None else 1
+            total += sum(nic.ip for nic in pool_interfaces(pool, instance["InstanceType"])) if pool is not None else 1
     return total

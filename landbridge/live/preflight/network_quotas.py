@@ -41,8 +41,8 @@ def address_quota(scene: Scene) -> Iterator[Finding]:
     """
     wanted = len(nat_zones(scene.environment, used_zones(scene.environment)))
     if wanted:
-        found = scene.aws.ask("ec2", "describe_addresses")["Addresses"]
-        used = sum(not scene.is_mine(address.get("Tags")) for address in found)
+        addresses = scene.aws.ask("ec2", "describe_addresses")["Addresses"]
+        used = sum(not scene.is_mine(address.get("Tags")) for address in addresses)
         yield from _room(scene, "live-address-quota", "address", wanted, used, ("aws", "nat"), "nat: single needs one")
 
 
@@ -59,7 +59,7 @@ def gateway_quota(scene: Scene) -> Iterator[Finding]:
     subnets = {
         one["SubnetId"]: one["AvailabilityZoneId"] for one in scene.aws.all("ec2", "describe_subnets", "Subnets")
     }
-    alive = [one for one in gateways if one["State"] in ("pending", "available") and not scene.is_mine(one.get("Tags"))]
+    alive = [gateway for gateway in gateways if gateway["State"] in ("pending", "available") and not scene.is_mine(gateway.get("Tags"))]
     used = Counter(subnets.get(one.get("SubnetId", "")) for one in alive)
     for zone in zones:
         yield from _room(
@@ -129,7 +129,7 @@ def endpoint_quota(scene: Scene) -> Iterator[Finding]:
 
     Source: VPC User Guide (AWS PrivateLink), "Quotas".
     """
-    wanted = sum(one.kind == "interface" for one in endpoint_services(scene.environment))
+    wanted = sum(endpoint_service.kind == "interface" for endpoint_service in endpoint_services(scene.environment))
     if not wanted:
         return
     used, existing = 0, scene.environment.aws.vpc

@@ -14,7 +14,7 @@ def offered(scene: Scene) -> dict[str, set[str]]:
     kinds = sorted({one.terms.instance for one in scene.bought()})
     if not kinds:
         return {}
-    found: dict[str, set[str]] = defaultdict(set)
+    offered: dict[str, set[str]] = defaultdict(set)
     for offer in scene.aws.all(
         "ec2",
         "describe_instance_type_offerings",
@@ -22,8 +22,8 @@ def offered(scene: Scene) -> dict[str, set[str]]:
         LocationType="availability-zone-id",
         Filters=[{"Name": "instance-type", "Values": kinds}],
     ):
-        found[offer["InstanceType"]].add(offer["Location"])
-    return found
+        offered[offer["InstanceType"]].add(offer["Location"])
+    return offered
 
 
 @check("offerings by zone", "ec2:DescribeInstanceTypeOfferings")

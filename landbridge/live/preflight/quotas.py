@@ -113,11 +113,11 @@ def _used(scene: Scene, row: Quota) -> int:
     states = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
     total = 0
     for reservation in scene.aws.all("ec2", "describe_instances", "Reservations", Filters=states):
-        for one in reservation["Instances"]:
-            market = {"spot": "spot", "capacity-block": ""}.get(str(one.get("InstanceLifecycle")), "on_demand")
-            counted = vcpu_quota(one["InstanceType"], market) if market else None
-            if counted == row and not scene.is_mine(one.get("Tags")) and not one.get("CapacityReservationId"):
-                total += _vcpus(scene, one["InstanceType"])
+        for instance in reservation["Instances"]:
+            market = {"spot": "spot", "capacity-block": ""}.get(str(instance.get("InstanceLifecycle")), "on_demand")
+            counted = vcpu_quota(instance["InstanceType"], market) if market else None
+            if counted == row and not scene.is_mine(instance.get("Tags")) and not instance.get("CapacityReservationId"):
+                total += _vcpus(scene, instance["InstanceType"])
     if row.market == "on_demand":
         for held in _reservations(scene):
             if vcpu_quota(held["InstanceType"], "on_demand") == row and held["State"] in _COUNTING:
@@ -139,5 +139,5 @@ def _vcpus(scene: Scene, instance_type: str) -> int:
 
 
 def _letters(family: str) -> str:
-    found = re.match("[a-z]+", family)
-    return found[0] if found else family
+    match = re.match("[a-z]+", family)
+    return match[0] if match else family

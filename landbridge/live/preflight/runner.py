@@ -87,10 +87,10 @@ def preflight(
         for count, done in enumerate(as_completed(running), 1):
             found[running[done].name] = done.result()
             progress(running[done], count, len(running))
-    for name, there in other_regions(environment).items():
-        away = Scene(there, None, aws.at(name), account, now)
+    for name, other_region in other_regions(environment).items():
+        away = Scene(other_region, None, aws.at(name), account, now)
         for own in ELSEWHERE:
-            found[own] += [in_other_region_or_at_its_key(one, name, there) for one in _run(CHECKS[own], away)]
+            found[own] += [in_other_region_or_at_its_key(one, name, other_region) for one in _run(CHECKS[own], away)]
     looks = tuple(RunningCheck(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
     ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
     kept, suppressed = _split(environment, ordered)

@@ -57,10 +57,10 @@ def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
 
 def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
     """Return other file systems' use of the same quotas; only the services in question are queried."""
-    found: dict[str, float] = {}
+    used: dict[str, float] = {}
 
     def add(unit: str, amount: float) -> None:
-        found[unit] = found.get(unit, 0.0) + amount
+        used[unit] = used.get(unit, 0.0) + amount
 
     for one in scene.aws.all("efs", "describe_file_systems", "FileSystems") if efs else ():
         if not scene.is_mine(one.get("Tags")):
@@ -69,7 +69,7 @@ def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
         if not scene.is_mine(one.get("Tags")):
             for unit, amount in _takes(one):
                 add(unit, amount)
-    return found
+    return used
 
 
 def _takes(raw: Any) -> Iterator[tuple[str, float]]:

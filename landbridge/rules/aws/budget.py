@@ -100,8 +100,8 @@ def zero_budget(environment: Environment) -> Iterator[Finding]:
     Source: Landbridge: what is spent reaches a hard budget of 0 before the first launch.
     """
     has_pools = bool(environment.aws.pools)
-    for name, own in environment.budget.accounts.items():
-        if own.monthly_usd == 0 and own.hard and has_pools:
+    for name, account in environment.budget.accounts.items():
+        if account.monthly_usd == 0 and account.hard and has_pools:
             message = f"the hard budget of {name} is 0: no job of the account ever starts in AWS"
             fix = "raise the budget, or give the account a data_class that stays on-prem"
             path: DataPath = (*_ACCOUNTS, name, "monthly_usd")

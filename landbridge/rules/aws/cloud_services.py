@@ -136,7 +136,7 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
         message = f"the subnet of {services.zone} is too small for the services: they need a /27 or larger"
         yield error(path, message, fix="widen aws.cidr, or the zone's subnet", related=related)
         return
-    own = next(one.cidr for one in subnets(environment) if one.tier == "private" and one.zone == services.zone)
+    own = next(subnet.cidr for subnet in subnets(environment) if subnet.tier == "private" and subnet.zone == services.zone)
     for name, address in services.addresses.items():
         at: DataPath = (*_SERVICES, "addresses", name)
         more = (path, *related)

@@ -148,7 +148,7 @@ def _network(text: str) -> bool:
 
 
 def _all_private(values: list[str]) -> bool:
-    networks = [IPv4Network(one, strict=False) for one in values if _network(one) and ":" not in one]
+    networks = [IPv4Network(value, strict=False) for value in values if _network(value) and ":" not in value]
     return bool(networks) and all(network().is_private(one) for one in networks)
 
 

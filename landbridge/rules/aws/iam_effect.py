@@ -19,7 +19,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
     Source: IAM User Guide, "Grant least privilege"; the actions are in landbridge/catalog/iam.yaml.
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
-        everything = [one for one in statement.resources if iam().is_everything(one)]
+        everything = [resource for resource in statement.resources if iam().is_everything(resource)]
         if statement.effect != "Allow" or not everything or statement.conditions:
             continue
         for number, action in enumerate(statement.actions):
@@ -46,7 +46,7 @@ def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
         if statement.effect != "Deny" or statement.conditions or "*" not in statement.resources:
             continue
         for number, action in enumerate(statement.actions):
-            needed = [one for one in iam().needed_by_nodes if fnmatchcase(one.lower(), action.lower())]
+            needed = [needed_by_node for needed_by_node in iam().needed_by_nodes if fnmatchcase(needed_by_node.lower(), action.lower())]
             if needed:
                 base: DataPath = (*_STATEMENTS, index)
                 message = f"the statement denies {needed[0]}, which nodes need to register and to read the data hub"

@@ -27,12 +27,12 @@ def kubernetes_version(environment: Environment) -> Iterator[Finding]:
     kubernetes = environment.aws.kubernetes
     if kubernetes is None or kubernetes.version in eks().versions:
         return
-    known = sorted(eks().versions)
-    newer = int(kubernetes.version.split(".")[1]) > int(known[-1].split(".")[1])
+    versions = sorted(eks().versions)
+    newer = int(kubernetes.version.split(".")[1]) > int(versions[-1].split(".")[1])
     severity = Severity.INFO if newer else Severity.ERROR
     word = "is newer than the catalogue" if newer else "is not offered by EKS any more"
     message = f"Kubernetes {kubernetes.version} {word}"
-    fix = f"as of {eks().as_of} EKS offers {', '.join(known)}"
+    fix = f"as of {eks().as_of} EKS offers {', '.join(versions)}"
     yield Finding("kubernetes-version", message, (*_CLUSTER, "version"), fix, severity)
 
 

@@ -44,12 +44,12 @@ def unknown_policy(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix="remove it")
         if last in managed_policies().get(folder, ()):
             continue
-        right = next((one for one, known in managed_policies().items() if last in known), None)
+        right = next((one for one, managed_policy in managed_policies().items() if last in managed_policy), None)
         if right is not None:
             message = f"the policy {last} does not have the path {folder or '/'}"
             yield error(path, message, fix=f"write {head}:policy/{right}{last}")
         else:
-            near = did_you_mean(last, [one for known in managed_policies().values() for one in known])
+            near = did_you_mean(last, [one for managed_policy in managed_policies().values() for one in managed_policy])
             fix = f'did you mean "{near}"?' if near else None
             message = f"the catalogue has no AWS managed policy {last}"
             yield warning(path, message, fix=fix)
@@ -128,8 +128,8 @@ def policy_size(environment: Environment) -> Iterator[Finding]:
     """
     statements = environment.aws.iam.node_statements
     written = [
-        {"Effect": one.effect, "Action": one.actions, "Resource": one.resources, "Condition": one.conditions}
-        for one in statements
+        {"Effect": statement.effect, "Action": statement.actions, "Resource": statement.resources, "Condition": statement.conditions}
+        for statement in statements
     ]
     size = len(json.dumps(written, separators=(",", ":"), default=str)) + _OWN_CHARACTERS
     limit = iam().limits.inline_policy_characters

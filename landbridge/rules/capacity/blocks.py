@@ -76,11 +76,11 @@ def block_size(environment: Environment) -> Iterator[Finding]:
     and billing".
     """
     for owner in pools(environment):
-        found = [at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
-        if not found:
+        matching_pool_capacities = [at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
+        if not matching_pool_capacities:
             continue
         pool = owner.pool
-        counts = [at.capacity.count for at in found if isinstance(at.capacity, CapacityBlock)]
+        counts = [at.capacity.count for at in matching_pool_capacities if isinstance(at.capacity, CapacityBlock)]
         # Blocks one after the other are as large as the largest; without counts the pool's own size is meant.
         size = max((count for count in counts if count is not None), default=pool.max_nodes)
         kept = min(size, pool.max_nodes)
@@ -90,7 +90,7 @@ def block_size(environment: Environment) -> Iterator[Finding]:
             yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {kept}", related=related)
         elif pool.min_nodes == 0:
             message = f"min_nodes is 0, and all {kept} nodes of the block are paid for whether they run or not"
-            path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else found[0].path
+            path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else matching_pool_capacities[0].path
             severity = Severity.ERROR if "min_nodes" in pool.model_fields_set else Severity.WARNING
             yield Finding("block-size", message, path, f"write min_nodes: {kept}", severity, related)
 
@@ -160,10 +160,10 @@ def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
     """
     servers = limits().ultraservers
     for at, block in blocks(environment):
-        sizes = {one.instances for one in servers.values() if one.instance == at.instance}
+        sizes = {server.instances for server in servers.values() if server.instance == at.instance}
         if block.count is None or not sizes or block.count % min(sizes) == 0:
             continue
-        known = ", ".join(f"{name} has {one.instances}" for name, one in servers.items() if one.instance == at.instance)
+        known = ", ".join(f"{name} has {server.instances}" for name, server in servers.items() if server.instance == at.instance)
         message = f"{block.count} instances are not a whole number of UltraServers: {known}"
         fix = f"write a multiple of {min(sizes)}"
         yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))

@@ -32,7 +32,7 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
     """
     classes = environment.data_classes
     accounts = environment.scheduler.accounts
-    may = any(one.data_class in classes and "aws" in classes[one.data_class].sites for one in accounts.values())
+    may = any(account.data_class in classes and "aws" in classes[account.data_class].sites for account in accounts.values())
     if environment.aws.pools and not may:
         message = "no account has a data class that may be in AWS, so no job ever starts in a pool"
         fix = "add accounts with a data_class that may be in AWS"
@@ -183,9 +183,9 @@ def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
     found: list[tuple[float, DataPath, str | None]] = []
     if budget.hard and budget.monthly_usd is not None:
         found.append((budget.monthly_usd, (*_BUDGET, "monthly_usd"), None))
-    for name, own in budget.accounts.items():
-        if own.hard:
-            found.append((own.monthly_usd, (*_BUDGET, "accounts", name, "monthly_usd"), None))
+    for name, account in budget.accounts.items():
+        if account.hard:
+            found.append((account.monthly_usd, (*_BUDGET, "accounts", name, "monthly_usd"), None))
     return [*found, *((usd, (*_BUDGET, "pools", name), name) for name, usd in budget.pools.items())]
 
 

@@ -92,7 +92,7 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             )
         elif last not in _VALUES and not _has_other_ending(parameter):
             message = f"{parameter} is not a known parameter with an AMI id"
-            known = [one.parameter.format(arch="x86_64", kubernetes="1.34") for one in images().values()]
+            known = [image.parameter.format(arch="x86_64", kubernetes="1.34") for image in images().values()]
             near = did_you_mean(parameter, known)
             fix = f"did you mean {near}?" if near else "run `landbridge lock`, which asks AWS"
             yield warning(path, message, fix=fix)
@@ -188,11 +188,11 @@ def image_kubernetes(environment: Environment) -> Iterator[Finding]:
     for named in named_images(environment):
         if named.owner.pool.name not in kubernetes.pools:
             continue
-        found = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", named.parameter)
+        match = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", named.parameter)
         related: tuple[DataPath, ...] = (named.path, ("aws", "kubernetes", "version"))
-        if found is not None and found[1] != kubernetes.version:
-            newer = int(found[1][2:]) > int(kubernetes.version[2:])
-            message = f"the image {named.name} is for Kubernetes {found[1]}; the cluster has {kubernetes.version}"
+        if match is not None and match[1] != kubernetes.version:
+            newer = int(match[1][2:]) > int(kubernetes.version[2:])
+            message = f"the image {named.name} is for Kubernetes {match[1]}; the cluster has {kubernetes.version}"
             severity = Severity.ERROR if newer else Severity.WARNING
             fix = f"write the parameter for {kubernetes.version}"
             yield Finding("image-kubernetes", message, named.owner.at("image"), fix, severity, related)

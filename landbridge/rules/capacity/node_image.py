@@ -58,7 +58,7 @@ def node_image_parent(environment: Environment) -> Iterator[Finding]:
             yield error(at, message, fix="use a public image as parent", related=(IMAGES,))
         elif parameter is None:
             message = f'there is no image "{parent}" in aws.images'
-            fix = suggestion(parent, (one for one in environment.aws.images if one != name))
+            fix = suggestion(parent, (image for image in environment.aws.images if image != name))
             yield error(at, message, fix=fix, related=(IMAGES,))
         elif (known := image_behind(parameter)) is not None and known.os != _SYSTEM:
             message = f"the parent {parent} is {known.os}; the roles support {_SYSTEM}"
@@ -99,7 +99,7 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
         if build is None or known is None or known.driver is not None:
             continue
         at = next(
-            (one for one in pool_capacities(owner) if one.type is not None and one.type.accelerators is not None), None
+            (pool_capacity for pool_capacity in pool_capacities(owner) if pool_capacity.type is not None and pool_capacity.type.accelerators is not None), None
         )
         if at is not None:
             message = (

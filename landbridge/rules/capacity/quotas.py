@@ -121,14 +121,14 @@ def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
 
 def _counted(owner: PoolAt) -> dict[str, int]:
     """Return the quota codes of a pool, with the vCPUs of one node of its largest type."""
-    found: dict[str, int] = {}
+    counted: dict[str, int] = {}
     for at in pool_capacities(owner):
         if at.type is None or isinstance(at.capacity, CapacityBlock):
             continue
         row = quota_of(at.type.family, "spot" if isinstance(at.capacity, Spot) else "on_demand")
         if row is not None:
-            found[row.code] = max(found.get(row.code, 0), at.type.cpus.logical)
-    return found
+            counted[row.code] = max(counted.get(row.code, 0), at.type.cpus.logical)
+    return counted
 
 
 def _row(code: str) -> Quota | None:

@@ -202,14 +202,14 @@ def group_arn(environment: Environment) -> Iterator[Finding]:
     """
     region = regions().get(environment.region)
     for at in capacities(environment):
-        found = _ARN.match(at.capacity.group) if isinstance(at.capacity, ReservationGroup) else None
-        if found is None or region is None:
+        match = _ARN.match(at.capacity.group) if isinstance(at.capacity, ReservationGroup) else None
+        if match is None or region is None:
             continue
         account = environment.aws.account
         wrong = [
-            (found["partition"], region.partition, "partition", REGION),
-            (found["region"], environment.region, "region", REGION),
-            (found["account"], account or found["account"], "account", ("aws", "account")),
+            (match["partition"], region.partition, "partition", REGION),
+            (match["region"], environment.region, "region", REGION),
+            (match["account"], account or match["account"], "account", ("aws", "account")),
         ]
         for has, should, what, other in wrong:
             if has != should:
@@ -236,7 +236,7 @@ def _together(bought: list[CapacityAt]) -> int | None:
     if any(one.count is None for one in (*blocks, *reserved)):
         return None
     # Windows that follow one another do not add up.
-    at_once = [sum(o.count or 0 for o in blocks if o is one or not one_after_the_other(o, one)) for one in blocks]
+    at_once = [sum(o.count or 0 for o in blocks if o is block or not one_after_the_other(o, block)) for block in blocks]
     return sum(one.count or 0 for one in reserved) + max(at_once, default=0)
 
 

@@ -67,7 +67,7 @@ def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.
     """
-    clashes = {one.second.path for one in _all_overlaps(environment)}
+    clashes = {overlap.second.path for overlap in _all_overlaps(environment)}
     for path, cidr in _vpc_ranges(environment):
         for used, by in limits().vpc.used_elsewhere.items():
             if cidr.overlaps(used) and path not in clashes:
@@ -165,7 +165,7 @@ def _is_default(environment: Environment, one: Range) -> bool:
             own = one.path == ("link", "inside_cidrs", one.path[-1])
             return own and (link is None or "inside_cidrs" not in link.model_fields_set)
         case "line":
-            lines = [own.tunnels for own in connections(environment) if isinstance(own.tunnels, LineVpn)]
+            lines = [connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)]
             return all("cidr" not in line.model_fields_set for line in lines)
         case _:
             return False

@@ -159,7 +159,7 @@ def direct_connect_unencrypted(environment: Environment) -> Iterator[Finding]:
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.encryption != "none":
         return
-    regulated = [name for name, one in environment.data_classes.items() if one.regime and "aws" in one.sites]
+    regulated = [name for name, data_class_ in environment.data_classes.items() if data_class_.regime and "aws" in data_class_.sites]
     path: DataPath = ("link", "encryption")
     related: tuple[DataPath, ...] = (("data_classes",), _KIND)
     if regulated:

@@ -28,7 +28,7 @@ def dns_zone(environment: Environment) -> Iterator[Finding]:
         return
     zone, path = private_zone(environment), (*_DNS, "zone") if dns.zone is not None else _DNS
     others = (site_domain(environment), *site_domains(environment))
-    taken = next((one for one in others if one == zone or one.endswith(f".{zone}")), None)
+    taken = next((other for other in others if other == zone or other.endswith(f".{zone}")), None)
     if taken is not None:
         message = f"the hosted zone {zone} hides {taken}, a domain of the site"
         related: tuple[DataPath, ...] = (("onprem", "domain"), (*_DNS, "forward"))
@@ -196,4 +196,4 @@ def _configured(environment: Environment) -> frozenset[str]:
 
 def _inside(domain: str, others: tuple[str, ...]) -> str | None:
     """Return the domain that `domain` equals or is below; None for no match."""
-    return next((one for one in others if domain == one or domain.endswith(f".{one}")), None)
+    return next((other for other in others if domain == other or domain.endswith(f".{other}")), None)

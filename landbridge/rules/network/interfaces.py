@@ -50,7 +50,7 @@ def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
         related = (owner.at("interfaces"),)
         if not pool.interfaces:
             continue
-        carries = any(own.type != "interface" for own in pool.interfaces)
+        carries = any(interface.type != "interface" for interface in pool.interfaces)
         if "nics" in pool.model_fields_set:
             message = f"nics: {pool.nics} has no effect: interfaces are written"
             yield warning(owner.at("nics"), message, fix="remove one of them", related=related)

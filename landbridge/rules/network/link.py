@@ -80,11 +80,11 @@ def gateway_example_address(environment: Environment) -> Iterator[Finding]:
 
     Source: RFC 5737.
     """
-    for own in connections(environment):
-        address = own.tunnels.gateway_address
-        if own.over != "line" and any(address in documented for documented in network().documentation):
+    for connection in connections(environment):
+        address = connection.tunnels.gateway_address
+        if connection.over != "line" and any(address in documented for documented in network().documentation):
             message = f"the gateway address {address} is in a documentation range"
-            yield warning((*own.path, "gateway_address"), message, fix="write your gateway's public address")
+            yield warning((*connection.path, "gateway_address"), message, fix="write your gateway's public address")
 
 
 @rule
@@ -94,9 +94,9 @@ def gateway_address(environment: Environment) -> Iterator[Finding]:
     Source: EC2 CreateCustomerGateway.
     """
     site = environment.onprem
-    for own in connections(environment):
-        address, path = own.tunnels.gateway_address, (*own.path, "gateway_address")
-        if own.over == "line":
+    for connection in connections(environment):
+        address, path = connection.tunnels.gateway_address, (*connection.path, "gateway_address")
+        if connection.over == "line":
             continue
         if any(address in documented for documented in network().documentation):
             continue
@@ -116,9 +116,9 @@ def inside_cidr(environment: Environment) -> Iterator[Finding]:
     Source: Site-to-Site VPN User Guide, "Tunnel options".
     """
     vpn = limits().vpn
-    for own in connections(environment):
-        for index, inside in enumerate(own.tunnels.inside_cidrs or ()):
-            path: DataPath = (*own.path, "inside_cidrs", index)
+    for connection in connections(environment):
+        for index, inside in enumerate(connection.tunnels.inside_cidrs or ()):
+            path: DataPath = (*connection.path, "inside_cidrs", index)
             if inside.prefixlen != vpn.inside_prefix or not inside.subnet_of(vpn.inside_range):
                 message = f"the inside range {inside} is not a /{vpn.inside_prefix} in {vpn.inside_range}"
                 yield error(path, message, fix="write a range such as 169.254.10.0/30")
@@ -134,11 +134,11 @@ def one_tunnel(environment: Environment) -> Iterator[Finding]:
 
     Source: Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
-    for own in connections(environment):
-        if own.tunnels.datapath == "userspace":
+    for connection in connections(environment):
+        if connection.tunnels.datapath == "userspace":
             message = "the userspace datapath carries one of the two tunnels"
             fix = "use datapath: kernel on a gateway whose kernel has ESP"
-            yield warning((*own.path, "datapath"), message, fix=fix)
+            yield warning((*connection.path, "datapath"), message, fix=fix)
 
 
 @rule
@@ -147,10 +147,10 @@ def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
 
     Source: Site-to-Site VPN pricing, large bandwidth tunnels; about 300 Mbit/s measured with kernel-libipsec.
     """
-    for own in connections(environment):
-        if own.tunnels.datapath == "userspace" and own.tunnels.bandwidth == "large":
+    for connection in connections(environment):
+        if connection.tunnels.datapath == "userspace" and connection.tunnels.bandwidth == "large":
             message = f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are billed; the userspace datapath carries about 0.3"
-            path, related = (*own.path, "bandwidth"), ((*own.path, "datapath"),)
+            path, related = (*connection.path, "bandwidth"), ((*connection.path, "datapath"),)
             yield warning(path, message, fix="use standard", related=related)
 
 
@@ -161,11 +161,11 @@ def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
     1446 fits AES-GCM without NAT; behind NAT, or with the userspace datapath's CBC, 1438 does.
     Source: Site-to-Site VPN User Guide, "Best practices for your customer gateway device": MTU.
     """
-    for own in connections(environment):
-        path, least, mtu = (*own.path, "mtu"), network().vpn_mtu_with_nat, own.tunnels.mtu
-        if mtu > least and own.tunnels.datapath == "userspace":
+    for connection in connections(environment):
+        path, least, mtu = (*connection.path, "mtu"), network().vpn_mtu_with_nat, connection.tunnels.mtu
+        if mtu > least and connection.tunnels.datapath == "userspace":
             message = f"an MTU of {mtu} bytes is too large for the userspace datapath"
-            yield error(path, message, fix=f"use {least} or less", related=((*own.path, "datapath"),))
+            yield error(path, message, fix=f"use {least} or less", related=((*connection.path, "datapath"),))
         elif mtu > least:
             message = f"an MTU of {mtu} bytes is too large behind NAT"
             yield warning(path, message, fix=f"write {least} or less, or suppress this where there is no NAT")

@@ -50,11 +50,11 @@ def shared_gateway(environment: Environment) -> Iterator[Finding]:
     Source: EC2 CreateCustomerGateway: identical requests return the existing one.
     """
     seen: dict[IPv4Address, DataPath] = {}
-    for own in connections(environment):
-        path: DataPath = (*own.path, "gateway_address")
-        first = seen.setdefault(own.tunnels.gateway_address, path)
+    for connection in connections(environment):
+        path: DataPath = (*connection.path, "gateway_address")
+        first = seen.setdefault(connection.tunnels.gateway_address, path)
         if first != path:
-            message = f"{own.tunnels.gateway_address} is the gateway address of another VPN connection"
+            message = f"{connection.tunnels.gateway_address} is the gateway address of another VPN connection"
             yield error(path, message, related=(first,))
 
 

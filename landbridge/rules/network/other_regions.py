@@ -52,8 +52,8 @@ def other_region_pool(environment: Environment) -> Iterator[Finding]:
     Source: Landbridge; an unknown name would silently launch nothing.
     """
     known = [pool.name for pool in environment.aws.pools]
-    for name, there in environment.aws.other_regions.items():
-        for pool in there.pools:
+    for name, other_region in environment.aws.other_regions.items():
+        for pool in other_region.pools:
             if pool not in known:
                 path: DataPath = (*_OTHERS, name, "pools", pool)
                 message = f'there is no pool "{pool}" in aws.pools'
@@ -69,8 +69,8 @@ def other_region_image(environment: Environment) -> Iterator[Finding]:
     for index, pool in enumerate(environment.aws.pools):
         source = environment.aws.images.get(pool.image or "")
         bound = pool.image is not None and (pool.image.startswith("ami-") or (source is not None and source.build))
-        for name, there in environment.aws.other_regions.items():
-            own = there.pools.get(pool.name)
+        for name, other_region in environment.aws.other_regions.items():
+            own = other_region.pools.get(pool.name)
             if own is None or own.image is not None:
                 continue
             path: DataPath = (*_OTHERS, name, "pools", pool.name)

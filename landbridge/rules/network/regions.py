@@ -46,7 +46,7 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
             message = f"data of class {name} must stay on-prem under {regime.title}"
             yield error(path, message, fix="write sites: [onprem]", related=related)
         elif environment.region in regions() and not regime.allows_region(environment.region):
-            allowed = [one for one in regions() if regime.allows_region(one)]
+            allowed = [region for region in regions() if regime.allows_region(region)]
             message = f"data under {regime.title} may not be in {environment.region} ({regime.citation})"
             fix = f"use sites: [onprem], or a region such as {', '.join(allowed[:4])}"
             yield error(path, message, fix=fix, related=related)

@@ -31,7 +31,7 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
     for path, zone in _named_zones(environment):
         if known and zone not in known:
             message = f"{environment.region} has no zone {zone}"
-            home = next((name for name, one in regions().items() if zone in one.zones), None)
+            home = next((name for name, region in regions().items() if zone in region.zones), None)
             fix = suggestion(zone, known) if home is None else f"{zone} is in {home}; here there are {', '.join(known)}"
             yield error(path, message, fix=fix, related=(REGION,))
 

@@ -144,7 +144,7 @@ def home_options(environment: Environment) -> Iterator[Finding]:
     home = environment.storage.home
     if home.kind != "external_nfs":
         return
-    options = dict(one.partition("=")[::2] for one in home.options.split(",") if one)
+    options = dict(word.partition("=")[::2] for word in home.options.split(",") if word)
     path: DataPath = ("storage", "home", "options")
     if "soft" in options or "softerr" in options:
         message = "the option soft loses writes while the filer does not answer"

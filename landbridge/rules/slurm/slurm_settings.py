@@ -109,7 +109,7 @@ def slurm_value(environment: Environment) -> Iterator[Finding]:
         (_CONF, overrides.slurm_conf),
         (_CGROUP, overrides.cgroup_conf),
     ]
-    files += [(_settings(name), one.settings) for name, one in environment.scheduler.partitions.items()]
+    files += [(_settings(name), partition.settings) for name, partition in environment.scheduler.partitions.items()]
     for path, settings in files:
         seen: dict[str, str] = {}
         for key, value in settings.items():
@@ -190,7 +190,7 @@ def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar |
     files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
         (_CONF, overrides.slurm_conf),
         (_CGROUP, overrides.cgroup_conf),
-        *((_settings(name), one.settings) for name, one in environment.scheduler.partitions.items()),
+        *((_settings(name), partition.settings) for name, partition in environment.scheduler.partitions.items()),
     ]
     for path, settings in files:
         yield from ((path, key, value) for key, value in settings.items())
@@ -232,7 +232,7 @@ def _elsewhere(key: str, file: str) -> str | None:
 
 def _restricted(environment: Environment) -> bool:
     """Return true where a data class is limited to one site."""
-    return any(len(set(one.sites)) < 2 for one in environment.data_classes.values())
+    return any(len(set(data_class_.sites)) < 2 for data_class_ in environment.data_classes.values())
 
 
 def _settings(queue: str) -> DataPath:

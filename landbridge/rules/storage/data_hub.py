@@ -37,8 +37,8 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
     citations, in landbridge/catalog/regimes.yaml.
     """
     here = regions().get(environment.region)
-    for name, wanted in environment.storage.data_hub.classes.items():
-        region = wanted.replica_region
+    for name, class_ in environment.storage.data_hub.classes.items():
+        region = class_.replica_region
         if region is None or here is None:
             continue
         path = (*_CLASSES, name, "replica_region")
@@ -70,8 +70,8 @@ def hub_lock(environment: Environment) -> Iterator[Finding]:
     """
     if environment.aws.protect:
         return
-    for name, wanted in environment.storage.data_hub.classes.items():
-        if wanted.object_lock is not None and wanted.object_lock.mode == "compliance":
+    for name, class_ in environment.storage.data_hub.classes.items():
+        if class_.object_lock is not None and class_.object_lock.mode == "compliance":
             message = (
                 "object lock in compliance mode prevents `landbridge destroy` from emptying the bucket (protect: false)"
             )
@@ -85,8 +85,8 @@ def hub_expiry(environment: Environment) -> Iterator[Finding]:
 
     Source: S3 User Guide, "Managing Object Lock", object lock and lifecycle.
     """
-    for name, wanted in environment.storage.data_hub.classes.items():
-        lock, days = wanted.object_lock, wanted.expire_days
+    for name, class_ in environment.storage.data_hub.classes.items():
+        lock, days = class_.object_lock, class_.expire_days
         if lock is not None and days is not None and days < lock.days:
             message = f"objects expire after {days} days and are locked for {lock.days}"
             path = (*_CLASSES, name, "expire_days")

@@ -93,16 +93,16 @@ def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.efa:
             continue
-        known = [at for at in pools(environment) if at.type is not None]
+        matching_pools = [at for at in pools(environment) if at.type is not None]
         without = [
             at
-            for at in known
+            for at in matching_pools
             if at.type is not None and (not at.type.efa_cards or at.pool.efa is False or at.type.family in unable)
         ]
         if not without:
             continue
         names = ", ".join(dict.fromkeys(f"{at.pool.name} ({at.pool.instance})" for at in without[:5]))
-        whole = len(without) == len(known)
+        whole = len(without) == len(matching_pools)
         message = f"{'no pool reads' if whole else 'some pools do not read'} it over EFA: {names}"
         fix = "write efa: false, and choose the size freely" if whole else "expect less throughput: they read over TCP"
         severity = Severity.WARNING if whole else Severity.INFO

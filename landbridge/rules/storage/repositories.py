@@ -64,7 +64,7 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
         other = (
             writers[place]
             if place is not None
-            else next((one for prefix, one in writers.items() if prefix.startswith(shown)), None)
+            else next((writer for prefix, writer in writers.items() if prefix.startswith(shown)), None)
         )
         if other is not None:
             place = shown.rstrip("/") if link.own.bucket else f"the hub's bucket of {link.own.data_class}"
@@ -125,7 +125,7 @@ def repository_without_export(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.repositories:
             continue
-        if share.deployment in facts().fsx_lustre.backups.not_on and not any(one.export for one in share.repositories):
+        if share.deployment in facts().fsx_lustre.backups.not_on and not any(repository.export for repository in share.repositories):
             message = f"no repository exports, and {share.deployment} loses data when a server fails"
             fix = "write export: true in the folder of results"
             yield info((*path, "repositories"), message, fix=fix, related=(path,))
