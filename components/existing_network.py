@@ -31,7 +31,8 @@ class ExistingNetwork(Component):
         self.vpc_id = pulumi.Output.from_input(args.existing.vpc_id)
         resource_options = pulumi.ResourceOptions(parent=self)
         self.subnet_ids = {
-            plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], resource_options) for plan in args.private
+            plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], resource_options)
+            for plan in args.private
         }
         # By its id: one table may be several zones', and a zone that comes later must not rename its routes.
         self.route_table_ids = {table: table for table in args.existing.route_table_ids}

@@ -173,6 +173,8 @@ class SlurmController(Component):
             self._key.arn,
         ).apply(write)
         return [
-            aws.iam.RolePolicy(f"{self._name}-{right}", name=right, role=self.role.id, policy=written[right], opts=self._own)
+            aws.iam.RolePolicy(
+                f"{self._name}-{right}", name=right, role=self.role.id, policy=written[right], opts=self._own
+            )
             for right in args.rights(hub=bool(buckets))
         ]

@@ -82,5 +82,11 @@ def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: s
     if threshold is None:
         return AcceptanceCheck(what, measured, None, unit=unit)
     return AcceptanceCheck(
-        what, measured, measured >= threshold.at_least, threshold.at_least, threshold.unit, threshold.source, threshold.confidence
+        what,
+        measured,
+        measured >= threshold.at_least,
+        threshold.at_least,
+        threshold.unit,
+        threshold.source,
+        threshold.confidence,
     )

@@ -11,7 +11,10 @@ from landbridge.aws_resources.resource_type import ResourceType
 
 
 def _services() -> dict[str, tuple[ResourceType, ...]]:
-    modules = {iter_module.name: import_module(f"{__name__}.{iter_module.name}") for iter_module in pkgutil.iter_modules(__path__)}
+    modules = {
+        iter_module.name: import_module(f"{__name__}.{iter_module.name}")
+        for iter_module in pkgutil.iter_modules(__path__)
+    }
     return {
         name: module.RESOURCE_TYPES for name, module in sorted(modules.items()) if hasattr(module, "RESOURCE_TYPES")
     }

@@ -47,4 +47,6 @@ def known_differences() -> tuple[KnownDifference, ...]:
 
 def explanation(difference: Difference) -> KnownDifference | None:
     """Return the explanation of a difference; None for a new one."""
-    return next((known_difference for known_difference in known_differences() if difference in known_difference.each()), None)
+    return next(
+        (known_difference for known_difference in known_differences() if difference in known_difference.each()), None
+    )

@@ -47,7 +47,9 @@ def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
     from dataclasses import asdict
 
     if form is Format.JSON:
-        failures = [{"host": failure.host, "task": failure.task.name, "message": failure.message} for failure in result.failures]
+        failures = [
+            {"host": failure.host, "task": failure.task.name, "message": failure.message} for failure in result.failures
+        ]
         hosts = {host: asdict(counts) for host, counts in result.hosts.items()}
         print_json({"status": result.status, "seconds": round(seconds, 1), "hosts": hosts, "failures": failures})
     else:

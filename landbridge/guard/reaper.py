@@ -69,7 +69,9 @@ def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verd
     odd: dict[str, str] = {}
     for instance in instances:
         if instance.launched > now + SKEW:
-            raise WrongClock(f"{instance.id} was launched at {instance.launched.isoformat()}, and here it is {now.isoformat()}")
+            raise WrongClock(
+                f"{instance.id} was launched at {instance.launched.isoformat()}, and here it is {now.isoformat()}"
+            )
         if POOL not in instance.tags:
             continue
         text = instance.tags.get(LEASE, "")

@@ -41,7 +41,10 @@ def describe(aws: AwsClient, families: Iterable[str]) -> Described:
         if availability_zone.get("ZoneType", "availability-zone") == "availability-zone"
     }
     return Described(
-        aws.region, tuple(types), tuple(offering for offering in offerings if offering["InstanceType"] in names), frozenset(zones)
+        aws.region,
+        tuple(types),
+        tuple(offering for offering in offerings if offering["InstanceType"] in names),
+        frozenset(zones),
     )
 
 

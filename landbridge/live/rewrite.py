@@ -26,7 +26,9 @@ def write(folder: Path, differences: Iterable[Difference], told: Iterable[Descri
     Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
     """
     ours, answers = Instances(folder), tuple(told)
-    where = f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(answer.region for answer in answers)}"
+    where = (
+        f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(answer.region for answer in answers)}"
+    )
     rows = _rows(ours, differences, answers)
     for family in {name.partition(".")[0] for name in rows}:
         path = folder / "instances" / f"{family}.yaml"
@@ -78,7 +80,9 @@ def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
     """Return one line for each run of equal cards; fields that EC2 omits stay as in the catalogue."""
     runs: list[tuple[int, int, str]] = []
     known = {card.index: card for card in ours.cards}
-    for card in sorted(described["NetworkInfo"]["NetworkCards"], key=lambda network_card: int(network_card["NetworkCardIndex"])):
+    for card in sorted(
+        described["NetworkInfo"]["NetworkCards"], key=lambda network_card: int(network_card["NetworkCardIndex"])
+    ):
         index, mine = int(card["NetworkCardIndex"]), known.get(int(card["NetworkCardIndex"]))
         gbps = card.get("PeakBandwidthInGbps", mine.gbps if mine is not None else None)
         order = ("interface", "efa", "efa-only")

@@ -91,10 +91,10 @@ def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
     for path, disk, size, type_ in _disks(kind, props):
         if not isinstance(disk.get(type_), str):
             continue
-        found = volume_violations(
+        violations = volume_violations(
             disk[type_], gib=_int(disk.get(size)), iops=_int(disk.get("iops")), throughput=_int(disk.get("throughput"))
         )
-        for fault in found:
+        for fault in violations:
             yield (*path, size if fault.key == "gib" else fault.key), fault.message
 
 
@@ -112,9 +112,9 @@ def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[
     names = {LUSTRE: _LUSTRE, ZFS: _ZFS}.get(kind, _EFS)
     if any(name in props and props[name] is None for name in names.values()) or "backupId" in props:
         return
-    given = {key: _word(props[name]) for key, name in names.items() if name in props}
+    problem_texts = {key: _word(props[name]) for key, name in names.items() if name in props}
     try:
-        share = _share(kind, given)
+        share = _share(kind, problem_texts)
     except ValidationError:
         return
     for fault in storage_violations(share):
@@ -126,15 +126,15 @@ def texts(tags: Mapping[str, Any]) -> dict[str, str | None]:
     return {key: value if isinstance(value, str) else None for key, value in tags.items()}
 
 
-def _share(kind: str, given: dict[str, Any]) -> FsxLustre | FsxOpenZfs | Efs:
+def _share(kind: str, inputs: dict[str, Any]) -> FsxLustre | FsxOpenZfs | Efs:
     if kind == EFS:
-        return Efs.model_validate({"kind": "efs", "throughput": "bursting", **given})
+        return Efs.model_validate({"kind": "efs", "throughput": "bursting", **inputs})
     # What the provider is not given is not asked of FSx: no backups, and no size.
     if kind == ZFS:
-        return FsxOpenZfs.model_validate({"kind": "fsx_openzfs", "backup_days": 0, **given})
-    tiering = given.get("storage_type") == "intelligent_tiering"
+        return FsxOpenZfs.model_validate({"kind": "fsx_openzfs", "backup_days": 0, **inputs})
+    tiering = inputs.get("storage_type") == "intelligent_tiering"
     size: dict[str, Any] = {} if tiering else {"capacity_gib": None}
-    return FsxLustre.model_validate({"kind": "fsx_lustre", "deployment": "scratch_1", **size, **given})
+    return FsxLustre.model_validate({"kind": "fsx_lustre", "deployment": "scratch_1", **size, **inputs})
 
 
 def _word(value: Any) -> Any:

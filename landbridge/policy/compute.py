@@ -89,8 +89,8 @@ def efa_interfaces(resource: Resource, settings: PolicySettings) -> Iterator[str
     Where the template names an instance type, also whether its cards have those places, and carry EFA.
     Source: EC2 User Guide, "Elastic Fabric Adapter": an efa-only interface has no address, and is never the primary one.
     """
-    given = list(maps(resource.props.get("networkInterfaces")))
-    nics = [_nic(one) for one in given]
+    interfaces = list(maps(resource.props.get("networkInterfaces")))
+    nics = [_nic(interface) for interface in interfaces]
     if not nics or None in nics:
         return
     kind = resource.props.get("instanceType")
@@ -137,10 +137,10 @@ def tags_at_launch(resource: Resource, settings: PolicySettings) -> Iterator[str
             yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"
 
 
-def _nic(given: Mapping[str, Any]) -> PlannedInterface | None:
+def _nic(interface: Mapping[str, Any]) -> PlannedInterface | None:
     """An interface as planned ones are; None where something of it is not known yet, or nothing that it could be."""
-    card, device = given.get("networkCardIndex", 0), given.get("deviceIndex", 0)
-    kind: Any = given.get("interfaceType", "interface")
+    card, device = interface.get("networkCardIndex", 0), interface.get("deviceIndex", 0)
+    kind: Any = interface.get("interfaceType", "interface")
     if not isinstance(card, int | float) or not isinstance(device, int | float):
         return None
     return (

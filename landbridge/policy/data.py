@@ -80,13 +80,14 @@ def bucket_tls(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
     Source: AWS Foundational Security Best Practices S3.5.
     """
-    found = list(statements(resource.props.get("policy")))
+    all_statements = list(statements(resource.props.get("policy")))
     denied = any(
-        one.get("Effect") == "Deny"
-        and str(as_map(as_map(one.get("Condition")).get("Bool")).get("aws:SecureTransport")).lower() == "false"
-        for one in found
+        policy_statement.get("Effect") == "Deny"
+        and str(as_map(as_map(policy_statement.get("Condition")).get("Bool")).get("aws:SecureTransport")).lower()
+        == "false"
+        for policy_statement in all_statements
     )
-    if found and not denied:
+    if all_statements and not denied:
         yield "policy: nothing denies requests without TLS (aws:SecureTransport)"
 
 
@@ -127,8 +128,13 @@ def protected_data(resource: Resource, settings: PolicySettings) -> Iterator[str
 
     Source: Landbridge: landbridge/catalog/impact.yaml says what holds data; Pulumi, "protect", "retainOnDelete".
     """
-    known = impact_facts().types.get(resource.type)
-    if not settings.protect or known is None or not (known.holds and known.guarded) or resource.protect is None:
+    type_impact = impact_facts().types.get(resource.type)
+    if (
+        not settings.protect
+        or type_impact is None
+        or not (type_impact.holds and type_impact.guarded)
+        or resource.protect is None
+    ):
         return
     if not resource.protect and not resource.retained:
-        yield f"holds {known.holds}, and neither protect nor retainOnDelete is set"
+        yield f"holds {type_impact.holds}, and neither protect nor retainOnDelete is set"

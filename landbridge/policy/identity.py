@@ -21,7 +21,7 @@ def no_star_iam(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     Source: IAM User Guide, "Apply least-privilege permissions"; IAM.1 and IAM.21 of the best practices.
     """
     documents = [resource.props.get("policy")]
-    documents += [one.get("policy") for one in maps(resource.props.get("inlinePolicies"))]
+    documents += [inline_policy.get("policy") for inline_policy in maps(resource.props.get("inlinePolicies"))]
     for document in documents:
         for statement in statements(document):
             if statement.get("Effect") == "Allow":
@@ -73,6 +73,10 @@ def narrow_trust(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """
     for statement in statements(resource.props.get("assumeRolePolicy")):
         who = statement.get("Principal")
-        names = [who] if isinstance(who, str) else [one for value in (who or {}).values() for one in as_list(value)]
+        names = (
+            [who]
+            if isinstance(who, str)
+            else [principal for value in (who or {}).values() for principal in as_list(value)]
+        )
         if statement.get("Effect") == "Allow" and "*" in names:
             yield "assumeRolePolicy allows everybody"

@@ -72,11 +72,13 @@ def _add(
     name: str,
     level: Level,
     types: frozenset[str],
-    one: OneCheck | None,
+    check_one: OneCheck | None,
     every: AllCheck | None,
     doc: str,
     config: tuple[str, ...] = (),
 ) -> None:
     text, _, source = doc.partition("Source:")
     key = name.replace("_", "-")
-    POLICIES[key] = Policy(key, level, types, one, every, " ".join(text.split()), " ".join(source.split()), config)
+    POLICIES[key] = Policy(
+        key, level, types, check_one, every, " ".join(text.split()), " ".join(source.split()), config
+    )

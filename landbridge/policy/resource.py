@@ -47,7 +47,7 @@ def as_list(value: Any) -> list[Any]:
 
 def maps(value: Any) -> Iterator[Mapping[str, Any]]:
     """The mappings of a list."""
-    return (one for one in as_list(value) if isinstance(one, Mapping))
+    return (item for item in as_list(value) if isinstance(item, Mapping))
 
 
 def on(value: Any) -> bool:

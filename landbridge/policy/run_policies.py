@@ -34,8 +34,11 @@ def resource_violations(resource: Resource, settings: PolicySettings | None = No
 def violations(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
     """Return the violations of all resources of a graph."""
     every, chosen = tuple(resources), settings or PolicySettings()
-    found = [violation for resource in every for violation in resource_violations(resource, chosen)]
+    all_violations = [violation for resource in every for violation in resource_violations(resource, chosen)]
     for policy in POLICIES.values():
         if policy.all is not None:
-            found += [Violation(policy.name, policy.level, *one) for one in policy.all(every, chosen)]
-    return tuple(found)
+            all_violations += [
+                Violation(policy.name, policy.level, *violation_fields)
+                for violation_fields in policy.all(every, chosen)
+            ]
+    return tuple(all_violations)

@@ -60,8 +60,10 @@ def efa_self_rule(resources: tuple[Resource, ...], settings: PolicySettings) -> 
 
 
 def _self(rule: Resource, groups: set[str]) -> bool:
-    own, peer = rule.props.get("securityGroupId"), rule.props.get("referencedSecurityGroupId")
-    return own is not None and own in groups and own == peer and str(rule.props.get("ipProtocol")) == "-1"
+    group_id, peer = rule.props.get("securityGroupId"), rule.props.get("referencedSecurityGroupId")
+    return (
+        group_id is not None and group_id in groups and group_id == peer and str(rule.props.get("ipProtocol")) == "-1"
+    )
 
 
 @stack_policy()

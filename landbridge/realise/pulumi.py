@@ -183,7 +183,11 @@ def _settle(
 
 def _known_elsewhere(environment: Environment, file: Path, planned: PlannedStack) -> dict[str, frozenset[str]]:
     """Return the ids, by type, in the state of the environment's other stacks."""
-    others = [_deployment(environment, file, planned_stack) for planned_stack in planned_stacks(environment) if planned_stack != planned]
+    others = [
+        _deployment(environment, file, planned_stack)
+        for planned_stack in planned_stacks(environment)
+        if planned_stack != planned
+    ]
     tokens = [known_ids(other) for other in others]
     return {key: frozenset().union(*(token.get(key, ()) for token in tokens)) for token in tokens for key in token}
 

@@ -26,7 +26,11 @@ Record = dict[str, Any]
 def pending_creates(deployment: Mapping[str, Any]) -> tuple[Record, ...]:
     """Return the records of pending creates, without ids."""
     operations = deployment.get("pending_operations") or ()
-    return tuple(operation["resource"] for operation in operations if operation.get("type") == "creating" and operation.get("resource"))
+    return tuple(
+        operation["resource"]
+        for operation in operations
+        if operation.get("type") == "creating" and operation.get("resource")
+    )
 
 
 def written_at(deployment: Mapping[str, Any]) -> datetime | None:
@@ -86,7 +90,9 @@ def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> froz
 
 
 def _in_aws(deployment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    return (resource for resource in deployment.get("resources") or () if str(resource.get("type", "")).startswith("aws:"))
+    return (
+        resource for resource in deployment.get("resources") or () if str(resource.get("type", "")).startswith("aws:")
+    )
 
 
 def _names(value: Any, words: Collection[str]) -> bool:

@@ -26,11 +26,12 @@ def cached(function: Callable[[Environment], _Answer]) -> Callable[[Environment]
 @cached
 def with_known_types(environment: Environment) -> Environment:
     """The environment without pools of types that the catalogue does not know, which plans cannot work with."""
-    known = instances()
+    known_types = instances()
     pools = tuple(
         pool
         for pool in environment.aws.pools
-        if pool.instance in known and all((one.instance or pool.instance) in known for one in pool.capacity)
+        if pool.instance in known_types
+        and all((capacity.instance or pool.instance) in known_types for capacity in pool.capacity)
     )
     if len(pools) == len(environment.aws.pools):
         return environment

@@ -79,9 +79,10 @@ class CapacityAt:
 @cached
 def pools(environment: Environment) -> tuple[PoolAt, ...]:
     """Every pool, in the file's order."""
-    known = instances()
+    instance_types = instances()
     return tuple(
-        PoolAt(pool, (*POOLS, index), known.get(pool.instance)) for index, pool in enumerate(environment.aws.pools)
+        PoolAt(pool, (*POOLS, index), instance_types.get(pool.instance))
+        for index, pool in enumerate(environment.aws.pools)
     )
 
 

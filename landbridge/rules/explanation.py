@@ -65,19 +65,21 @@ class Explanation:
 def explanations() -> dict[str, Explanation]:
     """Every rule of check by name: first those about the file's form, then by topic."""
     form = [
-        Explanation(name, "the file's form", _first_sentence(one.why), one.why, one.source, False, "check", ())
-        for name, one in FORM_FINDINGS.items()
+        Explanation(
+            name, "the file's form", _first_sentence(form_rule.why), form_rule.why, form_rule.source, False, "check", ()
+        )
+        for name, form_rule in FORM_FINDINGS.items()
     ]
     rules = [
         Explanation(r.name, r.topic, r.summary, r.why, r.source, r.suppressible, "check", ())
         for r in sorted(RULES.values(), key=lambda rule: rule.topic)
     ]
-    return {one.name: with_examples(one) for one in (*form, *rules)}
+    return {entry.name: with_examples(entry) for entry in (*form, *rules)}
 
 
-def with_examples(one: Explanation) -> Explanation:
+def with_examples(explanation: Explanation) -> Explanation:
     """An explanation with the mistakes that the tests make of its rule."""
-    return replace(one, examples=_examples().get(one.name, ()))
+    return replace(explanation, examples=_examples().get(explanation.name, ()))
 
 
 def _first_sentence(text: str) -> str:
@@ -88,4 +90,4 @@ def _first_sentence(text: str) -> str:
 def _examples() -> Mapping[str, tuple[Example, ...]]:
     file = files("landbridge.rules").joinpath(EXAMPLES)
     data: dict[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return {name: tuple(Example(**one) for one in found) for name, found in data.items()}
+    return {name: tuple(Example(**fields) for fields in rule_examples) for name, rule_examples in data.items()}

@@ -99,9 +99,9 @@ def after_rule(function: _Function) -> _Function:
 def _register(kind: Kind, function: Any, suppressible: bool, public_aws: bool = False) -> Any:
     def put(function: _Function) -> _Function:
         name = function.__name__.replace("_", "-")
-        known = RULES.get(name)
-        if known is not None and known.function.__module__ != function.__module__:
-            raise ValueError(f"the rule {name} is in {known.function.__module__} and in {function.__module__}")
+        registered = RULES.get(name)
+        if registered is not None and registered.function.__module__ != function.__module__:
+            raise ValueError(f"the rule {name} is in {registered.function.__module__} and in {function.__module__}")
         summary, why, source = _parts(inspect.getdoc(function) or "")
         named: Any = _named(name, function)
         RULES[name] = Rule(name, named, kind, summary, why, source, suppressible, public_aws)
@@ -128,5 +128,5 @@ def _parts(doc: str) -> tuple[str, str, str]:
 
 def paragraphs(text: str) -> str:
     """Return prose with each paragraph on one line."""
-    found = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-    return "\n".join(paragraph for paragraph in found if paragraph)
+    joined_paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n".join(paragraph for paragraph in joined_paragraphs if paragraph)

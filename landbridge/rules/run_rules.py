@@ -67,19 +67,19 @@ def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
         for finding in _run(rule, environment, other_findings)
         if loaded.reliable(finding)
     ]
-    kept, suppressed = _split(environment, ordered)
-    return CheckReport(in_order([*loaded.findings, *kept, *after]), suppressed)
+    reported, suppressed = _split(environment, ordered)
+    return CheckReport(in_order([*loaded.findings, *reported, *after]), suppressed)
 
 
 def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
     """Yield the findings of pools' capacity in other regions."""
-    for region, there in environments_of_other_regions(environment):
+    for region, region_environment in environments_of_other_regions(environment):
         for name in RULES_PER_REGION:
             rule = RULES[name]
             if not _applies(rule, environment, today):
                 continue
-            for found in _run(rule, there, *_also(rule, loaded, today)):
-                finding = found if found.rule == "rule-failed" else in_other_region(found, region, there)
+            for found in _run(rule, region_environment, *_also(rule, loaded, today)):
+                finding = found if found.rule == "rule-failed" else in_other_region(found, region, region_environment)
                 if finding is not None and loaded.reliable(finding):
                     yield loaded.place(finding)
 
@@ -122,11 +122,15 @@ def _run(rule: Rule, *arguments: Any) -> Iterator[Finding]:
 def _split(
     environment: Environment, findings: tuple[Finding, ...]
 ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
-    kept, suppressed = [], []
+    reported, suppressed = [], []
     for finding in findings:
-        reasons = [one.reason for one in environment.suppress if accepts(one.rule, one.path, finding)]
+        reasons = [
+            suppression.reason
+            for suppression in environment.suppress
+            if accepts(suppression.rule, suppression.path, finding)
+        ]
         if reasons:
             suppressed.append(Suppressed(finding, reasons[0]))
         else:
-            kept.append(finding)
-    return tuple(kept), tuple(suppressed)
+            reported.append(finding)
+    return tuple(reported), tuple(suppressed)

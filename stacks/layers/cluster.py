@@ -91,7 +91,10 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
             vpc_id=foundation.vpc_id,
             subnet_ids=foundation.subnet_ids,
             route_table_ids=list(foundation.route_table_ids.values()),
-            clients={**groups, **(served.mounting if served is not None and file_system.settings.kind != "fsx_lustre" else {})},
+            clients={
+                **groups,
+                **(served.mounting if served is not None and file_system.settings.kind != "fsx_lustre" else {}),
+            },
             buckets=foundation.buckets,
             opts=options,
         )

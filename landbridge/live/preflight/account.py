@@ -62,7 +62,11 @@ def zone(scene: Scene) -> Iterator[Finding]:
     Source: EC2 API reference, DescribeAvailabilityZones (State, OptInStatus).
     """
     answer = scene.aws.ask("ec2", "describe_availability_zones", AllAvailabilityZones=True)
-    found = {availability_zone["ZoneId"]: availability_zone for availability_zone in answer["AvailabilityZones"] if "ZoneId" in availability_zone}
+    found = {
+        availability_zone["ZoneId"]: availability_zone
+        for availability_zone in answer["AvailabilityZones"]
+        if "ZoneId" in availability_zone
+    }
     where = {name: one.at("zones" if one.terms.kind in ("on_demand", "spot", "reservation_group") else "zone")
              for one in scene.bought() for name in one.terms.zones}  # fmt: skip
     for name in used_zones(scene.environment):

@@ -59,7 +59,11 @@ def gateway_quota(scene: Scene) -> Iterator[Finding]:
     subnets = {
         one["SubnetId"]: one["AvailabilityZoneId"] for one in scene.aws.all("ec2", "describe_subnets", "Subnets")
     }
-    alive = [gateway for gateway in gateways if gateway["State"] in ("pending", "available") and not scene.is_mine(gateway.get("Tags"))]
+    alive = [
+        gateway
+        for gateway in gateways
+        if gateway["State"] in ("pending", "available") and not scene.is_mine(gateway.get("Tags"))
+    ]
     used = Counter(subnets.get(one.get("SubnetId", "")) for one in alive)
     for zone in zones:
         yield from _room(

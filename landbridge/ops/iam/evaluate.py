@@ -136,7 +136,11 @@ def _spell(document: Document, statement: Mapping[str, Any]) -> str:
 
 
 def _allowing(document: Document, request: Request) -> str | None:
-    found = (statement for statement in document.statements if statement["Effect"] == "Allow" and _applies(statement, request, False))
+    found = (
+        statement
+        for statement in document.statements
+        if statement["Effect"] == "Allow" and _applies(statement, request, False)
+    )
     return next((_spell(document, one) for one in found), None)
 
 

@@ -56,8 +56,8 @@ def needs_onprem_site(environment: Environment) -> Iterator[Finding]:
     """
     if environment.onprem is not None or environment.aws.services is None:
         return
-    for wanted, message, path, fix in _metal(environment):
-        if wanted:
+    for needed, message, path, fix in _metal(environment):
+        if needed:
             yield error(path, message, fix=fix, related=(_SITE,))
 
 
@@ -105,14 +105,14 @@ def services_zone(environment: Environment) -> Iterator[Finding]:
 
     Source: RDS User Guide, "Working with a DB instance in a VPC": a subnet group covers two zones at least.
     """
-    services, known = environment.aws.services, zones(environment.region)
-    if services is None or not known:
+    services, known_zones = environment.aws.services, zones(environment.region)
+    if services is None or not known_zones:
         return
     for key, zone in (("zone", services.zone), ("standby_zone", services.standby_zone)):
-        if zone is not None and zone not in known:
+        if zone is not None and zone not in known_zones:
             message = f"{environment.region} has no zone {zone}"
             path = (*_SERVICES, key)
-            yield error(path, message, fix=suggestion(zone, known), related=(("region",),))
+            yield error(path, message, fix=suggestion(zone, known_zones), related=(("region",),))
     if services.standby_zone == services.zone:
         message = "standby_zone is the same zone as zone: the database needs two different ones"
         yield error((*_SERVICES, "standby_zone"), message, related=((*_SERVICES, "zone"),))
@@ -136,12 +136,14 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
         message = f"the subnet of {services.zone} is too small for the services: they need a /27 or larger"
         yield error(path, message, fix="widen aws.cidr, or the zone's subnet", related=related)
         return
-    own = next(subnet.cidr for subnet in subnets(environment) if subnet.tier == "private" and subnet.zone == services.zone)
+    subnet_cidr = next(
+        subnet.cidr for subnet in subnets(environment) if subnet.tier == "private" and subnet.zone == services.zone
+    )
     for name, address in services.addresses.items():
         at: DataPath = (*_SERVICES, "addresses", name)
         more = (path, *related)
-        if address not in own:
-            message = f"{name}'s address {address} is outside {own}, the subnet of {services.zone}"
+        if address not in subnet_cidr:
+            message = f"{name}'s address {address} is outside {subnet_cidr}, the subnet of {services.zone}"
             yield error(at, message, fix=f"such as {planned.reserved[0]}", related=more)
         elif address not in planned.reserved:
             message = f"{address} is outside the reserved range {planned.reserved}: AWS may have assigned it to another interface"
@@ -154,15 +156,15 @@ def services_type(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 DescribeInstanceTypes; an image is for one kind of processor.
     """
-    services, known = environment.aws.services, instances()
+    services, instance_types = environment.aws.services, instances()
     if services is None:
         return
-    first = known.get(services.controller.instance)
+    first = instance_types.get(services.controller.instance)
     for key, name in (("controller", services.controller.instance), ("login", services.login.instance)):
-        path, kind = (*_SERVICES, key, "instance"), known.get(name)
+        path, kind = (*_SERVICES, key, "instance"), instance_types.get(name)
         if kind is None:
             message = f'unknown instance type "{name}"'
-            yield error(path, message, fix=suggestion(name, known))
+            yield error(path, message, fix=suggestion(name, instance_types))
             continue
         if kind.accelerators is not None:
             message = f"{name} has {kind.accelerators.count} {kind.accelerators.type}, which a {key} host does not use"

@@ -19,11 +19,11 @@ def budget_without_subscriber(environment: Environment) -> Iterator[Finding]:
 
     Source: AWS Budgets API Reference, "Subscriber": an address for e-mail.
     """
-    wanted = {
+    requested = {
         _MONTHLY: environment.budget.monthly_usd,
         (*_GUARDRAILS, "anomaly_usd"): environment.aws.guardrails.anomaly_usd,
     }
-    for path, amount in wanted.items():
+    for path, amount in requested.items():
         if amount is not None and not subscribers(environment):
             message = f'the alarm has no subscriber: owner "{environment.owner}" is not an e-mail address'
             related: tuple[DataPath, ...] = (("owner",), (*_BUDGET, "subscribers"))
@@ -47,13 +47,13 @@ def budget_alarms(environment: Environment) -> Iterator[Finding]:
 
     Source: AWS Budgets API Reference, "NotificationWithSubscribers", as in landbridge/catalog/guardrails.yaml.
     """
-    own, facts = environment.budget, guardrails().budgets
-    alarms = len(set(own.alarms)) + 1
+    budget, facts = environment.budget, guardrails().budgets
+    alarms = len(set(budget.alarms)) + 1
     if alarms > facts.notifications:
         message = f"{alarms} alarms, the forecast's included; AWS Budgets allows {facts.notifications}"
         yield error((*_BUDGET, "alarms"), message, fix="remove alarms")
-    if len(own.subscribers) > facts.subscribers:
-        message = f"{len(own.subscribers)} subscribers; AWS Budgets allows {facts.subscribers} for each alarm"
+    if len(budget.subscribers) > facts.subscribers:
+        message = f"{len(budget.subscribers)} subscribers; AWS Budgets allows {facts.subscribers} for each alarm"
         yield error((*_BUDGET, "subscribers"), message, fix="use a mailing list")
 
 
@@ -65,11 +65,11 @@ def budgets_not_available(environment: Environment) -> Iterator[Finding]:
     """
     if has_budgets(environment):
         return
-    own, wanted = environment.budget, environment.aws.guardrails
+    budget, requested = environment.budget, environment.aws.guardrails
     asked: dict[DataPath, bool] = {
-        _MONTHLY: own.monthly_usd is not None,
-        (*_GUARDRAILS, "anomaly_usd"): wanted.anomaly_usd is not None,
-        (*_GUARDRAILS, "cost_tags"): wanted.cost_tags,
+        _MONTHLY: budget.monthly_usd is not None,
+        (*_GUARDRAILS, "anomaly_usd"): requested.anomaly_usd is not None,
+        (*_GUARDRAILS, "cost_tags"): requested.cost_tags,
     }
     for path, here in asked.items():
         if here:

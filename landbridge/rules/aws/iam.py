@@ -50,9 +50,9 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
             fix = f'did you mean "{near}:{name}"?' if near else "write the prefix of a service, such as s3"
             yield error(path, f'there is no service "{service}" in IAM', fix=fix)
             continue
-        known = iam_actions(service.lower())
-        if known is not None and not _matching(name, known.all()):
-            near = did_you_mean(name, known.all())
+        service_actions = iam_actions(service.lower())
+        if service_actions is not None and not _matching(name, service_actions.all()):
+            near = did_you_mean(name, service_actions.all())
             hint = f'did you mean "{service}:{near}"?' if near and "*" not in name else None
             message = f'{service} has no action "{name}"'
             yield warning(path, message, fix=hint)
@@ -73,10 +73,10 @@ def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
         if action == "*" or service in ("*", "**"):
             message = "the statement allows nodes, and so every job, all actions in the account"
             yield error(path, message, fix="name the actions that jobs need")
-        elif action.lower() in (f"{one}:*" for one in ("iam", "sts", "organizations", "account")):
+        elif action.lower() in (f"{admin_service}:*" for admin_service in ("iam", "sts", "organizations", "account")):
             message = f"{action} allows a node to give itself every permission"
             yield error(path, message, fix="name the actions that jobs need")
-        elif any(fnmatchcase(one, action.lower()) for one in escalation):
+        elif any(fnmatchcase(pattern, action.lower()) for pattern in escalation):
             passing = action.lower() == "iam:passrole" and not any(map(iam().is_everything, statement.resources))
             if not passing:
                 message = f"{action} allows a node to extend its own permissions"
@@ -141,11 +141,13 @@ def iam_bucket_or_object(environment: Environment) -> Iterator[Finding]:
         if len(names) != len(statement.resources):
             continue
         name, related = action.partition(":")[2].lower(), ((*path[:-2], "resources"),)
-        if _named(name, s3.bucket) and all("/" in one for one in names):
+        if _named(name, s3.bucket) and all("/" in resource_name for resource_name in names):
             message = f"{action} applies to buckets, and every resource of the statement is an object"
             fix = f"add {statement.resources[0].split('/')[0]}"
             yield error(path, message, fix=fix, related=related)
-        elif _named(name, s3.object) and not any("/" in one or one.endswith("*") for one in names):
+        elif _named(name, s3.object) and not any(
+            "/" in resource_name or resource_name.endswith("*") for resource_name in names
+        ):
             message = f"{action} applies to objects, and every resource of the statement is a bucket"
             yield error(path, message, fix=f"add {statement.resources[0]}/*", related=related)
 
@@ -161,18 +163,20 @@ def _matching(pattern: str, names: tuple[str, ...]) -> bool:
 
 
 def _named(name: str, names: tuple[str, ...]) -> bool:
-    return name in (one.lower() for one in names)
+    return name in (short_name.lower() for short_name in names)
 
 
 def _is_action(service: str, name: str) -> bool:
-    known = iam_actions(service)
-    return known is not None and _named(name.lower(), known.all())
+    service_actions = iam_actions(service)
+    return service_actions is not None and _named(name.lower(), service_actions.all())
 
 
 def _knows_no_resource(action: str) -> bool:
     """Return true where every matching action supports no resource-level permissions; false for an unknown service."""
     service, _, name = action.partition(":")
-    known = iam_actions(service.lower())
-    if known is None or not name:
+    service_actions = iam_actions(service.lower())
+    if service_actions is None or not name:
         return False
-    return _matching(name, known.none) and not _matching(name, (*known.some, *known.bucket, *known.object))
+    return _matching(name, service_actions.none) and not _matching(
+        name, (*service_actions.some, *service_actions.bucket, *service_actions.object)
+    )

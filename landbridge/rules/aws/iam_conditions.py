@@ -37,7 +37,7 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
 
     Source: IAM User Guide, "AWS global condition context keys"; Service Authorization Reference.
     """
-    own = {key.lower(): key for key in iam().global_keys}
+    global_keys = {key.lower(): key for key in iam().global_keys}
     for path, _, _, keys in _conditions(environment):
         for key in keys:
             service, colon, name = key.partition(":")
@@ -46,8 +46,8 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
                 message = f'the condition key "{key}" has no service prefix'
                 yield error(here, message, fix="write prefix:Name, such as aws:SourceVpc")
             elif service.lower() == "aws":
-                if key.partition("/")[0].lower() not in own:
-                    near = did_you_mean(key.partition("/")[0], own.values())
+                if key.partition("/")[0].lower() not in global_keys:
+                    near = did_you_mean(key.partition("/")[0], global_keys.values())
                     fix = f'did you mean "{near}"?' if near else None
                     yield error(here, f'IAM has no condition key "{key}"', fix=fix)
                 elif key.lower() in _WITH_NAME:
@@ -68,8 +68,8 @@ def iam_condition_value(environment: Environment) -> Iterator[Finding]:
     for path, _, operator, keys in _conditions(environment):
         base = _base(operator)
         for key, value in keys.items():
-            for one in value if isinstance(value, list) else [value]:
-                problem = _problem(base, one) if base is not None else None
+            for item in value if isinstance(value, list) else [value]:
+                problem = _problem(base, item) if base is not None else None
                 if problem is not None:
                     yield error((*path, key), f"{operator} {key}: {problem}")
 
@@ -85,9 +85,9 @@ def iam_condition_never_true(environment: Environment) -> Iterator[Finding]:
     for path, statement, operator, keys in _conditions(environment):
         base = _base(operator)
         for key, value in keys.items():
-            values = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+            values = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
             message = fix = None
-            starred = any("*" in one.replace("${*}", "") for one in values)
+            starred = any("*" in text_value.replace("${*}", "") for text_value in values)
             if base in ("StringEquals", "StringNotEquals") and starred:
                 message, fix = (
                     f"{operator} compares * as a character, not as a wildcard",
@@ -149,7 +149,7 @@ def _network(text: str) -> bool:
 
 def _all_private(values: list[str]) -> bool:
     networks = [IPv4Network(value, strict=False) for value in values if _network(value) and ":" not in value]
-    return bool(networks) and all(network().is_private(one) for one in networks)
+    return bool(networks) and all(network().is_private(cidr) for cidr in networks)
 
 
 def _has_null(statement: Statement, key: str) -> bool:

@@ -26,7 +26,7 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
             # All of everything is an error of its own.
             if action == "*" or action.startswith("*:"):
                 continue
-            far = [one for one in iam().far_reaching if fnmatchcase(one.lower(), action.lower())]
+            far = [pattern for pattern in iam().far_reaching if fnmatchcase(pattern.lower(), action.lower())]
             if far:
                 base: DataPath = (*_STATEMENTS, index)
                 message = f"{far[0]} is allowed on {everything[0]} for every job"
@@ -46,7 +46,11 @@ def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
         if statement.effect != "Deny" or statement.conditions or "*" not in statement.resources:
             continue
         for number, action in enumerate(statement.actions):
-            needed = [needed_by_node for needed_by_node in iam().needed_by_nodes if fnmatchcase(needed_by_node.lower(), action.lower())]
+            needed = [
+                needed_by_node
+                for needed_by_node in iam().needed_by_nodes
+                if fnmatchcase(needed_by_node.lower(), action.lower())
+            ]
             if needed:
                 base: DataPath = (*_STATEMENTS, index)
                 message = f"the statement denies {needed[0]}, which nodes need to register and to read the data hub"

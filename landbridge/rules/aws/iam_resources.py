@@ -151,15 +151,20 @@ def iam_other_service(environment: Environment) -> Iterator[Finding]:
     """
     for index, statement in enumerate(environment.aws.iam.node_statements):
         parsed = [_parse(text) for text in statement.resources]
-        services = {one[1] for one in parsed if one is not None}
+        services = {parsed_arn[1] for parsed_arn in parsed if parsed_arn is not None}
         if len(services) == 0 or None in parsed or any("*" in service for service in services):
             continue
         for number, action in enumerate(statement.actions):
             service, _, name = action.partition(":")
-            known = iam_actions(service.lower())
-            if known is None or "*" in known.arns or not name or services & set(known.arns):
+            service_actions = iam_actions(service.lower())
+            if (
+                service_actions is None
+                or "*" in service_actions.arns
+                or not name
+                or services & set(service_actions.arns)
+            ):
                 continue
-            if name.lower() not in (one.lower() for one in known.none):
+            if name.lower() not in (action_name.lower() for action_name in service_actions.none):
                 base: DataPath = (*_STATEMENTS, index)
                 message = f"{action} does not apply to resources of {', '.join(sorted(services))}, and the statement has no others"
                 fix = f"add resources of {service.lower()}, or move the action to a separate statement"
@@ -191,8 +196,8 @@ def _parse(text: str) -> tuple[str, str, str, str, str] | None:
 
 
 def _policies(environment: Environment) -> Iterator[tuple[DataPath, str]]:
-    own = environment.aws.iam
-    if own.permissions_boundary is not None:
-        yield ("aws", "iam", "permissions_boundary"), own.permissions_boundary
-    for index, text in enumerate(own.node_policies):
+    iam_settings = environment.aws.iam
+    if iam_settings.permissions_boundary is not None:
+        yield ("aws", "iam", "permissions_boundary"), iam_settings.permissions_boundary
+    for index, text in enumerate(iam_settings.node_policies):
         yield ("aws", "iam", "node_policies", index), text

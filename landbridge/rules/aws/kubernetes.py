@@ -72,13 +72,13 @@ def kubernetes_ranges(environment: Environment) -> Iterator[Finding]:
     if not low <= kubernetes.service_cidr.prefixlen <= high:
         message = f"the service range is a /{kubernetes.service_cidr.prefixlen}; EKS allows a /{low} to a /{high}"
         yield error(services, message)
-    elif not any(kubernetes.service_cidr.subnet_of(own) for own in network().private):
+    elif not any(kubernetes.service_cidr.subnet_of(private_range) for private_range in network().private):
         message = f"the service range {kubernetes.service_cidr} is outside RFC 1918, which EKS requires"
         yield error(services, message, fix="write a private range, such as 172.20.0.0/16")
     pods, path = kubernetes.pod_cidr, (*_CLUSTER, "pod_cidr")
     if pods is None:
         return
-    if not any(pods.subnet_of(own) for own in (aws.cidr, *aws.secondary_cidrs)):
+    if not any(pods.subnet_of(vpc_range) for vpc_range in (aws.cidr, *aws.secondary_cidrs)):
         message = f"the pod range {pods} is in no range of the VPC"
         fix = f"add it to aws.secondary_cidrs; {network().carrier} is reserved for such use"
         related: tuple[DataPath, ...] = (("aws", "secondary_cidrs"), ("aws", "cidr"))
@@ -100,10 +100,10 @@ def kubernetes_zones(environment: Environment) -> Iterator[Finding]:
     zones = set(aws.vpc.subnets) if aws.vpc is not None else {*used_zones(with_known_types(environment)), *aws.subnets}
     usable = zones - set(eks().zones_without)
     if len(usable) < eks().zones:
-        found = f"only {', '.join(sorted(usable))}" if usable else "none"
+        available = f"only {', '.join(sorted(usable))}" if usable else "none"
         without = sorted(zones & set(eks().zones_without))
         also = f"; EKS cannot use {', '.join(without)}" if without else ""
-        message = f"EKS needs subnets in {eks().zones} zones; the VPC has {found}{also}"
+        message = f"EKS needs subnets in {eks().zones} zones; the VPC has {available}{also}"
         fix = "name another zone in aws.subnets, or in a pool's capacity"
         related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "subnets"), ("aws", "vpc"), *SHARES, REGION)
         yield error(_CLUSTER, message, fix=fix, related=related)
@@ -195,7 +195,7 @@ def hybrid_nodes(environment: Environment) -> Iterator[Finding]:
     site = environment.onprem
     if site is None:
         return
-    if not any(site.cidr.subnet_of(own) for own in network().private):
+    if not any(site.cidr.subnet_of(site_range) for site_range in network().private):
         message = f"the site's range {site.cidr} is outside RFC 1918, which EKS Hybrid Nodes requires"
         yield error(path, message, related=(("onprem", "cidr"),))
     if not site.nodes:

@@ -21,10 +21,10 @@ def log_retention(environment: Environment) -> Iterator[Finding]:
 
     Source: CloudWatch Logs API, PutRetentionPolicy.
     """
-    days, known = environment.aws.logs.retention_days, sorted(limits().log_retention.days)
-    if days not in known:
-        at = bisect_left(known, days)
-        near = known[max(at - 1, 0) : at + 1]
+    days, accepted_days = environment.aws.logs.retention_days, sorted(limits().log_retention.days)
+    if days not in accepted_days:
+        at = bisect_left(accepted_days, days)
+        near = accepted_days[max(at - 1, 0) : at + 1]
         message = f"CloudWatch Logs has no retention of {days} days"
         yield error(_DAYS, message, fix=f"use {' or '.join(map(str, near))}")
 

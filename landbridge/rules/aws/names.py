@@ -24,9 +24,11 @@ def bucket_name_long(environment: Environment) -> Iterator[Finding]:
     """
     room = MAX_BUCKET_NAME_CHARACTERS - ACCOUNT_DIGITS - 1
     for plan in data_hub_args(environment).buckets:
-        wanted = f"{environment.name}-{plan.data_class}"
-        if len(wanted) > room:
-            message = f"the bucket name {wanted}-<account> is too long: {room} characters are left before the account"
+        bucket_name = f"{environment.name}-{plan.data_class}"
+        if len(bucket_name) > room:
+            message = (
+                f"the bucket name {bucket_name}-<account> is too long: {room} characters are left before the account"
+            )
             path: DataPath = ("data_classes", plan.data_class)
             yield warning(path, message, fix="shorten one of the two names")
 

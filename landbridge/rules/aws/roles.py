@@ -44,12 +44,14 @@ def unknown_policy(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix="remove it")
         if last in managed_policies().get(folder, ()):
             continue
-        right = next((one for one, managed_policy in managed_policies().items() if last in managed_policy), None)
+        right = next((kind for kind, managed_policy in managed_policies().items() if last in managed_policy), None)
         if right is not None:
             message = f"the policy {last} does not have the path {folder or '/'}"
             yield error(path, message, fix=f"write {head}:policy/{right}{last}")
         else:
-            near = did_you_mean(last, [one for managed_policy in managed_policies().values() for one in managed_policy])
+            near = did_you_mean(
+                last, [policy_name for managed_policy in managed_policies().values() for policy_name in managed_policy]
+            )
             fix = f'did you mean "{near}"?' if near else None
             message = f"the catalogue has no AWS managed policy {last}"
             yield warning(path, message, fix=fix)
@@ -107,17 +109,17 @@ def role_path(environment: Environment) -> Iterator[Finding]:
     Source: IAM User Guide, "IAM identifiers": paths have 512 characters at most; /aws-service-role/ and /aws-reserved/ are
     AWS's own.
     """
-    own, limits = environment.aws.iam.path, iam().limits
+    role_path, limits = environment.aws.iam.path, iam().limits
     path: DataPath = ("aws", "iam", "path")
     for reserved in iam().reserved_paths:
-        if own.startswith(reserved):
+        if role_path.startswith(reserved):
             yield error(
                 path,
                 f"the path {reserved} is reserved for AWS's own roles",
                 fix="write another path, such as /landbridge/",
             )
-    if len(own) > limits.path:
-        yield error(path, f"the path has {len(own)} characters; IAM allows {limits.path}")
+    if len(role_path) > limits.path:
+        yield error(path, f"the path has {len(role_path)} characters; IAM allows {limits.path}")
 
 
 @rule
@@ -128,7 +130,12 @@ def policy_size(environment: Environment) -> Iterator[Finding]:
     """
     statements = environment.aws.iam.node_statements
     written = [
-        {"Effect": statement.effect, "Action": statement.actions, "Resource": statement.resources, "Condition": statement.conditions}
+        {
+            "Effect": statement.effect,
+            "Action": statement.actions,
+            "Resource": statement.resources,
+            "Condition": statement.conditions,
+        }
         for statement in statements
     ]
     size = len(json.dumps(written, separators=(",", ":"), default=str)) + _OWN_CHARACTERS

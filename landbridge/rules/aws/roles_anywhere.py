@@ -24,7 +24,7 @@ def roles_anywhere_certificate(environment: Environment) -> Iterator[Finding]:
     Source: IAM Roles Anywhere User Guide, "Trust anchors"; RFC 7468 for the form, X.690 for its first byte.
     """
     for text in _certificates(environment):
-        blocks = [found for found in _BLOCK.findall(text) if found[0] == "CERTIFICATE"]
+        blocks = [block for block in _BLOCK.findall(text) if block[0] == "CERTIFICATE"]
         if not blocks and "PRIVATE KEY" not in text:
             fix = "write the CA's certificate as a block of text (certificate: |)"
             yield error(_CERTIFICATE, "this text contains no PEM certificate", fix=fix)

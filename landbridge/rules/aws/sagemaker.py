@@ -18,21 +18,19 @@ def sagemaker_classes(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge (docs/decisions/0006-data.md, docs/decisions/0022-names-and-sagemaker.md).
     """
-    wanted, known = environment.mlops.sagemaker, environment.data_classes
-    if wanted is None:
+    sagemaker, data_classes = environment.mlops.sagemaker, environment.data_classes
+    if sagemaker is None:
         return
-    for index, name in enumerate(wanted.data_classes):
+    for index, name in enumerate(sagemaker.data_classes):
         path: DataPath = (*_PATH, "data_classes", index)
-        if name not in known:
+        if name not in data_classes:
             message = f'unknown data class "{name}"'
-            yield error(path, message, fix=suggestion(name, known), related=(("data_classes",),))
-        elif "aws" not in known[name].sites:
-            message = (
-                f"data of class {name} may be at {', '.join(known[name].sites)} only: SageMaker jobs cannot read it"
-            )
+            yield error(path, message, fix=suggestion(name, data_classes), related=(("data_classes",),))
+        elif "aws" not in data_classes[name].sites:
+            message = f"data of class {name} may be at {', '.join(data_classes[name].sites)} only: SageMaker jobs cannot read it"
             related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
             yield error(path, message, fix="remove the class", related=related)
-    if not wanted.data_classes and not job_classes(environment):
+    if not sagemaker.data_classes and not job_classes(environment):
         message = "no data class may be in AWS, so SageMaker jobs have no data to read"
         yield error(_PATH, message, fix="remove sagemaker", related=(("data_classes",),))
 
@@ -43,12 +41,12 @@ def sagemaker_groups(environment: Environment) -> Iterator[Finding]:
 
     Source: SageMaker API Reference, CreateModelPackageGroup.
     """
-    wanted = environment.mlops.sagemaker
-    if wanted is None:
+    sagemaker = environment.mlops.sagemaker
+    if sagemaker is None:
         return
-    for index, key in enumerate(wanted.model_groups):
+    for index, key in enumerate(sagemaker.model_groups):
         path: DataPath = (*_PATH, "model_groups", index)
-        if key in wanted.model_groups[:index]:
+        if key in sagemaker.model_groups[:index]:
             yield error(path, f'the model package group "{key}" is repeated', fix="remove it")
 
 

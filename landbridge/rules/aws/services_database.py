@@ -18,10 +18,10 @@ def services_database(environment: Environment) -> Iterator[Finding]:
 
     Source: RDS User Guide, "MariaDB on Amazon RDS versions" (landbridge/catalog/databases.yaml).
     """
-    services, known = environment.aws.services, databases().versions
-    if services is not None and services.database.version not in known:
+    services, known_versions = environment.aws.services, databases().versions
+    if services is not None and services.database.version not in known_versions:
         message = f"the catalogue has no MariaDB {services.database.version} of RDS"
-        yield error((*_DATABASE, "version"), message, fix=f"use one of {', '.join(known)}")
+        yield error((*_DATABASE, "version"), message, fix=f"use one of {', '.join(known_versions)}")
 
 
 @dated_rule

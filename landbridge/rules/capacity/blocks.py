@@ -83,16 +83,16 @@ def block_size(environment: Environment) -> Iterator[Finding]:
         counts = [at.capacity.count for at in matching_pool_capacities if isinstance(at.capacity, CapacityBlock)]
         # Blocks one after the other are as large as the largest; without counts the pool's own size is meant.
         size = max((count for count in counts if count is not None), default=pool.max_nodes)
-        kept = min(size, pool.max_nodes)
+        node_count = min(size, pool.max_nodes)
         related = (owner.at("max_nodes"), owner.at("capacity"))
-        if 0 < pool.min_nodes < kept:
-            message = f"min_nodes is {pool.min_nodes}, and all {kept} nodes of the block are paid for"
-            yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {kept}", related=related)
+        if 0 < pool.min_nodes < node_count:
+            message = f"min_nodes is {pool.min_nodes}, and all {node_count} nodes of the block are paid for"
+            yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {node_count}", related=related)
         elif pool.min_nodes == 0:
-            message = f"min_nodes is 0, and all {kept} nodes of the block are paid for whether they run or not"
+            message = f"min_nodes is 0, and all {node_count} nodes of the block are paid for whether they run or not"
             path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else matching_pool_capacities[0].path
             severity = Severity.ERROR if "min_nodes" in pool.model_fields_set else Severity.WARNING
-            yield Finding("block-size", message, path, f"write min_nodes: {kept}", severity, related)
+            yield Finding("block-size", message, path, f"write min_nodes: {node_count}", severity, related)
 
 
 @rule
@@ -126,9 +126,9 @@ def blocks_in_different_zones(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; "Capacity Blocks for ML": one zone each.
     """
     for owner in pools(environment):
-        found = [(at, at.capacity) for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
-        for at, block in found[1:]:
-            first, other = found[0]
+        blocks = [(at, at.capacity) for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
+        for at, block in blocks[1:]:
+            first, other = blocks[0]
             if block.zone != other.zone and not one_after_the_other(other, block):
                 message = f"the block is in {block.zone}, and {other.reservation} of the same pool is in {other.zone}"
                 fix = "make one pool for each block"
@@ -142,9 +142,9 @@ def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
     A warning, because the list grows; types whose regions are not recorded are not checked.
     Source: EC2 User Guide, "Capacity Blocks for ML", supported Regions (landbridge/catalog/limits.yaml).
     """
-    known = limits().capacity_blocks.regions
+    block_regions = limits().capacity_blocks.regions
     for at, _ in blocks(environment):
-        where = known.get(at.instance)
+        where = block_regions.get(at.instance)
         if where is not None and environment.region not in where:
             message = f"the catalogue has no Capacity Blocks of {at.instance} in {environment.region}"
             fix = f"use one of {', '.join(sorted(where))}"
@@ -163,16 +163,18 @@ def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
         sizes = {server.instances for server in servers.values() if server.instance == at.instance}
         if block.count is None or not sizes or block.count % min(sizes) == 0:
             continue
-        known = ", ".join(f"{name} has {server.instances}" for name, server in servers.items() if server.instance == at.instance)
+        known = ", ".join(
+            f"{name} has {server.instances}" for name, server in servers.items() if server.instance == at.instance
+        )
         message = f"{block.count} instances are not a whole number of UltraServers: {known}"
         fix = f"write a multiple of {min(sizes)}"
         yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))
 
 
-def one_after_the_other(one: CapacityBlock, other: CapacityBlock) -> bool:
+def one_after_the_other(first: CapacityBlock, other: CapacityBlock) -> bool:
     """Return true for two windows that are known not to overlap."""
-    if one.starts is None or one.ends is None or other.starts is None or other.ends is None:
+    if first.starts is None or first.ends is None or other.starts is None or other.ends is None:
         return False
-    if length(one) is None or length(other) is None:
+    if length(first) is None or length(other) is None:
         return False
-    return one.ends <= other.starts or other.ends <= one.starts
+    return first.ends <= other.starts or other.ends <= first.starts

@@ -32,7 +32,9 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
     """
     classes = environment.data_classes
     accounts = environment.scheduler.accounts
-    may = any(account.data_class in classes and "aws" in classes[account.data_class].sites for account in accounts.values())
+    may = any(
+        account.data_class in classes and "aws" in classes[account.data_class].sites for account in accounts.values()
+    )
     if environment.aws.pools and not may:
         message = "no account has a data class that may be in AWS, so no job ever starts in a pool"
         fix = "add accounts with a data_class that may be in AWS"
@@ -89,17 +91,17 @@ def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
     for promotion in promotions(environment):
         first = queues.get(promotion.partition, Partition())
         for name in promotion.partitions:
-            own, base = queues.get(name, Partition()), (*_PARTITIONS, name)
-            if seconds(own.max_time) < seconds(first.max_time):
+            settings, base = queues.get(name, Partition()), (*_PARTITIONS, name)
+            if seconds(settings.max_time) < seconds(first.max_time):
                 message = (
-                    f"max_time of {name} is {own.max_time}: longer jobs of {promotion.partition} never start there"
+                    f"max_time of {name} is {settings.max_time}: longer jobs of {promotion.partition} never start there"
                 )
                 fix = "write the same max_time for both partitions"
-                path: DataPath = (*base, "max_time") if "max_time" in own.model_fields_set else base
+                path: DataPath = (*base, "max_time") if "max_time" in settings.model_fields_set else base
                 at_first: DataPath = (*_PARTITIONS, promotion.partition)
                 related = (_WAIT, at_first)
                 yield warning(path, message, fix=fix, related=related)
-            for key in own.settings:
+            for key in settings.settings:
                 if key.casefold() in _CLOSING:
                     message = f"{key} of {name} may reject jobs that are released to it from {promotion.partition}"
                     at: DataPath = (*base, "settings", key)
@@ -112,11 +114,11 @@ def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge, budget.pools.
     """
-    known = [pool.name for pool in environment.aws.pools]
+    pool_names = [pool.name for pool in environment.aws.pools]
     for name in environment.budget.pools:
-        if name not in known:
-            near = did_you_mean(name, known)
-            fix = f'did you mean "{near}"?' if near else f"known: {', '.join(known) or 'none'}"
+        if name not in pool_names:
+            near = did_you_mean(name, pool_names)
+            fix = f'did you mean "{near}"?' if near else f"known: {', '.join(pool_names) or 'none'}"
             path: DataPath = (*_BUDGET, "pools", name)
             yield error(path, f'there is no pool "{name}"', fix=fix, related=((*POOLS, "*", "name"),))
 
@@ -180,13 +182,13 @@ def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
 def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
     """Return the amount, path and pool (None: all) of each budget that stops launches."""
     budget = environment.budget
-    found: list[tuple[float, DataPath, str | None]] = []
+    hard_limits: list[tuple[float, DataPath, str | None]] = []
     if budget.hard and budget.monthly_usd is not None:
-        found.append((budget.monthly_usd, (*_BUDGET, "monthly_usd"), None))
+        hard_limits.append((budget.monthly_usd, (*_BUDGET, "monthly_usd"), None))
     for name, account in budget.accounts.items():
         if account.hard:
-            found.append((account.monthly_usd, (*_BUDGET, "accounts", name, "monthly_usd"), None))
-    return [*found, *((usd, (*_BUDGET, "pools", name), name) for name, usd in budget.pools.items())]
+            hard_limits.append((account.monthly_usd, (*_BUDGET, "accounts", name, "monthly_usd"), None))
+    return [*hard_limits, *((usd, (*_BUDGET, "pools", name), name) for name, usd in budget.pools.items())]
 
 
 def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:

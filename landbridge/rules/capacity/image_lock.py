@@ -19,22 +19,22 @@ def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Findi
     command = f"run landbridge lock -s {environment.name}, and commit the lock file"
     for name, source in environment.aws.images.items():
         path = (*IMAGES, name)
-        found = locked.get(name)
-        if found is None and source.build is not None:
+        locked_image = locked.get(name)
+        if locked_image is None and source.build is not None:
             message = f"the image {name} has not been built, or not locked since: no node can boot it"
             fix = (
                 f"run landbridge up, landbridge image build {name} and then landbridge lock, with -s {environment.name}"
             )
             yield warning(path, message, fix=fix)
-        elif found is None:
+        elif locked_image is None:
             message = f"the image {name} is not locked: each launch resolves {source.parameter} again"
             yield warning(path, message, fix=command)
-        elif found.parameter != source.parameter:
-            message = f"the image {name} is locked as {_image_source_text(found.parameter)}, not as {_image_source_text(source.parameter)}"
+        elif locked_image.parameter != source.parameter:
+            message = f"the image {name} is locked as {_image_source_text(locked_image.parameter)}, not as {_image_source_text(source.parameter)}"
             key = "build" if source.build is not None else "parameter"
             yield error((*path, key), message, fix=command)
-        elif found.region != environment.region:
-            message = f"the image {name} is locked in {found.region}; image ids are regional"
+        elif locked_image.region != environment.region:
+            message = f"the image {name} is locked in {locked_image.region}; image ids are regional"
             yield error(path, message, fix=command, related=(("region",),))
 
 
@@ -46,21 +46,23 @@ def image_lock_mismatch(environment: Environment, loaded: Loaded) -> Iterator[Fi
     """
     locked = loaded.lock.images if loaded.lock is not None else {}
     for owner, name in booted_images(environment):
-        found, pool = locked.get(name), owner.pool
-        if found is None:
+        locked_image, pool = locked.get(name), owner.pool
+        if locked_image is None:
             continue
         image = (owner.at("image"),)
-        if found.root_gib is not None and pool.root_volume_gib < found.root_gib:
-            message = f"the image {name} needs a root volume of {found.root_gib} GiB; root_volume_gib is {pool.root_volume_gib}"
+        if locked_image.root_gib is not None and pool.root_volume_gib < locked_image.root_gib:
+            message = f"the image {name} needs a root volume of {locked_image.root_gib} GiB; root_volume_gib is {pool.root_volume_gib}"
             path = owner.at("root_volume_gib")
-            yield error(path, message, fix=f"write at least {found.root_gib}", related=image)
-        if found.root_device != pool.root_device:
-            message = f"the root device of the image {name} is {found.root_device}, not {pool.root_device}"
+            yield error(path, message, fix=f"write at least {locked_image.root_gib}", related=image)
+        if locked_image.root_device != pool.root_device:
+            message = f"the root device of the image {name} is {locked_image.root_device}, not {pool.root_device}"
             path = owner.at("root_device") if written(owner, "root_device") else image[0]
-            yield error(path, message, fix=f"write root_device: {found.root_device}", related=image)
+            yield error(path, message, fix=f"write root_device: {locked_image.root_device}", related=image)
         kind = owner.type
-        if kind is not None and kind.cpus.architecture != found.architecture:
-            message = f"the image {name} is for {found.architecture}; {pool.instance} is {kind.cpus.architecture}"
+        if kind is not None and kind.cpus.architecture != locked_image.architecture:
+            message = (
+                f"the image {name} is for {locked_image.architecture}; {pool.instance} is {kind.cpus.architecture}"
+            )
             related = (owner.at("instance"),)
             yield error(image[0], message, fix=f"use an image for {kind.cpus.architecture}", related=related)
 

@@ -39,7 +39,7 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
         image = owner.pool.image
         if image is None or image in named or re.fullmatch(r"ami-[0-9a-f]{8,17}", image):
             continue
-        public = next((one for name, one in images().items() if name.replace(".", "-") == image), None)
+        public = next((image_name for name, image_name in images().items() if name.replace(".", "-") == image), None)
         fix = suggestion(image, named)
         if public is not None and "did you mean" not in fix:
             architecture = owner.type.cpus.architecture if owner.type is not None else "x86_64"
@@ -92,8 +92,8 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             )
         elif last not in _VALUES and not _has_other_ending(parameter):
             message = f"{parameter} is not a known parameter with an AMI id"
-            known = [image.parameter.format(arch="x86_64", kubernetes="1.34") for image in images().values()]
-            near = did_you_mean(parameter, known)
+            image_parameters = [image.parameter.format(arch="x86_64", kubernetes="1.34") for image in images().values()]
+            near = did_you_mean(parameter, image_parameters)
             fix = f"did you mean {near}?" if near else "run `landbridge lock`, which asks AWS"
             yield warning(path, message, fix=fix)
 
@@ -108,18 +108,18 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         if owner.type is None:
             continue
-        wanted, path = owner.type.cpus.architecture, owner.at("image")
+        expected, path = owner.type.cpus.architecture, owner.at("image")
         related: tuple[DataPath, ...] = (owner.at("instance"),)
-        if owner.pool.image is None and wanted != "x86_64":
-            message = f"{owner.pool.instance} is {wanted}: the node image must be built on that architecture"
+        if owner.pool.image is None and expected != "x86_64":
+            message = f"{owner.pool.instance} is {expected}: the node image must be built on that architecture"
             fix = "run node_image.yml on such a host, or write image:"
             yield info(owner.at("instance"), message, fix=fix)
             continue
         source = environment.aws.images.get(owner.pool.image or "")
-        found = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
-        if found is not None and found != wanted:
-            message = f"the image {owner.pool.image} is for {found}; {owner.pool.instance} is {wanted}"
-            fix = f"write the parameter for {wanted}"
+        actual = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
+        if actual is not None and actual != expected:
+            message = f"the image {owner.pool.image} is for {actual}; {owner.pool.instance} is {expected}"
+            fix = f"write the parameter for {expected}"
             yield error(path, message, fix=fix, related=(*related, (*IMAGES, owner.pool.image or "")))
 
 
@@ -145,7 +145,7 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
                 yield warning(path, message, fix=fix, related=related)
             elif flavour not in at.type.driver:
                 message = f"the image {named.name} has {_modules_text(flavour)}, which do not support the {what} of {at.instance}"
-                works = " or ".join(_modules_text(one) for one in at.type.driver)
+                works = " or ".join(_modules_text(modules) for modules in at.type.driver)
                 yield error(path, message, fix=f"use an image with {works}", related=related)
             elif owner.pool.driver not in ("auto", flavour):
                 message = (
@@ -206,11 +206,11 @@ def image_root_device(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Device names for volumes": /dev/xvda on Amazon Linux and Debian, /dev/sda1 on Ubuntu.
     """
     for named in named_images(environment):
-        wanted = root_device(named.parameter)
-        if wanted is not None and named.owner.pool.root_device != wanted:
-            message = f"the root device of the image {named.name} is {wanted}, not {named.owner.pool.root_device}"
+        expected = root_device(named.parameter)
+        if expected is not None and named.owner.pool.root_device != expected:
+            message = f"the root device of the image {named.name} is {expected}, not {named.owner.pool.root_device}"
             path = named.owner.at("root_device") if written(named.owner, "root_device") else named.owner.at("image")
-            fix = f"write root_device: {wanted}"
+            fix = f"write root_device: {expected}"
             yield error(path, message, fix=fix, related=(named.path, named.owner.at("image")))
 
 
@@ -231,9 +231,9 @@ def named_images(environment: Environment) -> Iterator[PoolImage]:
 
 def _flavour(parameter: str) -> str | None:
     """Return the kernel modules of an image: open, proprietary, neuron or none; None where unknown."""
-    known = image_behind(parameter)
-    if known is not None:
-        return known.driver or "none"
+    public_image = image_behind(parameter)
+    if public_image is not None:
+        return public_image.driver or "none"
     if not parameter.startswith("/aws/service/"):
         return None
     words = {"oss-nvidia": "open", "proprietary-nvidia": "proprietary", "neuron": "neuron", "canonical": "none"}

@@ -60,8 +60,8 @@ def node_image_parent(environment: Environment) -> Iterator[Finding]:
             message = f'there is no image "{parent}" in aws.images'
             fix = suggestion(parent, (image for image in environment.aws.images if image != name))
             yield error(at, message, fix=fix, related=(IMAGES,))
-        elif (known := image_behind(parameter)) is not None and known.os != _SYSTEM:
-            message = f"the parent {parent} is {known.os}; the roles support {_SYSTEM}"
+        elif (public_image := image_behind(parameter)) is not None and public_image.os != _SYSTEM:
+            message = f"the parent {parent} is {public_image.os}; the roles support {_SYSTEM}"
             yield warning(at, message, fix="remove parent", related=(IMAGES,))
 
 
@@ -75,14 +75,14 @@ def parent_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Find
     locked = loaded.lock.images if loaded.lock is not None else {}
     for name, build, path in builds(environment):
         parent = build_parent(build)
-        found = locked.get(parent)
-        if found is None and parent not in environment.aws.images:
+        locked_parent = locked.get(parent)
+        if locked_parent is None and parent not in environment.aws.images:
             message = f"the parent image {parent} of {name} is not locked"
             fix = f"run landbridge lock -s {environment.name}, and commit the lock file"
             yield warning(path, message, fix=fix)
-        elif found is not None and (found.root_gib or 0) > build.disk_gib:
-            message = f"the parent image {parent} needs {found.root_gib} GiB; disk_gib is {build.disk_gib}"
-            fix = f"write at least {found.root_gib}"
+        elif locked_parent is not None and (locked_parent.root_gib or 0) > build.disk_gib:
+            message = f"the parent image {parent} needs {locked_parent.root_gib} GiB; disk_gib is {build.disk_gib}"
+            fix = f"write at least {locked_parent.root_gib}"
             yield error((*path, "disk_gib"), message, fix=fix, related=((*path, "parent"),))
 
 
@@ -95,11 +95,16 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
     """
     for owner, name in booted_images(environment):
         build = environment.aws.images[name].build
-        known = _parent_image(environment, build) if build is not None else None
-        if build is None or known is None or known.driver is not None:
+        parent_image = _parent_image(environment, build) if build is not None else None
+        if build is None or parent_image is None or parent_image.driver is not None:
             continue
         at = next(
-            (pool_capacity for pool_capacity in pool_capacities(owner) if pool_capacity.type is not None and pool_capacity.type.accelerators is not None), None
+            (
+                pool_capacity
+                for pool_capacity in pool_capacities(owner)
+                if pool_capacity.type is not None and pool_capacity.type.accelerators is not None
+            ),
+            None,
         )
         if at is not None:
             message = (
@@ -123,14 +128,14 @@ def node_image_instance(environment: Environment) -> Iterator[Finding]:
             fix = suggestion(build.instance, instances())
             yield error((*path, "instance"), message, fix=fix)
             continue
-        known, wanted = _parent_image(environment, build), build_architecture(environment, build)
-        if kind is not None and known is not None and wanted not in known.architectures:
-            message = f"{build.instance} is {wanted}; the parent {build_parent(build)} is for {known.architectures[0]}"
+        parent_image, expected = _parent_image(environment, build), build_architecture(environment, build)
+        if kind is not None and parent_image is not None and expected not in parent_image.architectures:
+            message = f"{build.instance} is {expected}; the parent {build_parent(build)} is for {parent_image.architectures[0]}"
             yield error((*path, "instance"), message, related=((*path, "parent"),))
         for owner, booted in booted_images(environment):
-            if booted == name and owner.type is not None and owner.type.cpus.architecture != wanted:
+            if booted == name and owner.type is not None and owner.type.cpus.architecture != expected:
                 message = (
-                    f"the image {name} is built for {wanted}; {owner.pool.instance} is {owner.type.cpus.architecture}"
+                    f"the image {name} is built for {expected}; {owner.pool.instance} is {owner.type.cpus.architecture}"
                 )
                 related: tuple[DataPath, ...] = (owner.at("instance"), path)
                 yield error(

@@ -97,17 +97,22 @@ def duplicate_fallback(environment: Environment) -> Iterator[Finding]:
     A capacity with the same type, market and zones fails for the same reason as the earlier one.
     Source: Landbridge tries capacities in the file's order (docs/explanation/bursting.md).
     """
-    known = zones(environment.region)
+    known_zones = zones(environment.region)
     for owner in pools(environment):
         seen: list[tuple[CapacityAt, frozenset[str]]] = []
         for at in pool_capacities(owner):
-            there = frozenset(capacity_zones(at.capacity) or (at.type.zones_in(known) if at.type else known))
-            first = next((other for other, where in seen if there and _same_market(other, at) and there <= where), None)
+            zone_ids = frozenset(
+                capacity_zones(at.capacity) or (at.type.zones_in(known_zones) if at.type else known_zones)
+            )
+            first = next(
+                (other for other, where in seen if zone_ids and _same_market(other, at) and zone_ids <= where),
+                None,
+            )
             if first is not None:
                 message = f"capacity[{first.number}] already asks for the same {_capacity_text(at.capacity)}"
                 fix = "remove it, or write another zone, type or kind"
                 yield warning(at.path, message, fix=fix, related=(first.path,))
-            seen.append((at, there))
+            seen.append((at, zone_ids))
 
 
 @rule(public_aws=True)
@@ -118,16 +123,16 @@ def min_nodes_on_demand(environment: Environment) -> Iterator[Finding]:
     """
     for owner in pools(environment):
         first = next(pool_capacities(owner))
-        kept = owner.pool.min_nodes
-        if not kept or not isinstance(first.capacity, OnDemand):
+        min_nodes = owner.pool.min_nodes
+        if not min_nodes or not isinstance(first.capacity, OnDemand):
             continue
         price = price_of("on_demand", first.instance, environment.region)
         cost = (
-            f", {usd(price.usd * kept * HOURS_PER_MONTH)} a month as of {price.as_of}"
+            f", {usd(price.usd * min_nodes * HOURS_PER_MONTH)} a month as of {price.as_of}"
             if isinstance(price, Price)
             else ""
         )
-        message = f"min_nodes keeps {kept} on-demand {first.instance} running without jobs{cost}"
+        message = f"min_nodes keeps {min_nodes} on-demand {first.instance} running without jobs{cost}"
         fix = "write min_nodes: 0 to launch nodes for jobs only"
         yield warning(owner.at("min_nodes"), message, fix=fix, related=(first.instance_path,))
 

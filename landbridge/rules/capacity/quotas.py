@@ -21,11 +21,11 @@ def unknown_quota(environment: Environment) -> Iterator[Finding]:
     A misspelt code would leave the quota unchecked.
     Source: Service Quotas, Amazon EC2 and Amazon VPC (landbridge/catalog/limits.yaml).
     """
-    known = {row.code: row for row in limits().quotas.rows}
+    quota_rows = {row.code: row for row in limits().quotas.rows}
     for code in environment.aws.quotas:
-        if code not in known:
+        if code not in quota_rows:
             message = f"the quota code {code} is unknown"
-            fix = suggestion(code, known)
+            fix = suggestion(code, quota_rows)
             yield warning((*_QUOTAS, code), message, fix=fix)
 
 
@@ -48,14 +48,14 @@ def fleet_quota(environment: Environment) -> Iterator[Finding]:
         if have is None:
             continue
         path: DataPath = (*_QUOTAS, code)
-        for owner, most, one in counted:
+        for owner, most, unit in counted:
             if most > have:
                 what = (
-                    f"enough for {have // one} of {owner.pool.max_nodes} nodes"
-                    if one <= have
+                    f"enough for {have // unit} of {owner.pool.max_nodes} nodes"
+                    if unit <= have
                     else "not enough for one node"
                 )
-                message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({one} each)"
+                message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({unit} each)"
                 fix = f"request an increase of {code} to {most}, or lower max_nodes"
                 related = (path, owner.at("instance"), owner.at("capacity"))
                 yield error(owner.at("max_nodes"), message, fix=fix, related=related)

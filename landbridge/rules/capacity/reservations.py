@@ -231,23 +231,23 @@ def _id(at: CapacityAt) -> str:
 def _together(bought: list[CapacityAt]) -> int | None:
     """Return the highest number of instances at one time; None where a count is unknown."""
     unique = {_id(at): at.capacity for at in bought}.values()
-    blocks = [one for one in unique if isinstance(one, CapacityBlock)]
-    reserved = [one for one in unique if isinstance(one, (Reservation, ReservationGroup))]
-    if any(one.count is None for one in (*blocks, *reserved)):
+    blocks = [capacity for capacity in unique if isinstance(capacity, CapacityBlock)]
+    reserved = [capacity for capacity in unique if isinstance(capacity, (Reservation, ReservationGroup))]
+    if any(capacity.count is None for capacity in (*blocks, *reserved)):
         return None
     # Windows that follow one another do not add up.
     at_once = [sum(o.count or 0 for o in blocks if o is block or not one_after_the_other(o, block)) for block in blocks]
-    return sum(one.count or 0 for one in reserved) + max(at_once, default=0)
+    return sum(capacity.count or 0 for capacity in reserved) + max(at_once, default=0)
 
 
 def _name(at: CapacityAt) -> str:
     return "the reservation group" if isinstance(at.capacity, ReservationGroup) else _id(at)
 
 
-def _contradiction(one: CapacityAt, other: CapacityAt) -> tuple[str, str] | None:
+def _contradiction(first: CapacityAt, other: CapacityAt) -> tuple[str, str] | None:
     pairs = [
-        (one.capacity.kind, other.capacity.kind),
-        (one.instance, other.instance),
-        (", ".join(sorted(capacity_zones(one.capacity))), ", ".join(sorted(capacity_zones(other.capacity)))),
+        (first.capacity.kind, other.capacity.kind),
+        (first.instance, other.instance),
+        (", ".join(sorted(capacity_zones(first.capacity))), ", ".join(sorted(capacity_zones(other.capacity)))),
     ]
     return next((pair for pair in pairs if pair[0] != pair[1]), None)

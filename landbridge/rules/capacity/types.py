@@ -16,14 +16,14 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
     Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node starts.
     Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances.
     """
-    known = instances()
+    known_types = instances()
     named: list[tuple[DataPath, str]] = [(at.at("instance"), at.pool.instance) for at in pools(environment)]
     named += [(at.at("instance"), at.instance) for at in capacities(environment) if at.capacity.instance is not None]
     for path, name in named:
-        if name in known:
+        if name in known_types:
             continue
-        family = known.family(name.partition(".")[0])
-        fix = suggestion(name, family or known)
+        family = known_types.family(name.partition(".")[0])
+        fix = suggestion(name, family or known_types)
         if name.startswith("u-"):
             fix = "write the instance type of the UltraServer"
         elif not family and "." in name and "did you mean" not in fix:
@@ -54,11 +54,11 @@ def fallback_accelerators(environment: Environment) -> Iterator[Finding]:
     job sized for 80 GB fails in 40 GB. A warning where only the memory is larger.
     Source: ParallelCluster InstancesAcceleratorsValidator; Slurm gres.conf(5).
     """
-    for at, own, other in _fallbacks(environment):
-        mine, theirs = own.accelerators, other.accelerators
+    for at, type_, other in _fallbacks(environment):
+        mine, theirs = type_.accelerators, other.accelerators
         if mine is None and theirs is None:
             continue
-        about = f"{other.name} has {_accelerators(other)}, the pool's {own.name} {_accelerators(own)}"
+        about = f"{other.name} has {_accelerators(other)}, the pool's {type_.name} {_accelerators(type_)}"
         if (
             mine is None
             or theirs is None
@@ -77,18 +77,18 @@ def fallback_processors(environment: Environment) -> Iterator[Finding]:
     Slurm drains a node that registers with fewer CPUs or less memory than in slurm.conf; more are not used.
     Source: ParallelCluster InstancesCPUValidator and InstancesMemorySchedulingWarningValidator; slurm.conf(5), NodeName.
     """
-    for at, own, other in _fallbacks(environment):
-        mine, theirs = own.cpus, other.cpus
+    for at, type_, other in _fallbacks(environment):
+        mine, theirs = type_.cpus, other.cpus
         if mine.threads != theirs.threads:
-            about = f"{other.name} has {theirs.threads} threads a core, the pool's {own.name} {mine.threads}"
+            about = f"{other.name} has {theirs.threads} threads a core, the pool's {type_.name} {mine.threads}"
             yield _unlike("fallback-processors", about, at)
         elif mine.logical != theirs.logical:
-            about = f"{other.name} has {theirs.logical} CPUs, the pool's {own.name} {mine.logical}"
+            about = f"{other.name} has {theirs.logical} CPUs, the pool's {type_.name} {mine.logical}"
             severity = Severity.ERROR if theirs.logical < mine.logical else Severity.WARNING
             yield _unlike("fallback-processors", about, at, severity)
-        if own.memory_mib != other.memory_mib:
-            about = f"{other.name} has {other.memory_mib} MiB, the pool's {own.name} {own.memory_mib} MiB"
-            severity = Severity.ERROR if other.memory_mib < own.memory_mib else Severity.WARNING
+        if type_.memory_mib != other.memory_mib:
+            about = f"{other.name} has {other.memory_mib} MiB, the pool's {type_.name} {type_.memory_mib} MiB"
+            severity = Severity.ERROR if other.memory_mib < type_.memory_mib else Severity.WARNING
             yield _unlike("fallback-processors", about, at, severity)
 
 
@@ -99,9 +99,9 @@ def fallback_architecture(environment: Environment) -> Iterator[Finding]:
     EC2 refuses to launch an arm64 type from an x86_64 image.
     Source: EC2 RunInstances; ParallelCluster InstanceArchitectureCompatibilityValidator.
     """
-    for at, own, other in _fallbacks(environment):
-        if own.cpus.architecture != other.cpus.architecture:
-            about = f"{other.name} is {other.cpus.architecture}, the pool's {own.name} is {own.cpus.architecture}"
+    for at, type_, other in _fallbacks(environment):
+        if type_.cpus.architecture != other.cpus.architecture:
+            about = f"{other.name} is {other.cpus.architecture}, the pool's {type_.name} is {type_.cpus.architecture}"
             yield _unlike("fallback-architecture", about, at)
 
 
@@ -112,10 +112,10 @@ def fallback_network(environment: Environment) -> Iterator[Finding]:
     A job over two such types is as slow as the slower one; without EFA on one side it falls back to TCP or does not start.
     Source: ParallelCluster InstancesEFAValidator and InstancesNetworkingValidator.
     """
-    for at, own, other in _fallbacks(environment):
-        mine, theirs = len(own.efa_cards), len(other.efa_cards)
+    for at, type_, other in _fallbacks(environment):
+        mine, theirs = len(type_.efa_cards), len(other.efa_cards)
         if at.pool.efa is not False and mine != theirs:
-            about = f"{other.name} has EFA on {theirs} cards, the pool's {own.name} on {mine}"
+            about = f"{other.name} has EFA on {theirs} cards, the pool's {type_.name} on {mine}"
             severity = Severity.ERROR if at.pool.efa and not theirs else Severity.WARNING
             yield _unlike("fallback-network", about, at, severity)
 
@@ -168,11 +168,11 @@ def mixed_partition(environment: Environment) -> Iterator[Finding]:
     `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start.
     Source: ParallelCluster InstancesAcceleratorsValidator, for types that share a partition; slurm.conf(5), Gres.
     """
-    known = {at.pool.name: at for at in pools(environment) if at.type is not None}
+    pools_by_name = {at.pool.name: at for at in pools(environment) if at.type is not None}
     for name, partition in environment.scheduler.partitions.items():
         first: tuple[str, str] | None = None
         for index, word in enumerate(partition.nodes):
-            at = known.get(word)
+            at = pools_by_name.get(word)
             if at is None or at.type is None:
                 continue
             has = _model(at.type)
@@ -182,7 +182,7 @@ def mixed_partition(environment: Environment) -> Iterator[Finding]:
                 path: DataPath = ("scheduler", "partitions", name, "nodes", index)
                 message = f"{word} has {has}; {first[0]} in the same partition has {first[1]}"
                 fix = "make one partition for each, or submit jobs with a model: --gres=gpu:h100:8"
-                related = (at.at("instance"), known[first[0]].at("instance"))
+                related = (at.at("instance"), pools_by_name[first[0]].at("instance"))
                 yield warning(path, message, fix=fix, related=related)
                 break
 
@@ -194,9 +194,9 @@ def _model(kind: InstanceType) -> str:
 def _fallbacks(environment: Environment) -> Iterator[tuple[CapacityAt, InstanceType, InstanceType]]:
     """Every capacity with a type other than its pool's, both known: the capacity, the pool's type, its own."""
     for at in capacities(environment):
-        own = at.owner.type
-        if own is not None and at.type is not None and own.name != at.type.name:
-            yield at, own, at.type
+        pool_type = at.owner.type
+        if pool_type is not None and at.type is not None and pool_type.name != at.type.name:
+            yield at, pool_type, at.type
 
 
 def _unlike(name: str, message: str, at: CapacityAt, severity: Severity = Severity.ERROR) -> Finding:
@@ -205,8 +205,8 @@ def _unlike(name: str, message: str, at: CapacityAt, severity: Severity = Severi
 
 
 def _accelerators(kind: InstanceType) -> str:
-    found = kind.accelerators
-    if found is None:
+    accelerator_count = kind.accelerators
+    if accelerator_count is None:
         return "no accelerator"
-    memory = f" of {found.memory_mib} MiB" if found.memory_mib else ""
-    return f"{found.count} {found.type.upper()}{memory}"
+    memory = f" of {accelerator_count.memory_mib} MiB" if accelerator_count.memory_mib else ""
+    return f"{accelerator_count.count} {accelerator_count.type.upper()}{memory}"

@@ -81,9 +81,9 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
     for at, block in blocks(environment):
         if block.ends is None or block.ends.utcoffset() is None:
             continue
-        found = block.ends.astimezone(UTC).time()
-        if found != end:
-            message = f"the window ends at {found:%H:%M} UTC; Capacity Blocks end at {end:%H:%M} UTC"
+        end_time = block.ends.astimezone(UTC).time()
+        if end_time != end:
+            message = f"the window ends at {end_time:%H:%M} UTC; Capacity Blocks end at {end:%H:%M} UTC"
             yield warning(at.at("ends"), message, fix=f"write an end at {end:%H:%M}Z")
 
 
@@ -122,20 +122,20 @@ def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
     Source: aws-parallelcluster validates no such dates; EC2 User Guide, "Capacity Blocks pricing and billing".
     """
     outages = [
-        (index, one)
-        for index, one in enumerate(environment.maintenance)
-        if "aws" in one.sites and one.starts.utcoffset() is not None and one.ends.utcoffset() is not None
+        (index, outage)
+        for index, outage in enumerate(environment.maintenance)
+        if "aws" in outage.sites and outage.starts.utcoffset() is not None and outage.ends.utcoffset() is not None
     ]
     for at, block in blocks(environment):
         if length(block) is None or block.starts is None or block.ends is None:
             continue
-        for index, one in outages:
-            lost = min(block.ends, one.ends) - max(block.starts, one.starts)
+        for index, outage in outages:
+            lost = min(block.ends, outage.ends) - max(block.starts, outage.starts)
             if lost <= timedelta(0):
                 continue
             cost = _cost(environment, at, block, lost)
             hours = math.ceil(lost / timedelta(hours=1))
-            message = f"{hours} hours of the Capacity Block {block.reservation} are lost to the maintenance of {one.starts:%Y-%m-%d}{cost}"
+            message = f"{hours} hours of the Capacity Block {block.reservation} are lost to the maintenance of {outage.starts:%Y-%m-%d}{cost}"
             path: DataPath = ("maintenance", index)
             fix = "move the maintenance, or write sites: [onprem] if AWS is not affected"
             yield warning(path, message, fix=fix, related=(at.path,))
@@ -151,16 +151,18 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
     lengths: dict[str, tuple[PoolAt, timedelta]] = {}
     for owner in pools(environment):
         if all(isinstance(capacity, CapacityBlock) for capacity in owner.pool.capacity):
-            known = [length(capacity) for capacity in owner.pool.capacity if isinstance(capacity, CapacityBlock)]
-            if known and None not in known:
-                longest = max(span for span in known if span is not None)
+            block_lengths = [
+                length(capacity) for capacity in owner.pool.capacity if isinstance(capacity, CapacityBlock)
+            ]
+            if block_lengths and None not in block_lengths:
+                longest = max(span for span in block_lengths if span is not None)
                 lengths[owner.pool.name] = (owner, longest)
     for name, partition in environment.scheduler.partitions.items():
         alone = partition.nodes or (name,)
         named = [lengths[word] for word in alone if word in lengths]
         if not named or len(named) < len(alone):
             continue
-        owner, longest = max(named, key=lambda one: one[1])
+        owner, longest = max(named, key=lambda pair: pair[1])
         whole = owner.type is not None and owner.type.ultraserver is not None
         sold = limits().capacity_blocks
         reclaim = timedelta(minutes=sold.reclaim_minutes_ultraserver if whole else sold.reclaim_minutes)

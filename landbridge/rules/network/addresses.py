@@ -27,12 +27,12 @@ def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
     node that has them. Two container ranges may overlap each other.
     Source: Amazon VPC User Guide, "VPC CIDR blocks"; Docker and Kubernetes networking guides.
     """
-    found = _all_overlaps(environment)
-    for one in found:
+    overlaps = _all_overlaps(environment)
+    for overlap in overlaps:
         # An overlap of a range is not repeated for its parts.
-        if _follows(one, found):
+        if _follows(overlap, overlaps):
             continue
-        first, second = one.first, one.second
+        first, second = overlap.first, overlap.second
         if _is_default(environment, second) and not _is_default(environment, first):
             first, second = second, first
         message = f"{second.name} {second.cidr} overlaps {first.name} {first.cidr}"
@@ -47,18 +47,18 @@ def private_cidr(environment: Environment) -> Iterator[Finding]:
     On-prem a warning, because an organisation may use its own public addresses.
     Source: RFC 1918, RFC 6598; Amazon VPC User Guide, "VPC CIDR blocks".
     """
-    for one in ranges(environment):
-        if one.kind not in ("site", "vpc", "region", "pods", "services"):
+    for cidr_range in ranges(environment):
+        if cidr_range.kind not in ("site", "vpc", "region", "pods", "services"):
             continue
-        unusable = next((bad for bad in network().unusable if one.cidr.overlaps(bad)), None)
+        unusable = next((bad for bad in network().unusable if cidr_range.cidr.overlaps(bad)), None)
         if unusable is not None:
-            message = f"{one.name} {one.cidr} is in {unusable}, which is reserved"
-            yield error(one.path, message, fix="use a range inside 10.0.0.0/8")
-        elif not network().is_private(one.cidr) and not one.cidr.subnet_of(network().benchmark):
+            message = f"{cidr_range.name} {cidr_range.cidr} is in {unusable}, which is reserved"
+            yield error(cidr_range.path, message, fix="use a range inside 10.0.0.0/8")
+        elif not network().is_private(cidr_range.cidr) and not cidr_range.cidr.subnet_of(network().benchmark):
             fix = "use a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
-            severity = Severity.WARNING if one.kind == "site" else Severity.ERROR
-            message = f"{one.name} {one.cidr} is public address space"
-            yield Finding("private-cidr", message, one.path, fix, severity)
+            severity = Severity.WARNING if cidr_range.kind == "site" else Severity.ERROR
+            message = f"{cidr_range.name} {cidr_range.cidr} is public address space"
+            yield Finding("private-cidr", message, cidr_range.path, fix, severity)
 
 
 @rule
@@ -111,7 +111,7 @@ def secondary_cidr(environment: Environment) -> Iterator[Finding]:
     for index, cidr in enumerate(environment.aws.secondary_cidrs):
         path: DataPath = ("aws", "secondary_cidrs", index)
         for row in network().together:
-            owner = next((own for own in have if own.overlaps(row.has)), None)
+            owner = next((vpc_range for vpc_range in have if vpc_range.overlaps(row.has)), None)
             barred = next((bad for bad in row.without if cidr.overlaps(bad)), None)
             # A range beside one of its own kind is checked by that row only.
             if owner is not None and barred is not None and not cidr.overlaps(owner):
@@ -134,12 +134,12 @@ def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Networ
         yield ("aws", "secondary_cidrs", index), cidr
 
 
-def _follows(overlap: Overlap, found: tuple[Overlap, ...]) -> bool:
+def _follows(overlap: Overlap, overlaps: tuple[Overlap, ...]) -> bool:
     """Return true where a wider range that contains one of the two overlaps the other too."""
     for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
         if part.kind not in ("subnet", "pods"):
             continue
-        for wider in found:
+        for wider in overlaps:
             for whole, rest in ((wider.first, wider.second), (wider.second, wider.first)):
                 same = rest.path == other.path or _inside(other, rest)
                 if whole.kind == "vpc" and same and part.cidr.subnet_of(whole.cidr):
@@ -151,9 +151,9 @@ def _inside(part: Range, whole: Range) -> bool:
     return part.kind in ("subnet", "pods") and whole.kind == "vpc" and part.cidr.subnet_of(whole.cidr)
 
 
-def _is_default(environment: Environment, one: Range) -> bool:
+def _is_default(environment: Environment, cidr_range: Range) -> bool:
     """Return true for a default range: then the other one is to be changed."""
-    match one.kind:
+    match cidr_range.kind:
         case "container":
             site = environment.onprem
             return site is None or "container_cidrs" not in site.model_fields_set
@@ -162,10 +162,12 @@ def _is_default(environment: Environment, one: Range) -> bool:
             return kubernetes is None or "service_cidr" not in kubernetes.model_fields_set
         case "tunnel":
             link = environment.link
-            own = one.path == ("link", "inside_cidrs", one.path[-1])
-            return own and (link is None or "inside_cidrs" not in link.model_fields_set)
+            is_inside_cidr = cidr_range.path == ("link", "inside_cidrs", cidr_range.path[-1])
+            return is_inside_cidr and (link is None or "inside_cidrs" not in link.model_fields_set)
         case "line":
-            lines = [connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)]
+            lines = [
+                connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)
+            ]
             return all("cidr" not in line.model_fields_set for line in lines)
         case _:
             return False

@@ -85,7 +85,7 @@ def account_missing(environment: Environment) -> Iterator[Finding]:
 def _has_account_ids(environment: Environment) -> bool:
     """Return true for an environment with ids that exist in one account only."""
     ids = [environment.aws.vpc, environment.aws.iam.permissions_boundary]
-    return any(one is not None for one in ids)
+    return any(account_id is not None for account_id in ids)
 
 
 def _is_near(host: str) -> bool:
@@ -94,4 +94,6 @@ def _is_near(host: str) -> bool:
         address = IPv4Address(host)
     except ValueError:
         return host == "localhost" or host.endswith((".internal", ".local", ".localhost"))
-    return address.is_loopback or any(address in own for own in (*network().private, network().carrier))
+    return address.is_loopback or any(
+        address in private_range for private_range in (*network().private, network().carrier)
+    )

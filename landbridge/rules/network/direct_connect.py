@@ -77,9 +77,9 @@ def macsec_port(environment: Environment) -> Iterator[Finding]:
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.encryption != "macsec" or link.port is None:
         return
-    known = limits().direct_connect.macsec_ports
-    if link.port not in known:
-        message = f"a port of {link.port} does not support MACsec; {', '.join(known)} do"
+    port_speeds = limits().direct_connect.macsec_ports
+    if link.port not in port_speeds:
+        message = f"a port of {link.port} does not support MACsec; {', '.join(port_speeds)} do"
         related: tuple[DataPath, ...] = (("link", "port"), _KIND)
         yield error(("link", "encryption"), message, fix="use encryption: vpn", related=related)
 
@@ -159,7 +159,11 @@ def direct_connect_unencrypted(environment: Environment) -> Iterator[Finding]:
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.encryption != "none":
         return
-    regulated = [name for name, data_class_ in environment.data_classes.items() if data_class_.regime and "aws" in data_class_.sites]
+    regulated = [
+        name
+        for name, data_class_ in environment.data_classes.items()
+        if data_class_.regime and "aws" in data_class_.sites
+    ]
     path: DataPath = ("link", "encryption")
     related: tuple[DataPath, ...] = (("data_classes",), _KIND)
     if regulated:

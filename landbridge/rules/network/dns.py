@@ -33,8 +33,8 @@ def dns_zone(environment: Environment) -> Iterator[Finding]:
         message = f"the hosted zone {zone} hides {taken}, a domain of the site"
         related: tuple[DataPath, ...] = (("onprem", "domain"), (*_DNS, "forward"))
         yield error(path, message, fix=f"use a subdomain, such as aws.{taken}", related=related)
-    elif (own := _inside(zone, _AWS)) is not None:
-        yield error(path, f"the VPC resolver answers for {own}", fix="use a subdomain of your own domain")
+    elif (aws_domain := _inside(zone, _AWS)) is not None:
+        yield error(path, f"the VPC resolver answers for {aws_domain}", fix="use a subdomain of your own domain")
 
 
 @rule
@@ -67,9 +67,11 @@ def dns_forward(environment: Environment) -> Iterator[Finding]:
     seen = {site_domain(environment)}
     for index, domain in enumerate(dns.forward):
         path: DataPath = (*_DNS, "forward", index)
-        own = next((one for one in _AWS if _inside(domain, (one,)) or _inside(one, (domain,))), None)
-        if own is not None:
-            message = f"names of {own} would be forwarded to the site, and the VPC resolver answers them"
+        aws_domain = next(
+            (reserved for reserved in _AWS if _inside(domain, (reserved,)) or _inside(reserved, (domain,))), None
+        )
+        if aws_domain is not None:
+            message = f"names of {aws_domain} would be forwarded to the site, and the VPC resolver answers them"
             yield error(path, message, fix="remove it")
         elif _inside(domain, (private_zone(environment),)):
             message = f"{domain} is inside the hosted zone of the cluster"
@@ -102,11 +104,11 @@ def dns_servers(environment: Environment) -> Iterator[Finding]:
     if dns.upstream and dns.resolvers:
         message = "dns.upstream has no effect: dns.resolvers are not configured by Landbridge"
         yield error((*_DNS, "upstream"), message, fix="remove it", related=((*_DNS, "resolvers"),))
-    known = environment.host_addresses()
+    addresses = environment.host_addresses()
     for index, host in enumerate(dns.servers):
         path: DataPath = (*_DNS, "servers", index)
-        if host not in known:
-            fix = did_you_mean(host, known) or "add it under onprem.addresses"
+        if host not in addresses:
+            fix = did_you_mean(host, addresses) or "add it under onprem.addresses"
             yield error(path, f"the name server {host} has no address", fix=fix)
         elif host not in _configured(environment):
             message = f"the name server {host} is not a host that Landbridge configures"

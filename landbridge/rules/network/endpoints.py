@@ -35,7 +35,9 @@ def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
     if region is None or mode(environment) != "derived":
         return
     related: tuple[DataPath, ...] = (REGION, ("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"))
-    interfaces = [endpoint_service for endpoint_service in endpoint_services(environment) if endpoint_service.kind == "interface"]
+    interfaces = [
+        endpoint_service for endpoint_service in endpoint_services(environment) if endpoint_service.kind == "interface"
+    ]
     for endpoint in interfaces:
         service = _BEHIND.get(endpoint.service)
         if service in services() and service not in region.services:

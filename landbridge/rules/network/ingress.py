@@ -25,16 +25,16 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
     EC2 treats tcp without ports as no port, or refuses it.
     Source: EC2 AuthorizeSecurityGroupIngress: FromPort and ToPort.
     """
-    for index, one in enumerate(environment.aws.ingress):
+    for index, entry in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "ports")
         related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
-        if one.protocol not in _WITH_PORTS and one.ports is not None:
-            message = f"{one.protocol} has no ports"
+        if entry.protocol not in _WITH_PORTS and entry.ports is not None:
+            message = f"{entry.protocol} has no ports"
             yield error(path, message, fix="remove them, or write tcp or udp", related=related)
             continue
-        first, last = _ports(one) if one.ports is not None else (None, None)
-        found = tuple(port_range_violations(one.protocol, first, last))
-        for fault in found[:1]:
+        first, last = _ports(entry) if entry.ports is not None else (None, None)
+        violations = tuple(port_range_violations(entry.protocol, first, last))
+        for fault in violations[:1]:
             fix = (
                 "write ports such as 443, or 8000-8100"
                 if first is None
@@ -43,7 +43,7 @@ def ingress_ports(environment: Environment) -> Iterator[Finding]:
                 else None
             )
             yield error(path, fault.message, fix=fix, related=related)
-        if not found and first == 0:
+        if not violations and first == 0:
             yield error(path, "port 0 is not valid: ports are 1 to 65535")
 
 
@@ -55,13 +55,13 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
     Source: CIS AWS Foundations Benchmark, "no security groups allow ingress from 0.0.0.0/0 to remote server administration
     ports"; landbridge/catalog/network.yaml.
     """
-    for index, one in enumerate(environment.aws.ingress):
-        if not is_internet(one.source):
+    for index, entry in enumerate(environment.aws.ingress):
+        if not is_internet(entry.source):
             continue
-        first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (1, 65535)
+        first, last = _ports(entry) if entry.protocol in _WITH_PORTS and entry.ports else (1, 65535)
         opened = [name for port, name in network().administration.items() if first <= port <= last]
-        if one.protocol != "icmp" and opened:
-            message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} {'is' if len(opened) == 1 else 'are'} open to the internet ({one.source})"
+        if entry.protocol != "icmp" and opened:
+            message = f"{', '.join(opened[:4])}{' and more' * (len(opened) > 4)} {'is' if len(opened) == 1 else 'are'} open to the internet ({entry.source})"
             related: tuple[DataPath, ...] = ((*_INGRESS, index, "ports"), (*_INGRESS, index, "protocol"))
             fix = "write a private range; operators use the link or Session Manager"
             yield error((*_INGRESS, index, "source"), message, fix=fix, related=related)
@@ -73,13 +73,13 @@ def ingress_from_internet(environment: Environment) -> Iterator[Finding]:
 
     Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
     """
-    for index, one in enumerate(environment.aws.ingress):
+    for index, entry in enumerate(environment.aws.ingress):
         path: DataPath = (*_INGRESS, index, "source")
-        if is_internet(one.source):
-            message = f"the source {one.source} is the whole internet"
+        if is_internet(entry.source):
+            message = f"the source {entry.source} is the whole internet"
             yield error(path, message, fix="write the range of the clients")
-        elif not network().is_private(one.source) and one.source.prefixlen < 24:
-            message = f"the source {one.source} has {one.source.num_addresses} public addresses"
+        elif not network().is_private(entry.source) and entry.source.prefixlen < 24:
+            message = f"the source {entry.source} has {entry.source.num_addresses} public addresses"
             fix = "write the narrowest range of the clients"
             yield warning(path, message, fix=fix)
 
@@ -91,11 +91,11 @@ def repeated_ingress(environment: Environment) -> Iterator[Finding]:
     Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
     """
     entries = environment.aws.ingress
-    for index, one in enumerate(entries):
+    for index, entry in enumerate(entries):
         for number, other in enumerate(entries):
-            if index == number or not _covers(other, one) or (_covers(one, other) and index < number):
+            if index == number or not _covers(other, entry) or (_covers(entry, other) and index < number):
                 continue
-            same = _covers(one, other)
+            same = _covers(entry, other)
             message = f"ingress rule {number} allows {'the same' if same else 'this and more'}"
             severity = Severity.ERROR if same else Severity.WARNING
             related: tuple[DataPath, ...] = ((*_INGRESS, number),)
@@ -114,10 +114,10 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
         for rule in pool_security_group_rules(environment)
         if rule.direction == "in" and "/" in rule.peer and not rule.key.startswith("ingress")
     ]
-    for index, one in enumerate(environment.aws.ingress):
-        ports = _ports(one) if one.ports is not None else None
+    for index, entry in enumerate(environment.aws.ingress):
+        ports = _ports(entry) if entry.ports is not None else None
         for built_in, peer in own:
-            if built_in.protocol == one.protocol and built_in.ports == ports and peer == one.source:
+            if built_in.protocol == entry.protocol and built_in.ports == ports and peer == entry.source:
                 message = f"the rule exists already for the on-prem site: {built_in.why}"
                 related: tuple[DataPath, ...] = (("onprem", "cidr"),)
                 yield error((*_INGRESS, index), message, fix="remove it", related=related)
@@ -130,14 +130,14 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
 
     Source: CIS AWS Foundations Benchmark, security groups; AWS Foundational Security Best Practices, EC2.18.
     """
-    for index, one in enumerate(environment.aws.ingress):
-        if is_internet(one.source):
+    for index, entry in enumerate(environment.aws.ingress):
+        if is_internet(entry.source):
             continue
-        first, last = _ports(one) if one.protocol in _WITH_PORTS and one.ports else (0, 0)
-        if one.protocol == "all" or last - first >= _MANY:
-            what = "every protocol" if one.protocol == "all" else f"{last - first + 1} ports"
-            message = f"the rule allows {what} from {one.source}, Slurm and ssh included"
-            path: DataPath = (*_INGRESS, index, "protocol" if one.protocol == "all" else "ports")
+        first, last = _ports(entry) if entry.protocol in _WITH_PORTS and entry.ports else (0, 0)
+        if entry.protocol == "all" or last - first >= _MANY:
+            what = "every protocol" if entry.protocol == "all" else f"{last - first + 1} ports"
+            message = f"the rule allows {what} from {entry.source}, Slurm and ssh included"
+            path: DataPath = (*_INGRESS, index, "protocol" if entry.protocol == "all" else "ports")
             yield warning(path, message, fix="write the ports")
 
 
@@ -161,8 +161,8 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
         yield error(_INGRESS, message, fix=fix, related=(("aws", "quotas"),))
 
 
-def _ports(one: Ingress) -> tuple[int, int]:
-    first, _, last = (one.ports or "0").partition("-")
+def _ports(entry: Ingress) -> tuple[int, int]:
+    first, _, last = (entry.ports or "0").partition("-")
     return int(first), int(last or first)
 
 

@@ -27,13 +27,13 @@ def interface_layout(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         if not owner.pool.interfaces:
             continue
-        told: set[tuple[int | None, str]] = set()
+        reported: set[tuple[int | None, str]] = set()
         for at in pool_capacities(owner):
             if at.type is None:
                 continue
             for fault in interface_violations(at.type, pool_interfaces(owner.pool)):
-                if (fault.index, fault.message) not in told:
-                    told.add((fault.index, fault.message))
+                if (fault.index, fault.message) not in reported:
+                    reported.add((fault.index, fault.message))
                     path = owner.at("interfaces") if fault.index is None else owner.at("interfaces", fault.index)
                     related = (at.instance_path, owner.at("interfaces"))
                     yield error(path, fault.message, fix=fault.fix, related=related)

@@ -67,8 +67,10 @@ def onprem_asn_public(environment: Environment) -> Iterator[Finding]:
     if environment.link is None:
         return
     value = environment.link.onprem_asn
-    known = value in network().asn_reserved or any(low <= value <= high for low, high in network().asn_documentation)
-    if not known and not _is_private(value):
+    is_reserved = value in network().asn_reserved or any(
+        low <= value <= high for low, high in network().asn_documentation
+    )
+    if not is_reserved and not _is_private(value):
         message = f"the AS number {value} is public"
         fix = "suppress this if it is yours; otherwise write a private one, such as 65010"
         yield warning(("link", "onprem_asn"), message, fix=fix)
@@ -104,7 +106,9 @@ def gateway_address(environment: Environment) -> Iterator[Finding]:
             message = f"the gateway address {address} is inside a site's range; AWS needs its public address"
             related: tuple[DataPath, ...] = (("onprem", "cidr"), ("aws", "cidr"), _KIND)
             yield error(path, message, related=related)
-        elif not address.is_global or address.is_multicast or any(address in one for one in network().unusable):
+        elif (
+            not address.is_global or address.is_multicast or any(address in unusable for unusable in network().unusable)
+        ):
             message = f"the gateway address {address} is not public, so AWS cannot reach it"
             yield error(path, message, fix="behind NAT, write the public address of the NAT device")
 

@@ -21,14 +21,14 @@ def other_region_unknown(environment: Environment) -> Iterator[Finding]:
     """
     home = regions().get(environment.region)
     for name in environment.aws.other_regions:
-        path, there = (*_OTHERS, name), regions().get(name)
+        path, region = (*_OTHERS, name), regions().get(name)
         if name == environment.region:
             fix = "write its capacity in the pool"
             yield error(path, f"{name} is the environment's own region", fix=fix, related=(REGION,))
-        elif there is None:
+        elif region is None:
             yield error(path, f'there is no region "{name}"', fix=suggestion(name, regions()))
-        elif home is not None and there.partition != home.partition:
-            message = f"{name} is in the partition {there.partition}, and {environment.region} in {home.partition}"
+        elif home is not None and region.partition != home.partition:
+            message = f"{name} is in the partition {region.partition}, and {environment.region} in {home.partition}"
             fix = "make a separate environment there"
             yield error(path, message, fix=fix, related=(REGION,))
 
@@ -51,13 +51,13 @@ def other_region_pool(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge; an unknown name would silently launch nothing.
     """
-    known = [pool.name for pool in environment.aws.pools]
+    pool_names = [pool.name for pool in environment.aws.pools]
     for name, other_region in environment.aws.other_regions.items():
         for pool in other_region.pools:
-            if pool not in known:
+            if pool not in pool_names:
                 path: DataPath = (*_OTHERS, name, "pools", pool)
                 message = f'there is no pool "{pool}" in aws.pools'
-                yield error(path, message, fix=suggestion(pool, known), related=(("aws", "pools"),))
+                yield error(path, message, fix=suggestion(pool, pool_names), related=(("aws", "pools"),))
 
 
 @rule
@@ -70,8 +70,8 @@ def other_region_image(environment: Environment) -> Iterator[Finding]:
         source = environment.aws.images.get(pool.image or "")
         bound = pool.image is not None and (pool.image.startswith("ami-") or (source is not None and source.build))
         for name, other_region in environment.aws.other_regions.items():
-            own = other_region.pools.get(pool.name)
-            if own is None or own.image is not None:
+            pool_settings = other_region.pools.get(pool.name)
+            if pool_settings is None or pool_settings.image is not None:
                 continue
             path: DataPath = (*_OTHERS, name, "pools", pool.name)
             related: tuple[DataPath, ...] = (("aws", "pools", index, "image"),)
@@ -115,19 +115,19 @@ def other_region_class(environment: Environment) -> Iterator[Finding]:
     Data is in the environment's own region unless its class says more: default deny.
     Source: Landbridge, docs/decisions/0035-another-region.md.
     """
-    known = environment.aws.other_regions
+    other_regions = environment.aws.other_regions
     for name, data_class in environment.data_classes.items():
         for index, region in enumerate(data_class.regions):
             path: DataPath = (*_CLASSES, name, "regions", index)
-            if region not in known and region != environment.region:
+            if region not in other_regions and region != environment.region:
                 message = f"{region} is not one of aws.other_regions"
-                yield error(path, message, fix=suggestion(region, known), related=(_OTHERS,))
+                yield error(path, message, fix=suggestion(region, other_regions), related=(_OTHERS,))
         if data_class.regions and "aws" not in data_class.sites:
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "sites"),)
             message = f"the class {name} may not be in AWS, so it has no regions"
             where: DataPath = (*_CLASSES, name, "regions")
             yield error(where, message, fix="remove it", related=related)
-    for name in known:
+    for name in other_regions:
         if not any(name in data_class.regions for data_class in environment.data_classes.values()):
             message = f"no data class has the region {name}, so no job may start there"
             fix = f"write regions: [{name}] in the classes whose data may be there"

@@ -23,8 +23,10 @@ def service_not_in_region(environment: Environment) -> Iterator[Finding]:
         return
     for service, what, path in _wanted(environment):
         if service in services() and service not in region.services:
-            there = sorted(name for name, one in regions().items() if service in one.services)
-            near = [name for name in there if name.split("-")[0] == environment.region.split("-")[0]] or there
+            region_names = sorted(name for name, region_facts in regions().items() if service in region_facts.services)
+            near = [
+                name for name in region_names if name.split("-")[0] == environment.region.split("-")[0]
+            ] or region_names
             message = f"{environment.region} does not offer {what}"
             fix = f"use a region that does: {', '.join(near[:5])}" if near else None
             yield error(path, message, fix=fix, related=(REGION,))

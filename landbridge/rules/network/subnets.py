@@ -37,14 +37,14 @@ def subnet_cidr(environment: Environment) -> Iterator[Finding]:
     Source: Amazon VPC User Guide, "Subnet CIDR blocks".
     """
     largest, smallest = limits().vpc.prefixes
-    own = (environment.aws.cidr, *environment.aws.secondary_cidrs)
+    vpc_ranges = (environment.aws.cidr, *environment.aws.secondary_cidrs)
     related: tuple[DataPath, ...] = (("aws", "cidr"), ("aws", "secondary_cidrs"))
     for zone, cidr, path in _named(environment):
         if not largest <= cidr.prefixlen <= smallest:
             message = f"the subnet is a /{cidr.prefixlen}; AWS allows a /{largest} to a /{smallest}"
             yield error(path, message)
-        elif not any(cidr.subnet_of(one) for one in own):
-            message = f"the subnet {cidr} of {zone} is in no range of the VPC ({', '.join(map(str, own))})"
+        elif not any(cidr.subnet_of(vpc_range) for vpc_range in vpc_ranges):
+            message = f"the subnet {cidr} of {zone} is in no range of the VPC ({', '.join(map(str, vpc_ranges))})"
             fix = "use a part of aws.cidr, or add the range to aws.secondary_cidrs"
             yield error(path, message, fix=fix, related=related)
 
@@ -55,14 +55,14 @@ def subnet_zone(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "Subnets for your VPC": a subnet is in one zone; AWS RAM User Guide, zone ids.
     """
-    known = zones(environment.region)
+    known_zones = zones(environment.region)
     used = used_zones(with_known_types(environment))
     for zone, _, path in _named(environment):
         base = path[: path.index(zone) + 1]
-        if known and zone not in known:
+        if known_zones and zone not in known_zones:
             message = f"{environment.region} has no zone {zone}"
-            yield error(base, message, fix=suggestion(zone, known), related=(REGION,))
-        elif known and zone not in used and with_known_types(environment) is environment:
+            yield error(base, message, fix=suggestion(zone, known_zones), related=(REGION,))
+        elif known_zones and zone not in used and with_known_types(environment) is environment:
             message = f"no pool or file system uses the zone {zone} of this subnet"
             related = (*POOL_ZONES, *SHARES, REGION)
             yield warning(base, message, fix="remove it, or write the zone in a pool", related=related)
@@ -78,26 +78,26 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
     vpc = environment.aws.vpc
     if vpc is None:
         return
-    there: DataPath = (*_VPC, "subnets")
+    subnets_path: DataPath = (*_VPC, "subnets")
     fix = f"it has subnets in {', '.join(vpc.subnets)}"
     for at in capacities(environment):
         named = capacity_zones(at.capacity)
         for zone in named:
             if zone not in vpc.subnets:
                 message = f"the VPC has no subnet in {zone}"
-                yield error(at.zone_path(zone), message, fix=fix, related=(there,))
+                yield error(at.zone_path(zone), message, fix=fix, related=(subnets_path,))
         meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
         without = [zone for zone in meant if zone not in vpc.subnets]
         if without:
             message = f"{at.pool.name} uses all zones, and the VPC has no subnet in {', '.join(without)}"
-            related = (there, at.instance_path, REGION)
+            related = (subnets_path, at.instance_path, REGION)
             yield error(at.path, message, fix=f"write zones: {fix}", related=related)
     for path, share in cloud_file_systems(environment):
         for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
             if wanted is not None and wanted not in vpc.subnets:
                 key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")
                 message = f"the VPC has no subnet in {wanted}"
-                yield error(key, message, fix=fix, related=(there,))
+                yield error(key, message, fix=fix, related=(subnets_path,))
 
 
 @rule
@@ -183,8 +183,8 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
         )
         path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
         layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
-        own: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
-        related = (worst.path, *POOL_SIZES, *layout, *own, *SHARES, REGION)
+        paths: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))
+        related = (worst.path, *POOL_SIZES, *layout, *paths, *SHARES, REGION)
         fix = "widen the subnet, use nics: ip_optimised, or lower max_nodes"
         yield error(path, message, fix=fix, related=related)
 

@@ -27,12 +27,16 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
     Names such as us-east-1a are different zones in different accounts; an id is the same in all.
     Source: AWS RAM User Guide, "Availability Zone IDs".
     """
-    known = zones(environment.region)
+    known_zones = zones(environment.region)
     for path, zone in _named_zones(environment):
-        if known and zone not in known:
+        if known_zones and zone not in known_zones:
             message = f"{environment.region} has no zone {zone}"
             home = next((name for name, region in regions().items() if zone in region.zones), None)
-            fix = suggestion(zone, known) if home is None else f"{zone} is in {home}; here there are {', '.join(known)}"
+            fix = (
+                suggestion(zone, known_zones)
+                if home is None
+                else f"{zone} is in {home}; here there are {', '.join(known_zones)}"
+            )
             yield error(path, message, fix=fix, related=(REGION,))
 
 
@@ -63,10 +67,10 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
     for at in capacities(environment):
         if at.type is None:
             continue
-        there = offered(at.type, region)
-        if there is None or not (at.type.zones or at.type.regions):
+        is_offered = offered(at.type, region)
+        if is_offered is None or not (at.type.zones or at.type.regions):
             unrecorded.add(at.instance)
-        elif not there:
+        elif not is_offered:
             others = [name for name in regions() if offered(at.type, name)]
             fix = f"as of {at.type.date} offered in {', '.join(sorted(others)) or 'no region that is recorded'}"
             message = f"{at.instance} is not offered in {region}"
@@ -90,12 +94,12 @@ def type_not_in_zone(environment: Environment) -> Iterator[Finding]:
     for at in capacities(environment):
         if at.type is None or not offered(at.type, environment.region):
             continue
-        there = at.type.zones_in(region.zones)
+        type_zones = at.type.zones_in(region.zones)
         named = [zone for zone in capacity_zones(at.capacity) if zone in region.zones]
-        missing = [zone for zone in named if zone not in there]
+        missing = [zone for zone in named if zone not in type_zones]
         severity = Severity.ERROR if len(missing) == len(named) else Severity.WARNING
         for zone in dict.fromkeys(missing):
-            fix = f"as of {at.type.date} offered in {', '.join(there)}" if there else None
+            fix = f"as of {at.type.date} offered in {', '.join(type_zones)}" if type_zones else None
             message = f"{at.instance} is not offered in {zone}"
             related = (REGION, at.instance_path)
             yield Finding("type-not-in-zone", message, at.zone_path(zone), fix, severity, related)
@@ -127,15 +131,15 @@ def no_common_zone(environment: Environment) -> Iterator[Finding]:
     A multi-node job takes nodes of one zone only; data transfer between zones is billed.
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; EC2 pricing, data transfer between zones.
     """
-    known = zones(environment.region)
+    known_zones = zones(environment.region)
     for owner in pools(environment):
         if owner.type is None or not owner.type.efa_cards or owner.pool.efa is False or len(owner.pool.capacity) < 2:
             continue
-        common = set(known)
+        common = set(known_zones)
         for capacity in owner.pool.capacity:
             kind = instances().get(capacity.instance or owner.pool.instance)
-            common &= set(capacity_zones(capacity) or (kind.zones_in(known) if kind else known))
-        if not common and known:
+            common &= set(capacity_zones(capacity) or (kind.zones_in(known_zones) if kind else known_zones))
+        if not common and known_zones:
             message = f"the capacities of {owner.pool.name} have no zone in common"
             fix = "write a common zone in all of them, or make one pool for each"
             yield warning(owner.at("capacity"), message, fix=fix, related=(REGION,))

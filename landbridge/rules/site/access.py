@@ -94,13 +94,13 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
     path: DataPath = ("mlops", "mlflow", "port")
     ports = [(mlops.mlflow.port, path)]
     if mlops.registry is not None:
-        own: DataPath = ("mlops", "registry", "port")
-        ports.append((mlops.registry.port, own))
+        port_path: DataPath = ("mlops", "registry", "port")
+        ports.append((mlops.registry.port, port_path))
         if mlops.registry.port == mlops.mlflow.port:
             message = (
                 f"the registry and MLflow have the same port {mlops.mlflow.port} on {service_hosts(environment).mlops}"
             )
-            yield error(own, message, fix="write another port", related=(path,))
+            yield error(port_path, message, fix="write another port", related=(path,))
     rest = environment.scheduler.rest
     if rest is not None:
         ports.append((rest.port, ("scheduler", "rest", "port")))

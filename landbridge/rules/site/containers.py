@@ -35,9 +35,9 @@ def container_packages(environment: Environment) -> Iterator[Finding]:
 
     Source: NVIDIA/enroot doc/installation.md and NVIDIA/pyxis README.md: packages are files of a release, in no repository.
     """
-    wanted = environment.containers
-    for index, engine in enumerate(wanted.engines):
-        if wanted.packages is None and not container_facts().engines[engine].carried_by:
+    containers = environment.containers
+    for index, engine in enumerate(containers.engines):
+        if containers.packages is None and not container_facts().engines[engine].carried_by:
             message = f"no distribution packages {engine}, and containers.packages is missing"
             fix = "write a repository in containers.packages, or suppress this where the hosts' sources have it"
             at = ("containers", "engines", index)
@@ -51,11 +51,11 @@ def mpi_kind(environment: Environment) -> Iterator[Finding]:
     Source: Slurm's MPI guide; DeepOps 942 and 1303; what Debian's packages have is in landbridge/catalog/containers.yaml.
     """
     slurm = environment.scheduler.slurm
-    known = container_facts().mpi.get(slurm.version)
-    if known is None or slurm.packages_release or slurm.packaging != "debian":
+    mpi_facts = container_facts().mpi.get(slurm.version)
+    if mpi_facts is None or slurm.packages_release or slurm.packaging != "debian":
         return
     for key, value in environment.scheduler.overrides.slurm_conf.items():
-        if key.casefold() == "mpidefault" and value is not None and str(value).partition("_v")[0] not in known:
-            message = f"Debian's Slurm {slurm.version} has no MPI plugin {value}, only {', '.join(known)}"
-            fix = f"write {known[-1]}, or start ranks with torchrun or mpirun, which need no plugin"
+        if key.casefold() == "mpidefault" and value is not None and str(value).partition("_v")[0] not in mpi_facts:
+            message = f"Debian's Slurm {slurm.version} has no MPI plugin {value}, only {', '.join(mpi_facts)}"
+            fix = f"write {mpi_facts[-1]}, or start ranks with torchrun or mpirun, which need no plugin"
             yield error((*_CONF, key), message, fix=fix, related=(("scheduler", "slurm"),))

@@ -26,12 +26,12 @@ def driver_branch(environment: Environment) -> Iterator[Finding]:
         message = f"{driver.version} is a release of branch {driver.branch_of_version}, not of {driver.branch}"
         yield error((*_DRIVER, "version"), message, fix="remove one of the two", related=(path,))
         return
-    known = gpu_stack().branches.get(branch)
-    if known is None:
+    branch_facts = gpu_stack().branches.get(branch)
+    if branch_facts is None:
         return
     for index, group in enumerate(environment.node_groups):
         platform = platforms().get(group.platform)
-        if platform is not None and platform.gpu.generation in known.without:
+        if platform is not None and platform.gpu.generation in branch_facts.without:
             at: DataPath = ("onprem", "nodes", index, "platform")
             message = f"branch {branch} does not support the {platform.gpu.name} of {group.platform}"
             yield error(path, message, fix=f"use branch {gpu_stack().branch}", related=(at,))
@@ -84,16 +84,16 @@ def driver_supported(environment: Environment, today: date) -> Iterator[Finding]
     """
     driver, stack = driver_of(environment), gpu_stack()
     branch = branch_of(driver)
-    known = stack.branches.get(branch)
+    branch_facts = stack.branches.get(branch)
     if not environment.node_groups:
         return
     path = (*_DRIVER, "version" if driver.version and not driver.branch else "branch")
     fix = f"use branch {stack.branch}, which is supported until {stack.branches[stack.branch].until}"
-    if known is None:
+    if branch_facts is None:
         message = (
             f"branch {branch} is not in the catalogue: only long-term and production branches are supported for long"
         )
         yield warning(path, message, fix=fix)
-    elif known.until < today:
-        message = f"NVIDIA's support of branch {branch} ended on {known.until}"
+    elif branch_facts.until < today:
+        message = f"NVIDIA's support of branch {branch} ended on {branch_facts.until}"
         yield warning(path, message, fix=fix)

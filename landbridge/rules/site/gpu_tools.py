@@ -39,12 +39,12 @@ def gds_not_available(environment: Environment) -> Iterator[Finding]:
     site = environment.onprem
     if site is None or not site.gpu_tools.gds:
         return
-    known = [platforms()[group.platform] for group in site.nodes if group.platform in platforms()]
+    site_platforms = [platforms()[group.platform] for group in site.nodes if group.platform in platforms()]
     if not site.driver.install:
         message, fix = "GPUDirect Storage is not installed with driver.install: false", "remove it"
     elif site.driver.repository != "nvidia":
         message, fix = "a distribution has no packages of GPUDirect Storage", "write driver: {repository: nvidia}"
-    elif known and all(software(site.driver, one).modules != "open" for one in known):
+    elif site_platforms and all(software(site.driver, platform).modules != "open" for platform in site_platforms):
         message, fix = "GPUDirect Storage needs open kernel modules, and no node has them", "remove it"
     else:
         return

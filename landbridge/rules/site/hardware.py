@@ -70,15 +70,17 @@ def reserved_cores_and_memory(environment: Environment) -> Iterator[Finding]:
     for index, group in enumerate(environment.node_groups):
         if group.platform not in platforms():
             continue
-        platform, own = platforms()[group.platform], group.hardware
-        cores = (own.sockets or platform.cpus.sockets) * (own.cores_per_socket or platform.cpus.cores_per_socket)
-        memory = int((own.memory_mib or platform.memory_mib) * USABLE_MEMORY_SHARE)
+        platform, hardware = platforms()[group.platform], group.hardware
+        cores = (hardware.sockets or platform.cpus.sockets) * (
+            hardware.cores_per_socket or platform.cpus.cores_per_socket
+        )
+        memory = int((hardware.memory_mib or platform.memory_mib) * USABLE_MEMORY_SHARE)
         path: DataPath = ("onprem", "nodes", index, "hardware")
-        if own.reserved_cores is not None and cores - own.reserved_cores < platform.gpus.count:
-            message = f"{own.reserved_cores} of {cores} cores are reserved: fewer than one is left for each of {platform.gpus.count} GPUs"
+        if hardware.reserved_cores is not None and cores - hardware.reserved_cores < platform.gpus.count:
+            message = f"{hardware.reserved_cores} of {cores} cores are reserved: fewer than one is left for each of {platform.gpus.count} GPUs"
             yield error((*path, "reserved_cores"), message, fix="write one or two for each socket")
-        if own.reserved_memory_mib is not None and own.reserved_memory_mib >= memory:
-            message = f"{own.reserved_memory_mib} MiB are reserved, all of the {memory} MiB of RealMemory"
+        if hardware.reserved_memory_mib is not None and hardware.reserved_memory_mib >= memory:
+            message = f"{hardware.reserved_memory_mib} MiB are reserved, all of the {memory} MiB of RealMemory"
             yield error((*path, "reserved_memory_mib"), message, fix="write 16384 or less")
 
 

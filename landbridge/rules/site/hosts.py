@@ -103,13 +103,13 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
     if environment.onprem is None:
         return
     services = environment.onprem.services
-    known = {host.name for host in hosts(environment)}
+    host_names = {host.name for host in hosts(environment)}
     nodes: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"),)
     for field in type(services).model_fields:
         value = getattr(services, field)
         names = value if isinstance(value, tuple) else (value,)
         for index, name in enumerate(names):
-            if name not in known:
+            if name not in host_names:
                 path: DataPath = ("onprem", "services", field, *((index,) if isinstance(value, tuple) else ()))
                 related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "services", field), *nodes)
                 yield error(

@@ -24,8 +24,8 @@ def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
             try:
                 mig_layout(group.model_copy(update={"mig": group.mig[: number + 1]}))
             except ValueError as problem:
-                known = ", ".join(mig_profiles(platforms()[group.platform].gpu_model))
-                fix = f"use one of the profiles {known}" if known else "remove mig"
+                profiles = ", ".join(mig_profiles(platforms()[group.platform].gpu_model))
+                fix = f"use one of the profiles {profiles}" if profiles else "remove mig"
                 yield error(("onprem", "nodes", index, "mig", number), str(problem), fix=fix)
                 break
 

@@ -20,15 +20,15 @@ def firewall_rule_unknown_host(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/plan/site/firewall.py.
     """
     nodes = (name for group in environment.node_groups for name in hostlist.expand(group.hosts))
-    known = {top_group(environment), *GROUPS[1:], *service_hosts(environment).names, *nodes}
+    known_names = {top_group(environment), *GROUPS[1:], *service_hosts(environment).names, *nodes}
     for number, firewall_rule in enumerate(environment.hosts.firewall.rules):
-        if firewall_rule.at not in known:
+        if firewall_rule.at not in known_names:
             path: DataPath = (*_FIREWALL, "rules", number, "at")
             message = (
                 f"{firewall_rule.at} is neither a group of the inventory nor a host, so the firewall rule has no effect"
             )
             related: tuple[DataPath, ...] = (("onprem", "nodes"), ("onprem", "services"), ("onprem", "addresses"))
-            yield error(path, message, fix=did_you_mean(firewall_rule.at, known), related=related)
+            yield error(path, message, fix=did_you_mean(firewall_rule.at, known_names), related=related)
 
 
 @rule
@@ -99,9 +99,9 @@ def huge_pages_fit(environment: Environment) -> Iterator[Finding]:
     Source: Linux, Documentation/admin-guide/mm/hugetlbpage.
     """
     aside = 2 * environment.hosts.tuning.huge_pages
-    known = platforms()
+    known_platforms = platforms()
     for number, group in enumerate(environment.node_groups):
-        platform = known.get(group.platform)
+        platform = known_platforms.get(group.platform)
         memory = group.hardware.memory_mib or (platform.memory_mib if platform is not None else None)
         if memory is not None and aside * 2 > memory:
             path: DataPath = (*_HOSTS, "tuning", "huge_pages")

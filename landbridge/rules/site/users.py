@@ -91,11 +91,11 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
     Source: sacctmgr(1): an association of a user that no node knows is never used.
     """
-    known = {user.name for user in environment.users}
+    user_names = {user.name for user in environment.users}
     for name, account in environment.scheduler.accounts.items():
         for index, user in enumerate(account.users):
-            if known and user not in known:
-                near = did_you_mean(user, known)
+            if user_names and user not in user_names:
+                near = did_you_mean(user, user_names)
                 fix = f'did you mean "{near}"?' if near else "add the user, or suppress this for users of a directory"
                 path: DataPath = (*_ACCOUNTS, name, "users", index)
                 message = f'the user "{user}" is not in users'

@@ -41,10 +41,10 @@ def maintenance_overlap(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5), reservations: two over the same nodes are refused.
     """
-    known = [(index, one) for index, one in enumerate(environment.maintenance) if _span(one) is not None]
-    for position, (index, one) in enumerate(known):
-        for other, earlier in known[:position]:
-            if set(one.sites) & set(earlier.sites) and one.starts < earlier.ends and earlier.starts < one.ends:
+    windows = [(index, window) for index, window in enumerate(environment.maintenance) if _span(window) is not None]
+    for position, (index, window) in enumerate(windows):
+        for other, earlier in windows[:position]:
+            if set(window.sites) & set(earlier.sites) and window.starts < earlier.ends and earlier.starts < window.ends:
                 message = f"the window overlaps window {other} of {earlier.starts.isoformat()}"
                 related: tuple[DataPath, ...] = (("maintenance", other),)
                 path: DataPath = ("maintenance", index)

@@ -17,11 +17,11 @@ def unknown_qos(environment: Environment) -> Iterator[Finding]:
 
     Source: sacctmgr(1), QOS and Preempt: a name that is not in the database is refused.
     """
-    known = environment.scheduler.qos
+    known_qos = environment.scheduler.qos
     for path, name in _named(environment):
-        if name not in known and name != NORMAL:
-            near = did_you_mean(name, [*known, NORMAL])
-            fix = f'did you mean "{near}"?' if near else f"known: {', '.join([*known, NORMAL])}"
+        if name not in known_qos and name != NORMAL:
+            near = did_you_mean(name, [*known_qos, NORMAL])
+            fix = f'did you mean "{near}"?' if near else f"known: {', '.join([*known_qos, NORMAL])}"
             message = f'there is no QOS "{name}"'
             yield error(path, message, fix=fix, related=((*_QOS, "*", ""),))
 
@@ -33,8 +33,8 @@ def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
     Source: slurm.conf(5), PreemptType=preempt/qos; sacctmgr(1), Preempt.
     """
     qos = environment.scheduler.qos
-    for name, own in qos.items():
-        for index, other in enumerate(own.preempts):
+    for name, qos_settings in qos.items():
+        for index, other in enumerate(qos_settings.preempts):
             if name in _below(qos, other):
                 message = f"jobs of {name} preempt those of {other}, which preempt those of {name}"
                 fix = "remove one direction"
@@ -57,20 +57,20 @@ def qos_without_accounts(environment: Environment) -> Iterator[Finding]:
 
 def _below(qos: Mapping[str, Qos], name: str) -> set[str]:
     """Return the QOS that a QOS preempts, directly and through others."""
-    found: set[str] = set()
+    lower: set[str] = set()
     pending = [name]
     while pending:
-        own = qos.get(pending.pop())
-        more = set(own.preempts) - found if own else set()
-        found |= more
+        qos_settings = qos.get(pending.pop())
+        more = set(qos_settings.preempts) - lower if qos_settings else set()
+        lower |= more
         pending += more
-    return found
+    return lower
 
 
 def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:
     for name, account in environment.scheduler.accounts.items():
-        for index, one in enumerate(account.qos):
-            yield (*_ACCOUNTS, name, "qos", index), one
-    for name, own in environment.scheduler.qos.items():
-        for index, one in enumerate(own.preempts):
-            yield (*_QOS, name, "preempts", index), one
+        for index, qos_name in enumerate(account.qos):
+            yield (*_ACCOUNTS, name, "qos", index), qos_name
+    for name, qos_settings in environment.scheduler.qos.items():
+        for index, qos_name in enumerate(qos_settings.preempts):
+            yield (*_QOS, name, "preempts", index), qos_name

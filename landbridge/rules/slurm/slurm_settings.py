@@ -90,12 +90,12 @@ def slurm_key(environment: Environment) -> Iterator[Finding]:
     A warning where it may be newer than the list.
     Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
     """
-    known = slurm_keys()
+    key_facts = slurm_keys()
     overrides = environment.scheduler.overrides
-    yield from _unknown(overrides.slurm_conf, _CONF, "slurm.conf", known.slurm_conf)
-    yield from _unknown(overrides.cgroup_conf, _CGROUP, "cgroup.conf", known.cgroup_conf)
+    yield from _unknown(overrides.slurm_conf, _CONF, "slurm.conf", key_facts.slurm_conf)
+    yield from _unknown(overrides.cgroup_conf, _CGROUP, "cgroup.conf", key_facts.cgroup_conf)
     for name, partition in environment.scheduler.partitions.items():
-        yield from _unknown(partition.settings, _settings(name), "a partition", known.partition)
+        yield from _unknown(partition.settings, _settings(name), "a partition", key_facts.partition)
 
 
 @rule
@@ -197,9 +197,9 @@ def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar |
 
 
 def _unknown(
-    settings: Mapping[str, Scalar | None], path: DataPath, file: str, known: Sequence[str]
+    settings: Mapping[str, Scalar | None], path: DataPath, file: str, known_settings: Sequence[str]
 ) -> Iterator[Finding]:
-    spelled = {key.casefold() for key in known}
+    spelled = {key.casefold() for key in known_settings}
     gone = {key.casefold(): instead for key, instead in slurm_keys().gone.items()}
     for key in settings:
         if key.casefold() in spelled:
@@ -208,7 +208,7 @@ def _unknown(
             message = f"Slurm has removed {key}; its replacement: {gone[key.casefold()]}"
             yield error((*path, key), message, fix="remove it")
             continue
-        near = did_you_mean(key, known)
+        near = did_you_mean(key, known_settings)
         elsewhere = _elsewhere(key, file)
         fix = elsewhere or (f'did you mean "{near}"?' if near else None)
         message = f"{file} has no key {key}"

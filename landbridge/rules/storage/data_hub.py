@@ -18,14 +18,14 @@ def hub_class(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge (docs/decisions/0006-data.md).
     """
-    known = environment.data_classes
+    data_classes = environment.data_classes
     for name in environment.storage.data_hub.classes:
         path = (*_CLASSES, name)
-        if name not in known:
+        if name not in data_classes:
             message = f'unknown data class "{name}"'
-            yield error(path, message, fix=suggestion(name, known), related=(("data_classes",),))
-        elif "aws" not in known[name].sites:
-            message = f"data of class {name} may be at {', '.join(known[name].sites)} only, so it has no bucket"
+            yield error(path, message, fix=suggestion(name, data_classes), related=(("data_classes",),))
+        elif "aws" not in data_classes[name].sites:
+            message = f"data of class {name} may be at {', '.join(data_classes[name].sites)} only, so it has no bucket"
             yield error(path, message, fix="remove it", related=(("data_classes", name, "sites"),))
 
 
@@ -43,17 +43,19 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
             continue
         path = (*_CLASSES, name, "replica_region")
         near = [
-            one for one, fact in regions().items() if fact.geography == here.geography and one != environment.region
+            region_name
+            for region_name, fact in regions().items()
+            if fact.geography == here.geography and region_name != environment.region
         ]
-        there = regions().get(region)
+        region_facts = regions().get(region)
         data_class = environment.data_classes.get(name)
         regime = regimes().get((data_class.regime if data_class is not None else None) or "")
         fix = f"use {' or '.join(near[:4])}" if near else None
         if region == environment.region:
             yield error(path, f"{region} is the region of the bucket itself", fix=fix, related=(REGION,))
-        elif there is None:
+        elif region_facts is None:
             yield error(path, f'unknown region "{region}"', fix=suggestion(region, regions()))
-        elif there.partition != here.partition:
+        elif region_facts.partition != here.partition:
             message = f"S3 does not replicate from {environment.region} to {region}, which is in another partition"
             yield error(path, message, fix=fix, related=(REGION,))
         elif regime is not None and not regime.allows_region(region):

@@ -72,7 +72,7 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
     Source: FSx for Lustre User Guide, "Deployment type availability" (landbridge/catalog/regions.yaml).
     """
     region = regions().get(environment.region)
-    where = [name for name, one in regions().items() if "fsx_lustre_efa" in one.services]
+    where = [name for name, region_facts in regions().items() if "fsx_lustre_efa" in region_facts.services]
     if region is None or not where or "fsx_lustre_efa" in region.services:
         return
     for path, share in cloud_file_systems(environment):
@@ -139,8 +139,8 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge creates subnets for the zones of pools (landbridge/plan/network/subnets.py); FSx API, SubnetIds.
     """
-    there = environment_zones(environment)
-    if not there:
+    known_zones = environment_zones(environment)
+    if not known_zones:
         return
     for path, share in cloud_file_systems(environment):
         named = [(index, zone) for index, zone in enumerate(share.zones)] if isinstance(share, Efs) else []
@@ -148,9 +148,9 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
         if not isinstance(share, Efs) and share.zone is not None:
             places.append(((*path, "zone"), share.zone))
         for where, zone_id in places:
-            if zone_id not in there:
+            if zone_id not in known_zones:
                 message = f"no pool uses the zone {zone_id}, so it has no subnet and no client"
-                yield error(where, message, fix=f"use {' or '.join(there)}", related=(POOLS, REGION))
+                yield error(where, message, fix=f"use {' or '.join(known_zones)}", related=(POOLS, REGION))
 
 
 @rule
@@ -183,7 +183,7 @@ def efs_without_target(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, Efs) or not share.zones:
             continue
-        missing = sorted({one for found in pools_elsewhere(environment, share).values() for one in found})
+        missing = sorted({zone for pool_zones in pools_elsewhere(environment, share).values() for zone in pool_zones})
         if missing:
             names = ", ".join(pools_elsewhere(environment, share))
             message = f"there is no mount target in {', '.join(missing)}, a zone of {names}"
@@ -215,9 +215,9 @@ def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
         if not isinstance(share, FsxOpenZfs):
             continue
         row = facts().fsx_openzfs.deployments.get(share.deployment)
-        there = environment_zones(environment)
-        if row is not None and there and row.zones > len(there):
-            message = f"{share.deployment} needs {row.zones} zones, and the pools are only in {', '.join(there)}"
+        known_zones = environment_zones(environment)
+        if row is not None and known_zones and row.zones > len(known_zones):
+            message = f"{share.deployment} needs {row.zones} zones, and the pools are only in {', '.join(known_zones)}"
             fix = "use single_az_ha_2, or add a second zone to a pool"
             yield error((*path, "deployment"), message, fix=fix, related=(POOLS, REGION))
 

@@ -38,11 +38,13 @@ def reserved_mount(environment: Environment) -> Iterator[Finding]:
     are mounted at /home.
     Source: Filesystem Hierarchy Standard 3.0; ParallelCluster SharedStorageMountDirValidator (landbridge/catalog/storage.yaml).
     """
-    known = facts().reserved_mounts
-    for mount in {one.path: one for one in (*_mounts(environment), *_site_mounts(environment))}.values():
+    reserved = facts().reserved_mounts
+    for mount in {
+        mount_point.path: mount_point for mount_point in (*_mounts(environment), *_site_mounts(environment))
+    }.values():
         if ".." in mount.folder.split("/"):
             yield error(mount.path, f"the mount point {mount.folder} contains ..", fix=f"write {mount.plain}")
-        elif known.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
+        elif reserved.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
             instead = (
                 "/home, or a folder of its own such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
             )
@@ -133,15 +135,15 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
 @cached
 def _mounts(environment: Environment) -> tuple[_Mount, ...]:
     home = environment.storage.home
-    found = [_Mount(home.mount, "home directories", _HOME)]
+    mounts = [_Mount(home.mount, "home directories", _HOME)]
     for path, share in cloud_file_systems(environment):
         if share is home:
             continue
-        found.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
+        mounts.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
     for at in pools(environment):
         if at.pool.local_scratch is not None:
-            found.append(_Mount(at.pool.local_scratch, "local scratch", at.at("local_scratch"), at.pool.name))
-    return tuple(found)
+            mounts.append(_Mount(at.pool.local_scratch, "local scratch", at.at("local_scratch"), at.pool.name))
+    return tuple(mounts)
 
 
 @cached
@@ -149,14 +151,14 @@ def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
     """Return the mount points of on-prem nodes."""
     if environment.onprem is None:
         return ()
-    found = [_Mount(environment.storage.home.mount, "home directories", _HOME)]
+    mounts = [_Mount(environment.storage.home.mount, "home directories", _HOME)]
     for name, share in environment.storage.site_shares.items():
-        found.append(_Mount(share.mount, f"{share.kind} {name}", ("storage", "site_shares", name, "mount")))
+        mounts.append(_Mount(share.mount, f"{share.kind} {name}", ("storage", "site_shares", name, "mount")))
     for number, group in enumerate(environment.onprem.nodes):
         if group.local_scratch is not None:
             path: DataPath = ("onprem", "nodes", number, "local_scratch")
-            found.append(_Mount(group.local_scratch, "local scratch", path, group.hosts))
-    return tuple(found)
+            mounts.append(_Mount(group.local_scratch, "local scratch", path, group.hosts))
+    return tuple(mounts)
 
 
 def _pairs(environment: Environment, *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:

@@ -60,7 +60,7 @@ def repository_writers(environment: Environment) -> Iterator[Finding]:
         shown = link.shown
         if shown is None or not link.own.export:
             continue
-        place = next((one for one in _around(shown) if one in writers), None)
+        place = next((place_around for place_around in _around(shown) if place_around in writers), None)
         other = (
             writers[place]
             if place is not None
@@ -125,7 +125,9 @@ def repository_without_export(environment: Environment) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.repositories:
             continue
-        if share.deployment in facts().fsx_lustre.backups.not_on and not any(repository.export for repository in share.repositories):
+        if share.deployment in facts().fsx_lustre.backups.not_on and not any(
+            repository.export for repository in share.repositories
+        ):
             message = f"no repository exports, and {share.deployment} loses data when a server fails"
             fix = "write export: true in the folder of results"
             yield info((*path, "repositories"), message, fix=fix, related=(path,))
@@ -134,8 +136,8 @@ def repository_without_export(environment: Environment) -> Iterator[Finding]:
 def _links(environment: Environment) -> Iterator[_Link]:
     for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre):
-            for index, own in enumerate(share.repositories):
-                yield _Link(share, own, (*path, "repositories", index))
+            for index, repository in enumerate(share.repositories):
+                yield _Link(share, repository, (*path, "repositories", index))
 
 
 def _around(place: str) -> Iterator[str]:

@@ -140,7 +140,7 @@ def test_throttling_is_said_and_no_error(cloud: EmulatorProcess, estate: Estate,
     cloud.control(buckets={"DescribePlacementGroups": [0, 0]})
     report = look(build(estate.changes()), cloud)
     (told,) = said(report, "live-not-looked")
-    assert told.severity is Severity.WARNING and "busy" in told.message
+    assert told.severity is Severity.WARNING and "throttles" in told.message
 
 
 def test_one_throttled_call_is_asked_again(cloud: EmulatorProcess, estate: Estate, build: Build) -> None:
