@@ -50,7 +50,7 @@ class AccountingDatabase(Component):
             self._let(f"{client}", group.id, theirs, aws.vpc.SecurityGroupIngressRule)
             self._let(f"{client}-there", theirs, group.id, aws.vpc.SecurityGroupEgressRule)
         self._database = self._made(group.id, [subnet_ids[zone] for zone in args.zones], key_arn)
-        self.secret_arn = self._database.master_user_secrets.apply(lambda told: str(told[0].secret_arn))
+        self.secret_arn = self._database.master_user_secrets.apply(lambda secrets: str(secrets[0].secret_arn))
         self.register_outputs({"address": self._database.address})
 
     def exports(self) -> dict[str, Any]:

@@ -41,12 +41,14 @@ class DataHub(Component):
 
     def exports(self) -> dict[str, Any]:
         """The stack's `hub` output."""
-        found = {key: {"name": bucket.bucket, "key_arn": self.keys[key].arn} for key, bucket in self.buckets.items()}
-        return {"buckets": found}
+        bucket_exports = {
+            key: {"name": bucket.bucket, "key_arn": self.keys[key].arn} for key, bucket in self.buckets.items()
+        }
+        return {"buckets": bucket_exports}
 
-    def _copied(self, child: str, plan: BucketPlan, made: HubBucket, region: str) -> aws.s3.Bucket:
+    def _copied(self, child: str, plan: BucketPlan, source: HubBucket, region: str) -> aws.s3.Bucket:
         """Make a bucket in another region and the replication rule. Deletions are not replicated: the replica protects against them."""
-        args, own = self._args, pulumi.ResourceOptions(parent=self, protect=self._args.protect)
+        args, child_options = self._args, pulumi.ResourceOptions(parent=self, protect=self._args.protect)
         copy = HubBucket(child, args, plan, account=self._account, component=self, region=region)
         role = aws.iam.Role(
             child,
@@ -54,25 +56,25 @@ class DataHub(Component):
             path=args.path,
             permissions_boundary=args.permissions_boundary,
             description=f"Landbridge {args.cluster}: copies data class {plan.data_class} to {region}",
-            assume_role_policy=pulumi.Output.all(self._account.id, made.bucket.arn).apply(
-                lambda known: replication_trust(*known)
+            assume_role_policy=pulumi.Output.all(self._account.id, source.bucket.arn).apply(
+                lambda facts: replication_trust(*facts)
             ),
             tags=named(plan.tags, plan.replica_role),
-            opts=own,
+            opts=child_options,
         )
         allowed = aws.iam.RolePolicy(
             child,
             name="copy",
             role=role.name,
-            policy=pulumi.Output.all(made.bucket.arn, made.key.arn, copy.bucket.arn, copy.key.arn).apply(
-                lambda known: replication_policy(*known, places=(args.region, region))
+            policy=pulumi.Output.all(source.bucket.arn, source.key.arn, copy.bucket.arn, copy.key.arn).apply(
+                lambda facts: replication_policy(*facts, places=(args.region, region))
             ),
-            opts=own,
+            opts=child_options,
         )
         encrypted = {"replica_kms_key_id": copy.key.arn}
         aws.s3.BucketReplicationConfig(
             child,
-            bucket=made.bucket.id,
+            bucket=source.bucket.id,
             role=role.arn,
             rules=[
                 {
@@ -87,7 +89,7 @@ class DataHub(Component):
             ],
             # S3 refuses it unless both buckets keep versions.
             opts=pulumi.ResourceOptions(
-                parent=self, protect=args.protect, depends_on=[made.versioning, copy.versioning, allowed]
+                parent=self, protect=args.protect, depends_on=[source.versioning, copy.versioning, allowed]
             ),
         )
         return copy.bucket

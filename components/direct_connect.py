@@ -29,9 +29,9 @@ class DirectConnect(Component):
     ) -> None:
         super().__init__(name, {"connection": args.connection}, opts)
         self._args = args
-        own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, f"{args.cluster}-line")
+        child_options, tags = pulumi.ResourceOptions(parent=self), named(args.tags, f"{args.cluster}-line")
         self._gateway = aws.directconnect.Gateway(
-            name, name=f"{args.cluster}-line", amazon_side_asn=str(args.asn), tags=tags, opts=own
+            name, name=f"{args.cluster}-line", amazon_side_asn=str(args.asn), tags=tags, opts=child_options
         )
         self._interface = aws.directconnect.TransitVirtualInterface(
             name,
@@ -53,7 +53,7 @@ class DirectConnect(Component):
             dx_gateway_id=self._gateway.id,
             associated_gateway_id=transit_gateway_id,
             allowed_prefixes=list(args.allowed_prefixes),
-            opts=own,
+            opts=child_options,
         )
         self.attachment_id = association.transit_gateway_attachment_id
         self.bgp_auth_key = pulumi.Output.secret(self._interface.bgp_auth_key)

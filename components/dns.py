@@ -73,7 +73,7 @@ class Dns(Component):
         endpoint = self._endpoint("inbound", group)
         # AWS keeps the addresses as a set: sorted, they are the same list every time.
         inbound: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
-            lambda all_: sorted(str(one.ip) for one in all_ if one.ip)
+            lambda all_: sorted(str(address.ip) for address in all_ if address.ip)
         )
         return inbound
 
@@ -148,13 +148,13 @@ class Dns(Component):
 
     def _log(self, plan: QueryLogPlan) -> None:
         """Make the Resolver query log config of the VPC: each query with its source."""
-        kept = self._args.protect
+        is_protected = self._args.protect
         group = aws.cloudwatch.LogGroup(
             f"{self._name}-dns",
             name=plan.group,
             retention_in_days=plan.retention_days,
             tags=self._args.tags,
-            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+            opts=pulumi.ResourceOptions(parent=self, protect=is_protected, retain_on_delete=is_protected),
         )
         config = aws.route53.ResolverQueryLogConfig(
             self._name,

@@ -25,8 +25,8 @@ class DnsRecords(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"zone": args.zone}, opts)
-        found = [("A", key, address) for key, address in args.hosts.items()]
-        for kind, key, target in [*found, *(("CNAME", key, target) for key, target in (aliases or {}).items())]:
+        records = [("A", key, address) for key, address in args.hosts.items()]
+        for kind, key, target in [*records, *(("CNAME", key, target) for key, target in (aliases or {}).items())]:
             aws.route53.Record(
                 f"{name}-{key}",
                 zone_id=zone_id,

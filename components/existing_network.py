@@ -46,7 +46,7 @@ class ExistingNetwork(Component):
             vpc_id=self.vpc_id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            own=resource_options,
+            child_options=resource_options,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 

@@ -73,21 +73,21 @@ class FileSystem(Component):
 
     def mounted(self) -> dict[str, pulumi.Input[str]]:
         """Return the mount of a cloud node; mounted without setuid programs and devices."""
-        made = self.made
-        options = pulumi.Output.concat(made.options, ",nosuid,nodev")
-        return {"source": made.source, "type": made.type, "options": options, "mount": self._args.mount}
+        file_systems = self.made
+        options = pulumi.Output.concat(file_systems.options, ",nosuid,nodev")
+        return {"source": file_systems.source, "type": file_systems.type, "options": options, "mount": self._args.mount}
 
     def exports(self) -> dict[str, Any]:
         """The stack's output for this file system: what mounting it takes."""
-        made = self.made
+        file_systems = self.made
         return {
             "kind": self._args.settings.kind,
-            "id": made.id,
-            "dns_name": made.dns_name,
-            "mount_name": made.mount_name,
-            "source": made.source,
-            "type": made.type,
-            "options": made.options,
+            "id": file_systems.id,
+            "dns_name": file_systems.dns_name,
+            "mount_name": file_systems.mount_name,
+            "source": file_systems.source,
+            "type": file_systems.type,
+            "options": file_systems.options,
             "mount": self._args.mount,
             "zones": list(self._args.zones),
             "security_group_id": self.security_group_id,
@@ -100,7 +100,7 @@ class FileSystem(Component):
             description=f"Landbridge {args.cluster}: file system {args.share}",
             enable_key_rotation=True,
             deletion_window_in_days=30 if args.protect else 7,
-            policy=pulumi.Output.all(account.partition, account.id).apply(lambda known: key_policy(*known)),
+            policy=pulumi.Output.all(account.partition, account.id).apply(lambda facts: key_policy(*facts)),
             tags=named(args.tags, args.name),
             opts=self._kept,
         )

@@ -64,18 +64,18 @@ class Guardrails(Component):
                   protect=args.protect, opts=self._own)  # fmt: skip
         self.register_outputs({})
 
-    def _budget(self, wanted: BudgetPlan) -> aws.budgets.Budget:
-        people = list(wanted.subscribers)
-        alarms = [("ACTUAL", percent) for percent in wanted.alarms] + [("FORECASTED", 100)]
+    def _budget(self, budget: BudgetPlan) -> aws.budgets.Budget:
+        people = list(budget.subscribers)
+        alarms = [("ACTUAL", percent) for percent in budget.alarms] + [("FORECASTED", 100)]
         tag = f"user:landbridge:cluster${self._args.cluster}"
         return aws.budgets.Budget(
             self._name,
             name=self._args.cluster,
             budget_type="COST",
             time_unit="MONTHLY",
-            limit_amount=wanted.usd,
+            limit_amount=budget.usd,
             limit_unit="USD",
-            cost_filters=[{"name": "TagKeyValue", "values": [tag]}] if wanted.cluster_only else None,
+            cost_filters=[{"name": "TagKeyValue", "values": [tag]}] if budget.cluster_only else None,
             notifications=[
                 {
                     "notification_type": kind,
@@ -140,13 +140,13 @@ class Guardrails(Component):
 
     def _anomalies(self, usd: str) -> None:
         """Watch the cluster's costs if billing knows the cluster's tag; else the account's, which has one monitor only."""
-        own = plan.anomalies_of(self._args.cluster) if self._args.cost_tags else None
+        anomalies = plan.anomalies_of(self._args.cluster) if self._args.cost_tags else None
         monitor = aws.costexplorer.AnomalyMonitor(
             self._name,
             name=self._args.cluster,
-            monitor_type="CUSTOM" if own else "DIMENSIONAL",
-            monitor_dimension=None if own else "SERVICE",
-            monitor_specification=json.dumps(own) if own else None,
+            monitor_type="CUSTOM" if anomalies else "DIMENSIONAL",
+            monitor_dimension=None if anomalies else "SERVICE",
+            monitor_specification=json.dumps(anomalies) if anomalies else None,
             tags=self._args.tags,
             opts=self._own,
         )

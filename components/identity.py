@@ -118,8 +118,8 @@ class Identity(Component):
 
     def _anchor(self) -> aws.rolesanywhere.TrustAnchor | None:
         """The CA that IAM Roles Anywhere takes certificates of, where the environment names one."""
-        wanted = self._args.anchor
-        if wanted is None:
+        anchor_plan = self._args.anchor
+        if anchor_plan is None:
             return None
         return aws.rolesanywhere.TrustAnchor(
             self._name,
@@ -127,7 +127,7 @@ class Identity(Component):
             enabled=True,
             source={
                 "source_type": "CERTIFICATE_BUNDLE",
-                "source_data": {"x509_certificate_data": wanted.certificate},
+                "source_data": {"x509_certificate_data": anchor_plan.certificate},
             },
             tags=self._args.tags,
             opts=self._own,
@@ -135,24 +135,26 @@ class Identity(Component):
 
     def _profile(self, key: str, role: aws.iam.Role) -> aws.rolesanywhere.Profile:
         """A profile for one role: sessions are named after the certificate's serial number, which the audit log then has."""
-        wanted = self._args.anchor
+        anchor_plan = self._args.anchor
         return aws.rolesanywhere.Profile(
             f"{self._name}-{key}",
             name=f"{self._args.cluster}-{key}",
             enabled=True,
             role_arns=[role.arn],
-            duration_seconds=wanted.seconds if wanted else None,
+            duration_seconds=anchor_plan.seconds if anchor_plan else None,
             tags=self._args.tags,
             opts=self._own,
         )
 
     def _activation(self, account: Account) -> aws.ssm.Activation | None:
         """A code with which on-prem machines register. Its value is a secret."""
-        wanted = self._args.activation
-        if wanted is None:
+        activation_plan = self._args.activation
+        if activation_plan is None:
             return None
         role = self._role("managed", account.id.apply(plan.managed_trust))
-        core = account.partition.apply(lambda own: f"arn:{own}:iam::aws:policy/AmazonSSMManagedInstanceCore")
+        core = account.partition.apply(
+            lambda partition: f"arn:{partition}:iam::aws:policy/AmazonSSMManagedInstanceCore"
+        )
         attached = aws.iam.RolePolicyAttachment(
             f"{self._name}-managed", role=role.name, policy_arn=core, opts=self._own
         )
@@ -161,8 +163,8 @@ class Identity(Component):
             name=f"{self._args.cluster}-site",
             description="on-prem machines",
             iam_role=role.name,
-            registration_limit=wanted.registrations,
-            expiration_date=wanted.expires,
+            registration_limit=activation_plan.registrations,
+            expiration_date=activation_plan.expires,
             tags=self._args.tags,
             opts=pulumi.ResourceOptions(
                 parent=self, depends_on=[attached], additional_secret_outputs=["activationCode"]

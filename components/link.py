@@ -91,10 +91,10 @@ class Link(Component):
 
     def exports(self) -> dict[str, Any]:
         """The stack's `link` output."""
-        own = self._args.vpns.get(OWN)
+        vpn_plan = self._args.vpns.get(OWN)
         exports: dict[str, Any] = {"aws_asn": self._args.aws_asn, "tunnels": self.tunnels}
-        if own is not None:
-            exports["customer_gateway_address"] = own.gateway_address
+        if vpn_plan is not None:
+            exports["customer_gateway_address"] = vpn_plan.gateway_address
         if self.line is not None:
             exports["line"] = self.line.exports()
         if self._sites:
@@ -205,6 +205,6 @@ class Link(Component):
         return tunnels_of(self._vpns[key], "line" if self._args.vpns[key].private else "internet")
 
     def _keys(self, *ways: str) -> pulumi.Output[list[str]]:
-        made = [self._vpns[key] for key in ways]
-        keys = [key for vpn in made for key in (vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)]
+        vpns = [self._vpns[key] for key in ways]
+        keys = [key for vpn in vpns for key in (vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)]
         return pulumi.Output.secret(pulumi.Output.all(*keys))

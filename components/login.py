@@ -34,7 +34,7 @@ class Login(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"cluster": args.cluster}, opts)
-        name, own = f"{name}-login", pulumi.ResourceOptions(parent=self)
+        name, child_options = f"{name}-login", pulumi.ResourceOptions(parent=self)
         group = machine.group(
             name,
             args.name,
@@ -42,17 +42,22 @@ class Login(Component):
             args.security_group_rules,
             vpc_id=vpc_id,
             tags=args.tags,
-            own=own,
+            child_options=child_options,
         )
         self.security_group_id = group.id
         role, profile = machine.role(
-            name, args.name, path=args.path, boundary=args.permissions_boundary, tags=args.tags, own=own
+            name,
+            args.name,
+            path=args.path,
+            boundary=args.permissions_boundary,
+            tags=args.tags,
+            child_options=child_options,
         )
         written = pulumi.Output.all(account.partition, account.id).apply(
-            lambda known: login_documents(ArnContext(args.cluster, known[0], args.region, known[1]))
+            lambda facts: login_documents(ArnContext(args.cluster, facts[0], args.region, facts[1]))
         )
         session = aws.iam.RolePolicy(
-            f"{name}-session", name="session", role=role.id, policy=written["session"], opts=own
+            f"{name}-session", name="session", role=role.id, policy=written["session"], opts=child_options
         )
         self._hosts = {
             plan.host: (

@@ -63,7 +63,7 @@ class Network(Component):
             vpc_id=vpc.id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            own=self._own,
+            child_options=self._own,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 

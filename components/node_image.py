@@ -88,8 +88,8 @@ class NodeImage(Component):
             platform="Linux",
             version=self._number,
             data=pulumi.Output.all(bucket, self._account.id).apply(
-                lambda known: steps(
-                    args.name, archive, bucket=known[0], account=known[1], timeout_minutes=args.timeout_minutes
+                lambda facts: steps(
+                    args.name, archive, bucket=facts[0], account=facts[1], timeout_minutes=args.timeout_minutes
                 )
             ),
             tags=self._tags,
@@ -151,7 +151,7 @@ class NodeImage(Component):
             name="landbridge",
             role=role.id,
             policy=where.apply(
-                lambda known: prune_policy(ArnContext(args.cluster, known[0], args.region, known[1]), args.name)
+                lambda facts: prune_policy(ArnContext(args.cluster, facts[0], args.region, facts[1]), args.name)
             ),
             opts=self._own,
         )

@@ -168,8 +168,8 @@ class Pool(Component):
 def _encoded(args: PoolArgs, mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None) -> pulumi.Input[str]:
     """Return the user data for EC2. A file system's address is known once it is built."""
 
-    def encode(known: Sequence[Mapping[str, str]]) -> str:
-        return base64.b64encode(args.user_data(known).encode()).decode()
+    def encode(interfaces: Sequence[Mapping[str, str]]) -> str:
+        return base64.b64encode(args.user_data(interfaces).encode()).decode()
 
     return encode(()) if mounts is None else pulumi.Output.from_input(mounts).apply(encode)
 

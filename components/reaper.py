@@ -34,9 +34,9 @@ class Reaper(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"schedule": args.schedule}, opts)
-        child, own = f"{name}-reaper", pulumi.ResourceOptions(parent=self)
+        child, child_options = f"{name}-reaper", pulumi.ResourceOptions(parent=self)
         logs = aws.cloudwatch.LogGroup(
-            child, name=f"/aws/lambda/{args.name}", retention_in_days=args.log_days, tags=tags, opts=own
+            child, name=f"/aws/lambda/{args.name}", retention_in_days=args.log_days, tags=tags, opts=child_options
         )
         role = aws.iam.Role(
             child,
@@ -45,7 +45,7 @@ class Reaper(Component):
             permissions_boundary=permissions_boundary,
             assume_role_policy=reaper_trust(),
             tags=tags,
-            opts=own,
+            opts=child_options,
         )
         where = pulumi.Output.all(account.partition, account.id, logs.arn)
         allowed = aws.iam.RolePolicy(
@@ -53,11 +53,11 @@ class Reaper(Component):
             name="landbridge",
             role=role.id,
             policy=where.apply(
-                lambda known: reaper_policy(
-                    ArnContext(cluster, known[0], region, known[1], args.other_regions), known[2].removesuffix(":*")
+                lambda facts: reaper_policy(
+                    ArnContext(cluster, facts[0], region, facts[1], args.other_regions), facts[2].removesuffix(":*")
                 )
             ),
-            opts=own,
+            opts=child_options,
         )
         function = aws.lambda_.Function(
             child,
@@ -80,7 +80,7 @@ class Reaper(Component):
             description="Looks for nodes that have outlived their lease",
             schedule_expression=args.schedule,
             tags=tags,
-            opts=own,
+            opts=child_options,
         )
         permission = aws.lambda_.Permission(
             child,
@@ -89,7 +89,7 @@ class Reaper(Component):
             principal="events.amazonaws.com",
             source_arn=rule.arn,
             statement_id="schedule",
-            opts=own,
+            opts=child_options,
         )
         aws.cloudwatch.EventTarget(
             child,

@@ -54,7 +54,7 @@ class SageMaker(Component):
             tags=named(args.tags, args.role),
             opts=self._own,
         )
-        known = pulumi.Output.all(
+        facts = pulumi.Output.all(
             place=pulumi.Output.all(account.partition, account.id),
             vpc=vpc_id,
             subnets=[subnet_ids[zone] for zone in sorted(subnet_ids)],
@@ -67,7 +67,7 @@ class SageMaker(Component):
             f"{name}-sagemaker",
             name="landbridge",
             role=self.role.id,
-            policy=known.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
+            policy=facts.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
             opts=self._own,
         )
         self.policy = aws.iam.Policy(
@@ -75,7 +75,7 @@ class SageMaker(Component):
             name=args.policy,
             path=args.path,
             description=f"Landbridge {args.cluster}: start training jobs of SageMaker, and register models",
-            policy=known.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
+            policy=facts.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
             tags=named(args.tags, args.policy),
             opts=self._own,
         )
@@ -94,13 +94,13 @@ class SageMaker(Component):
         }
 
     def _models(self, group: plan.ModelGroup) -> aws.sagemaker.ModelPackageGroup:
-        kept = self._args.protect
+        is_protected = self._args.protect
         return aws.sagemaker.ModelPackageGroup(
             f"{self._name}-{group.key}",
             model_package_group_name=group.name,
             model_package_group_description=f"Landbridge {self._args.cluster}: versions of models",
             tags=named(self._args.tags, group.name),
-            opts=pulumi.ResourceOptions(parent=self, protect=kept, retain_on_delete=kept),
+            opts=pulumi.ResourceOptions(parent=self, protect=is_protected, retain_on_delete=is_protected),
         )
 
     def _group(self, vpc_id: pulumi.Input[str]) -> aws.ec2.SecurityGroup:
@@ -135,14 +135,14 @@ class SageMaker(Component):
         return group
 
 
-def _facts(args: SageMakerArgs, region: str, known: Mapping[str, Any]) -> tuple[ArnContext, Inside]:
-    partition, account = known["place"]
+def _facts(args: SageMakerArgs, region: str, facts: Mapping[str, Any]) -> tuple[ArnContext, Inside]:
+    partition, account = facts["place"]
     place = ArnContext(args.cluster, partition, region, account)
     inside = Inside(
-        vpc=known["vpc"],
-        subnets=tuple(known["subnets"]),
-        security_group=known["group"],
-        buckets=tuple(known["buckets"]),
-        keys=tuple(known["keys"]),
+        vpc=facts["vpc"],
+        subnets=tuple(facts["subnets"]),
+        security_group=facts["group"],
+        buckets=tuple(facts["buckets"]),
+        keys=tuple(facts["keys"]),
     )
     return place, inside

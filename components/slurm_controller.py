@@ -58,7 +58,7 @@ class SlurmController(Component):
             args.security_group_rules,
             vpc_id=vpc_id,
             tags=args.tags,
-            own=self._own,
+            child_options=self._own,
         )
         self.security_group_id = group.id
         self.database = AccountingDatabase(
@@ -76,7 +76,7 @@ class SlurmController(Component):
             path=args.path,
             boundary=args.permissions_boundary,
             tags=args.tags,
-            own=self._own,
+            child_options=self._own,
         )
         rights = self._rights(account, [node_role_arn, slurm_key_arn], bucket_arns, bucket_key_arns)
         self._state = self._made_state(zone_name)
@@ -119,7 +119,7 @@ class SlurmController(Component):
             description=f"Landbridge {args.cluster}: state and accounting",
             enable_key_rotation=True,
             deletion_window_in_days=30 if args.protect else 7,
-            policy=pulumi.Output.all(account.partition, account.id).apply(lambda known: key_policy(*known)),
+            policy=pulumi.Output.all(account.partition, account.id).apply(lambda facts: key_policy(*facts)),
             tags=named(args.tags, label),
             opts=self._kept,
         )
@@ -150,8 +150,8 @@ class SlurmController(Component):
         """The role's policies, each under a name of its own."""
         args = self._args
 
-        def write(known: list[Any]) -> dict[str, str]:
-            partition, number, (node, slurm_key), bucket_arns, bucket_keys, secret, key = known
+        def write(facts: list[Any]) -> dict[str, str]:
+            partition, number, (node, slurm_key), bucket_arns, bucket_keys, secret, key = facts
             place = ArnContext(args.cluster, partition, args.region, number)
             reach = ControllerResources(
                 buckets=tuple(bucket_arns),

@@ -59,11 +59,11 @@ class Trail(Component):
             opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[versions]),
         )
         where = pulumi.Output.all(account.partition, account.id)
-        arn = where.apply(lambda known: f"arn:{known[0]}:cloudtrail:{region}:{known[1]}:trail/{trail_name}")
+        arn = where.apply(lambda facts: f"arn:{facts[0]}:cloudtrail:{region}:{facts[1]}:trail/{trail_name}")
         policy = aws.s3.BucketPolicy(
             child,
             bucket=bucket.id,
-            policy=pulumi.Output.all(bucket.arn, account.id, arn).apply(lambda known: trail_policy(*known)),
+            policy=pulumi.Output.all(bucket.arn, account.id, arn).apply(lambda facts: trail_policy(*facts)),
             # S3 refuses a policy while it is still deciding whether public ones are blocked.
             opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[closed]),
         )

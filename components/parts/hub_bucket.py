@@ -37,7 +37,7 @@ class HubBucket:
         self.key = self._key(account)
         self.bucket = aws.s3.Bucket(
             child,
-            bucket=account.id.apply(lambda known: plan.bucket_name(known, self._prefix)),
+            bucket=account.id.apply(lambda account_id: plan.bucket_name(account_id, self._prefix)),
             force_destroy=not args.protect,
             tags=named(plan.tags, self._prefix),
             opts=self._own,
@@ -66,7 +66,7 @@ class HubBucket:
             enable_key_rotation=True,
             deletion_window_in_days=30 if args.protect else 7,
             policy=pulumi.Output.all(account.partition, account.id).apply(
-                lambda known: key_policy(*known, shown_in=shown)
+                lambda facts: key_policy(*facts, shown_in=shown)
             ),
             tags=named(plan.tags, self._prefix),
             opts=self._own,
@@ -103,7 +103,7 @@ class HubBucket:
         aws.s3.BucketPolicy(
             child,
             bucket=bucket.id,
-            policy=pulumi.Output.all(bucket.arn, self.key.arn).apply(lambda known: bucket_policy(*known)),
+            policy=pulumi.Output.all(bucket.arn, self.key.arn).apply(lambda arns: bucket_policy(*arns)),
             # S3 refuses a policy while it is still deciding whether public ones are blocked.
             opts=pulumi.ResourceOptions(parent=self._component, protect=self._args.protect, depends_on=[closed]),
             **self._where,

@@ -23,7 +23,7 @@ class ImageArchive:
         resource_options = pulumi.ResourceOptions(parent=component, protect=args.protect)
         bucket = aws.s3.Bucket(
             child,
-            bucket=account.id.apply(lambda known: f"{args.bucket_prefix}-{known}"),
+            bucket=account.id.apply(lambda account_id: f"{args.bucket_prefix}-{account_id}"),
             force_destroy=not args.protect,
             tags=named(args.tags, args.bucket_prefix),
             opts=resource_options,

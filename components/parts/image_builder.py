@@ -71,8 +71,8 @@ class ImageBuilder:
             name="landbridge",
             role=role.id,
             policy=pulumi.Output.all(pulumi.Output.all(**where), pulumi.Output.all(**parts)).apply(
-                lambda known: builder_policy(
-                    ArnContext(args.cluster, region=args.region, **known[0]), ImageBuildResources(**known[1])
+                lambda facts: builder_policy(
+                    ArnContext(args.cluster, region=args.region, **facts[0]), ImageBuildResources(**facts[1])
                 )
             ),
             opts=self._own,

@@ -20,10 +20,12 @@ def group(
     *,
     vpc_id: pulumi.Input[str],
     tags: Mapping[str, str],
-    own: pulumi.ResourceOptions,
+    child_options: pulumi.ResourceOptions,
 ) -> aws.ec2.SecurityGroup:
     """Make a security group with its rules; all other traffic is refused in both directions."""
-    group = aws.ec2.SecurityGroup(name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=own)
+    group = aws.ec2.SecurityGroup(
+        name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=child_options
+    )
     for rule in security_group_rules:
         kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
         ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
@@ -34,7 +36,7 @@ def group(
             cidr_ipv4=rule.peer,
             description=rule.why,
             tags=dict(tags),
-            opts=own,
+            opts=child_options,
             **ports,
         )
     return group
@@ -47,7 +49,7 @@ def role(
     path: str,
     boundary: str | None,
     tags: Mapping[str, str],
-    own: pulumi.ResourceOptions,
+    child_options: pulumi.ResourceOptions,
 ) -> tuple[aws.iam.Role, aws.iam.InstanceProfile]:
     """Make a role that only EC2 may assume, and its instance profile."""
     role = aws.iam.Role(
@@ -57,9 +59,11 @@ def role(
         permissions_boundary=boundary,
         assume_role_policy=instance_trust(),
         tags=dict(tags),
-        opts=own,
+        opts=child_options,
     )
-    return role, aws.iam.InstanceProfile(name, name=label, path=path, role=role.name, tags=dict(tags), opts=own)
+    return role, aws.iam.InstanceProfile(
+        name, name=label, path=path, role=role.name, tags=dict(tags), opts=child_options
+    )
 
 
 def instance(

@@ -7,7 +7,7 @@ from landbridge.plan.network.network import SubnetPlan
 
 
 def reserved(
-    name: str, plan: SubnetPlan, subnet_id: pulumi.Input[str], own: pulumi.ResourceOptions
+    name: str, plan: SubnetPlan, subnet_id: pulumi.Input[str], child_options: pulumi.ResourceOptions
 ) -> pulumi.Input[str]:
     """The subnet's id, for whoever puts something in it: known once the plan's range is kept, where it has one.
 
@@ -21,6 +21,6 @@ def reserved(
         cidr_block=plan.reserved,
         reservation_type="explicit",
         description="hosts with planned addresses",
-        opts=own,
+        opts=child_options,
     )
-    return pulumi.Output.all(subnet_id, subnet_cidr_reservation.id).apply(lambda known: str(known[0]))
+    return pulumi.Output.all(subnet_id, subnet_cidr_reservation.id).apply(lambda ids: str(ids[0]))

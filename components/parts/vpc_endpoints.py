@@ -17,7 +17,7 @@ def vpc_endpoints(
     vpc_id: pulumi.Input[str],
     subnet_ids: Sequence[pulumi.Input[str]],
     route_table_ids: Sequence[pulumi.Input[str]],
-    own: pulumi.ResourceOptions,
+    child_options: pulumi.ResourceOptions,
 ) -> None:
     """Make gateway endpoints in the route tables, and interface endpoints with an address in every subnet and private DNS."""
 
@@ -27,7 +27,7 @@ def vpc_endpoints(
             vpc_id=vpc_id,
             service_name=plan.name,
             tags=named(args.tags, f"{args.cluster}-{plan.service}"),
-            opts=own,
+            opts=child_options,
             **more,
         )
 
@@ -43,7 +43,7 @@ def vpc_endpoints(
         description=f"Landbridge {args.cluster}: services of AWS, inside the VPC",
         vpc_id=vpc_id,
         tags=named(args.tags, label),
-        opts=own,
+        opts=child_options,
     )
     behind = () if args.onprem_cidr is None else (args.onprem_cidr,)
     for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, *behind)):
@@ -56,7 +56,7 @@ def vpc_endpoints(
             cidr_ipv4=cidr,
             description="nodes, and hosts behind the link",
             tags=args.tags,
-            opts=own,
+            opts=child_options,
         )
     for plan in args.interface_endpoints:
         endpoint(

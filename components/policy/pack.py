@@ -76,7 +76,9 @@ def _of_all(policy: Policy) -> crossguard.StackValidationPolicy:
     assert check is not None
 
     def validate(args: crossguard.StackValidationArgs, report: Callable[..., None]) -> None:
-        for resource, message in check(tuple(_resource(one) for one in args.resources), _settings(args)):
+        for resource, message in check(
+            tuple(_resource(graph_resource) for graph_resource in args.resources), _settings(args)
+        ):
             report(f"{resource.name}: {message}", resource.urn)
 
     return crossguard.StackValidationPolicy(

@@ -78,18 +78,18 @@ def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: s
         checks = (AcceptanceCheck(rung.program, f"ended with {ran.code}: {error}", False),)
     # dcgmi ends with an error of its own when a test fails, which its result says better.
     if ran.code != 0 and not any(check.passed is False for check in checks):
-        said = " ".join(ran.said.split())[-300:]
-        checks = (*checks, AcceptanceCheck(rung.program, f"ended with {ran.code}: {said}", False))
+        message = " ".join(ran.said.split())[-300:]
+        checks = (*checks, AcceptanceCheck(rung.program, f"ended with {ran.code}: {message}", False))
     return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", ran.seconds)
 
 
 def why(rung: Rung, ran: Ran) -> str:
     """Return the reason why a rung was not run, in a sentence; empty where its program was started."""
-    said = " ".join(ran.said.split())
-    if re.search(r"execve\(\).*No such file|command not found|: not found", said) or ran.code == 127:
+    message = " ".join(ran.said.split())
+    if re.search(r"execve\(\).*No such file|command not found|: not found", message) or ran.code == 127:
         return f"{rung.program} is not on the node"
     if ran.code is None or ran.code == 255:
-        return said[-300:] or "it could not be started"
-    if re.search(r"Unable to allocate|allocation failure|Requested node|Invalid (partition|node|account|qos)", said):
-        return f"Slurm did not run it: {said[-300:]}"
+        return message[-300:] or "it could not be started"
+    if re.search(r"Unable to allocate|allocation failure|Requested node|Invalid (partition|node|account|qos)", message):
+        return f"Slurm did not run it: {message[-300:]}"
     return ""

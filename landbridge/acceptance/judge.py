@@ -12,49 +12,51 @@ from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, 
 
 
 def judge(
-    rung: Rung, platforms: Sequence[Platform], text: str, given: Mapping[str, float], driver: str = ""
+    rung: Rung, platforms: Sequence[Platform], text: str, measured: Mapping[str, float], driver: str = ""
 ) -> tuple[AcceptanceCheck, ...]:
     """Return the checks of one rung on machines of these platforms. Raises Unreadable.
 
     `given` are a site's own thresholds by `<rung>.<what>`, which come before the catalogue's; `driver` is the version that
     the other nodes have.
     """
-    own = tuple(
+    built_in = tuple(
         Threshold(name.removeprefix(f"{rung.name}."), value, "GB/s", "given", "given")
-        for name, value in given.items()
+        for name, value in measured.items()
         if name.startswith(f"{rung.name}.")
     )
     match rung.name:
         case "driver":
             return _driver(platforms[0], outputs.gpus(text), driver)
         case "dcgm":
-            found = outputs.diagnosis(text)
-            return tuple(AcceptanceCheck(test, _told(*said), _passed(said[0])) for test, said in found.items())
+            diagnosis = outputs.diagnosis(text)
+            return tuple(
+                AcceptanceCheck(test, _told(*results), _passed(results[0])) for test, results in diagnosis.items()
+            )
         case "bandwidth":
-            wanted = (*own, *bandwidth_thresholds(platforms[0]))
+            all_thresholds = (*built_in, *bandwidth_thresholds(platforms[0]))
             values = outputs.bandwidths(text).items()
             return tuple(
-                replace(compare(name, value, wanted, "GB/s"), what=f"{name}, {where}")
+                replace(compare(name, value, all_thresholds, "GB/s"), what=f"{name}, {where}")
                 for name, (value, where) in values
             )
         case "storage":
             return (
                 AcceptanceCheck("fio", "without an error", True),
-                *(compare(way, round(value, 3), own, "GB/s") for way, value in outputs.disks(text).items()),
+                *(compare(way, round(value, 3), built_in, "GB/s") for way, value in outputs.disks(text).items()),
             )
         case "training":
             return _training(outputs.losses(text), text)
         case _:
-            return _collective(platforms, outputs.collective(text), (*own, *collective_thresholds(platforms)))
+            return _collective(platforms, outputs.collective(text), (*built_in, *collective_thresholds(platforms)))
 
 
-def _driver(platform: Platform, found: Sequence[outputs.MeasuredGpu], driver: str) -> tuple[AcceptanceCheck, ...]:
+def _driver(platform: Platform, gpus: Sequence[outputs.MeasuredGpu], driver: str) -> tuple[AcceptanceCheck, ...]:
     count, gpu = platform.gpus.count, platform.gpu
-    names, versions = sorted({one.name for one in found}), sorted({one.driver for one in found})
-    least = min(one.memory_mib for one in found)
+    names, versions = sorted({one.name for one in gpus}), sorted({one.driver for one in gpus})
+    least = min(one.memory_mib for one in gpus)
     same = "" if not driver or versions == [driver] else f", {driver} on the other nodes"
     return (
-        AcceptanceCheck("GPUs", float(len(found)), len(found) == count, float(count), "", "platforms/", "known"),
+        AcceptanceCheck("GPUs", float(len(gpus)), len(gpus) == count, float(count), "", "platforms/", "known"),
         AcceptanceCheck("model", ", ".join(names), names == [gpu.name], source=f"gpus.yaml: {gpu.name}"),
         AcceptanceCheck(
             "memory", float(least), least >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"
@@ -64,28 +66,34 @@ def _driver(platform: Platform, found: Sequence[outputs.MeasuredGpu], driver: st
 
 
 def _collective(
-    platforms: Sequence[Platform], found: outputs.Collective, thresholds: Sequence[Threshold]
+    platforms: Sequence[Platform], collective: outputs.Collective, thresholds: Sequence[Threshold]
 ) -> tuple[AcceptanceCheck, ...]:
     ranks = sum(platform.gpus.count for platform in platforms)
     checks = [
         # A program that was built without MPI runs once for each process, each alone.
         AcceptanceCheck(
-            "ranks", float(found.ranks), found.ranks == ranks, float(ranks), "", "GPUs of these nodes", "known"
+            "ranks",
+            float(collective.ranks),
+            collective.ranks == ranks,
+            float(ranks),
+            "",
+            "GPUs of these nodes",
+            "known",
         ),
-        AcceptanceCheck("hosts", ", ".join(found.hosts), len(found.hosts) == len(platforms)),
-        AcceptanceCheck("wrong values", float(found.wrong), found.wrong == 0),
+        AcceptanceCheck("hosts", ", ".join(collective.hosts), len(collective.hosts) == len(platforms)),
+        AcceptanceCheck("wrong values", float(collective.wrong), collective.wrong == 0),
     ]
     judged = {threshold.what for threshold in thresholds}
-    for size, busbw in sorted(found.busbw.items()):
+    for size, busbw in sorted(collective.busbw.items()):
         what = f"busbw@{size}"
-        if what in judged or size == max(found.busbw):
+        if what in judged or size == max(collective.busbw):
             checks.append(compare(what, busbw, thresholds, "GB/s"))
     return tuple(checks)
 
 
 def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]:
-    told = next((line for line in text.splitlines() if " devices, site " in line), "")
-    devices = told.partition(", ")[2].partition(" devices")[0].rpartition(", ")[2]
+    summary = next((line for line in text.splitlines() if " devices, site " in line), "")
+    devices = summary.partition(", ")[2].partition(" devices")[0].rpartition(", ")[2]
     good = all(math.isfinite(loss) for loss in losses) and (len(losses) < 2 or losses[-1] < losses[0])
     return (
         AcceptanceCheck("loss", " -> ".join(f"{loss:g}" for loss in losses), good),
@@ -99,5 +107,5 @@ def _passed(status: str) -> bool | None:
     return None if status.lower() == "skip" else status.lower() == "pass"
 
 
-def _told(status: str, said: str) -> str:
-    return f"{status}: {said}" if said else status
+def _told(status: str, message: str) -> str:
+    return f"{status}: {message}" if message else status

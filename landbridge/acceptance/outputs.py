@@ -34,15 +34,15 @@ class Collective:
 
 def gpus(text: str) -> tuple[MeasuredGpu, ...]:
     """Read the GPUs from nvidia-smi's list."""
-    found = []
+    measured_gpus = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != 4 or not parts[2].isdigit():
             raise Unreadable(f"nvidia-smi said: {line.strip()[:200]}")
-        found.append(MeasuredGpu(parts[0], parts[1], int(parts[2]), parts[3]))
-    if not found:
+        measured_gpus.append(MeasuredGpu(parts[0], parts[1], int(parts[2]), parts[3]))
+    if not measured_gpus:
         raise Unreadable("nvidia-smi lists no GPU")
-    return tuple(found)
+    return tuple(measured_gpus)
 
 
 def diagnosis(text: str) -> dict[str, tuple[str, str]]:
@@ -62,8 +62,8 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
             results = [*test.get("results", ()), test.get("test_summary") or {}]
             statuses = [str(one.get("status", "")) for one in results]
             worst = min((status for status in statuses if status), key=_rank, default="Skip")
-            said = [_said(warning) for result in results for warning in result.get("warnings", ())]
-            diagnosis[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(said)))
+            messages = [_said(warning) for result in results for warning in result.get("warnings", ())]
+            diagnosis[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(messages)))
     if not diagnosis:
         raise Unreadable("dcgmi ran no test")
     return diagnosis
@@ -95,7 +95,7 @@ def collective(text: str) -> Collective:
     then time, algbw, busbw and #wrong out of place, and the same in place.
     """
     ranks = re.findall(r"^#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device", text, re.MULTILINE)
-    found: dict[int, float] = {}
+    bandwidths: dict[int, float] = {}
     wrong = 0
     for line in text.splitlines():
         words = line.split()
@@ -103,15 +103,18 @@ def collective(text: str) -> Collective:
             continue
         columns = words[-8:]
         try:
-            found[int(words[0])] = min(float(columns[2]), float(columns[6]))
+            bandwidths[int(words[0])] = min(float(columns[2]), float(columns[6]))
         except ValueError:
             raise Unreadable(f"nccl-tests said: {line.strip()[:200]}") from None
-        wrong += sum(int(one) for one in (columns[3], columns[7]) if one.isdigit())
+        wrong += sum(int(column) for column in (columns[3], columns[7]) if column.isdigit())
     bounds = re.search(r"Out of bounds values\s*:\s*(\d+)", text)
-    if not found or not ranks:
+    if not bandwidths or not ranks:
         raise Unreadable(f"nccl-tests printed no result: {_last(text)}")
     return Collective(
-        len(ranks), tuple(dict.fromkeys(host for _, host in ranks)), found, max(wrong, int(bounds[1]) if bounds else 0)
+        len(ranks),
+        tuple(dict.fromkeys(host for _, host in ranks)),
+        bandwidths,
+        max(wrong, int(bounds[1]) if bounds else 0),
     )
 
 
@@ -128,10 +131,10 @@ def disks(text: str) -> dict[str, float]:
 
 def losses(text: str) -> tuple[float, ...]:
     """Read the loss after each epoch of examples/digits/train.py, as its first process prints it."""
-    found = tuple(float(one) for one in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
-    if not found:
+    values = tuple(float(number) for number in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
+    if not values:
         raise Unreadable(f"the training printed no epoch: {_last(text)}")
-    return tuple(math.nan if math.isinf(one) else one for one in found)
+    return tuple(math.nan if math.isinf(number) else number for number in values)
 
 
 def _json(text: str, program: str) -> dict[str, Any]:

@@ -31,9 +31,9 @@ class AcceptanceCheck:
     def text(self) -> str:
         """Return the check in one line."""
         unit = f" {self.unit}" if self.unit else ""
-        wanted = "" if self.at_least is None else f", at least {self.at_least:g}{unit} ({self.confidence})"
+        requirement = "" if self.at_least is None else f", at least {self.at_least:g}{unit} ({self.confidence})"
         measured = f"{self.measured:g}" if isinstance(self.measured, float) else str(self.measured)
-        return f"{self.what}: {measured}{unit}{wanted}"
+        return f"{self.what}: {measured}{unit}{requirement}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class AcceptanceReport:
     @property
     def status(self) -> Status:
         """Return the worst status: failed before unjudged before passed; a ladder without a rung is unjudged."""
-        found = {outcome.status for outcome in self.outcomes}
-        return "failed" if "failed" in found else "unjudged" if "unjudged" in found or not found else "passed"
+        statuses = {outcome.status for outcome in self.outcomes}
+        return "failed" if "failed" in statuses else "unjudged" if "unjudged" in statuses or not statuses else "passed"
 
     def json(self) -> dict[str, Any]:
         """Return the report as plain data: `ok`, `status` and `exit_code` first."""

@@ -86,8 +86,8 @@ def recorded(folder: Path) -> Runner:
         if not path.exists():
             return Ran(None, "", f"{path} is not there")
         errors = path.with_suffix(".err")
-        code, _, said = errors.read_text().partition("\n") if errors.exists() else ("0", "", "")
-        return Ran(int(code) if code.lstrip("-").isdigit() else None, path.read_text(), said)
+        code, _, message = errors.read_text().partition("\n") if errors.exists() else ("0", "", "")
+        return Ran(int(code) if code.lstrip("-").isdigit() else None, path.read_text(), message)
 
     return read
 

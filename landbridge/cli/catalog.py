@@ -85,7 +85,7 @@ def show(name: Name, form: Form = Format.TEXT) -> None:
 
 def diff(
     other: Other,
-    known: bool = typer.Option(False, "--known", help="Also show differences that differences.yaml explains."),
+    show_known: bool = typer.Option(False, "--known", help="Also show differences that differences.yaml explains."),
     form: Form = Format.TEXT,
 ) -> None:
     """Show differences from another source. Exit status: 0 none, 1 some, 2 when the source cannot be read.
@@ -101,24 +101,24 @@ def diff(
 
     try:
         if other.is_dir():
-            found = compare_catalogues(instances(), read_catalogue(other))
+            differences = compare_catalogues(instances(), read_catalogue(other))
         else:
             saved = read_saved(other)
-            found = compare(instances(), saved.descriptions, saved.offerings, saved.zones)
+            differences = compare(instances(), saved.descriptions, saved.offerings, saved.zones)
     except CatalogueError as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
-    raise typer.Exit(print_differences(found, form, known=known))
+    raise typer.Exit(print_differences(differences, form, show_known=show_known))
 
 
 def _row(kind: "InstanceType", region: str | None) -> dict[str, Any]:
     """Return the row of one type in a list."""
     from landbridge.catalog import zones
 
-    found = kind.accelerators
+    accelerators = kind.accelerators
     row: dict[str, Any] = {
         "type": kind.name,
-        "accelerators": f"{found.count} {found.type}" if found else "",
+        "accelerators": f"{accelerators.count} {accelerators.type}" if accelerators else "",
         "vcpus": kind.cpus.logical,
         "memory_gib": kind.memory_mib // 1024,
         "nvme_gb": kind.nvme_gb,
@@ -147,9 +147,9 @@ def _cell(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _refuse(what: str, name: str, known: Iterable[str]) -> "typer.Exit":
+def _refuse(what: str, name: str, known_names: Iterable[str]) -> "typer.Exit":
     from landbridge.findings import did_you_mean
 
-    near = did_you_mean(name, known)
+    near = did_you_mean(name, known_names)
     typer.echo(f'landbridge: no {what} "{name}" is known' + (f'; did you mean "{near}"?' if near else ""), err=True)
     raise typer.Exit(2)

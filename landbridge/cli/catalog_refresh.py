@@ -21,7 +21,7 @@ def refresh(
     region: Regions = ["us-east-1"],  # noqa: B006  (typer's way to say a list's default)
     write: Write = False,
     into: Folder = None,
-    known: Known = False,
+    show_known: Known = False,
     form: Form = Format.TEXT,
 ) -> None:
     """Query EC2 for instance types and offerings, and show differences. Exit status: 0 none, 1 some, 2 AWS did not
@@ -47,13 +47,16 @@ def refresh(
     folder = into if into is not None else Path(str(files("landbridge.catalog")))
     try:
         ours = Instances(folder)
-        told = tuple(describe(AwsClient(name), ours.families) for name in dict.fromkeys(region))
-        found = review(ours, told)
-        status = print_differences(found, form, known=known)
+        descriptions = tuple(describe(AwsClient(name), ours.families) for name in dict.fromkeys(region))
+        differences = review(ours, descriptions)
+        status = print_differences(differences, form, show_known=show_known)
         if write:
             # What is known and explained is a decision; a refresh does not undo it.
             changed = rewrite(
-                folder, [one for one in found if explanation(one) is None], told, datetime.now(UTC).date()
+                folder,
+                [difference for difference in differences if explanation(difference) is None],
+                descriptions,
+                datetime.now(UTC).date(),
             )
             typer.echo(f"written: {', '.join(changed) or 'nothing'}", err=True)
     except AwsRefusal as refused:

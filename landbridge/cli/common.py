@@ -75,10 +75,10 @@ def require(stack: str | None, file: Path | None) -> "Environment":
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """Return 0 without errors (warnings are no errors), 1 for errors, 2 when there was nothing to check."""
-    found = tuple(findings)
-    if any(finding.rule in UNREADABLE for finding in found):
+    all_findings = tuple(findings)
+    if any(finding.rule in UNREADABLE for finding in all_findings):
         return 2
-    return 1 if has_errors(found) else 0
+    return 1 if has_errors(all_findings) else 0
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

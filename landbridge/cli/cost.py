@@ -25,14 +25,14 @@ def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> No
     from landbridge.plan.cost import spend
 
     environment = require(stack, file)
-    found = spend(environment)
+    costs = spend(environment)
     if form is Format.JSON:
-        print_json(as_data(environment.name, found))
+        print_json(as_data(environment.name, costs))
     else:
-        _table(environment.name, found)
+        _table(environment.name, costs)
 
 
-def as_data(name: str, found: "Spend") -> dict[str, Any]:
+def as_data(name: str, costs: "Spend") -> dict[str, Any]:
     """Return the cost as plain data, sums first."""
     from dataclasses import asdict
 
@@ -41,18 +41,18 @@ def as_data(name: str, found: "Spend") -> dict[str, Any]:
 
     return {
         "environment": name,
-        "usd_hour": found.usd_hour,
-        "usd_month": found.usd_month,
-        "fixed_month": found.fixed_month,
-        "oldest_price": found.as_of,
-        "pools": sums(found.by_pool()),
-        "data_classes": sums(found.by_data_class()),
-        "lines": [asdict(line) for line in found.lines],
-        "unpriced": [asdict(item) for item in found.unpriced],
+        "usd_hour": costs.usd_hour,
+        "usd_month": costs.usd_month,
+        "fixed_month": costs.fixed_month,
+        "oldest_price": costs.as_of,
+        "pools": sums(costs.by_pool()),
+        "data_classes": sums(costs.by_data_class()),
+        "lines": [asdict(line) for line in costs.lines],
+        "unpriced": [asdict(item) for item in costs.unpriced],
     }
 
 
-def _table(name: str, found: "Spend") -> None:
+def _table(name: str, costs: "Spend") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -65,7 +65,7 @@ def _table(name: str, found: "Spend") -> None:
     table.add_column("price date")
     table.add_column("note", overflow="fold", style="dim")
     sources: dict[str, int] = {}
-    for line in found.lines:
+    for line in costs.lines:
         number = sources.setdefault(line.source, len(sources) + 1)
         whole = _usd(line.usd_whole) if line.usd_whole is not None else ""
         doubt = "" if line.confidence == "primary" else line.confidence
@@ -73,19 +73,19 @@ def _table(name: str, found: "Spend") -> None:
         sums = [_usd(line.usd_hour, cents=True), _usd(line.usd_month), _usd(line.fixed_month), whole]
         table.add_row(line.pool, line.what, *sums, f"{line.as_of} [{number}]", remark)
     table.add_section()
-    total = [_usd(found.usd_hour, cents=True), _usd(found.usd_month), _usd(found.fixed_month)]
+    total = [_usd(costs.usd_hour, cents=True), _usd(costs.usd_month), _usd(costs.fixed_month)]
     table.add_row("all", "", *total, "", style="bold")
     console.print(table)
     console.print("\nUSD/month: 730 hours with all nodes running; idle: with no node running")
-    for heading, sums_of in (("by pool", found.by_pool()), ("by data class", found.by_data_class())):
+    for heading, sums_of in (("by pool", costs.by_pool()), ("by data class", costs.by_data_class())):
         if len(sums_of) > 1:
             shown = [f"{key or 'shared'} {_usd(month)} ({_usd(fixed)})" for key, (month, fixed) in sums_of.items()]
             console.print(f"{heading}, USD/month (idle): {', '.join(shown)}", soft_wrap=True)
     for source, number in sources.items():
         console.print(f"[{number}] {source}", soft_wrap=True, markup=False, style="dim")
-    if found.unpriced:
+    if costs.unpriced:
         console.print("not in the sum:", style="bold")
-        for item in found.unpriced:
+        for item in costs.unpriced:
             whose = f"{item.pool}: " if item.pool else ""
             console.print(f"  {whose}{item.what} ({item.why})", soft_wrap=True, markup=False)
 

@@ -20,14 +20,14 @@ def doctor(form: Form = Format.TEXT) -> None:
 
     from landbridge.ops.doctor import diagnose
 
-    found = diagnose()
-    commands = list(dict.fromkeys(item.command for item in found))
+    needs = diagnose()
+    commands = list(dict.fromkeys(item.command for item in needs))
     if form is Format.JSON:
         print_json(
             {
                 command: {
-                    "ready": all(item.met for item in found if item.command == command),
-                    "needs": [asdict(item) for item in found if item.command == command],
+                    "ready": all(item.met for item in needs if item.command == command),
+                    "needs": [asdict(item) for item in needs if item.command == command],
                 }
                 for command in commands
             }
@@ -38,7 +38,7 @@ def doctor(form: Form = Format.TEXT) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for command in commands:
-        missing = [item for item in found if item.command == command and not item.met]
+        missing = [item for item in needs if item.command == command and not item.met]
         line = Text(f"{command}: ")
         console.print(line.append("missing", style="bold yellow") if missing else line.append("ready", style="green"))
         for item in missing:

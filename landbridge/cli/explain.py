@@ -28,29 +28,29 @@ def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
     """Explain a rule of `check` with an example; without a name, list the rules. Exit status 2: no such rule."""
     from landbridge.rules.explanation import explanations
 
-    known = explanations() if rule is not None and not rule.startswith(LIVE) else {**explanations(), **_live()}
+    rules = explanations() if rule is not None and not rule.startswith(LIVE) else {**explanations(), **_live()}
     if rule is None:
         if form is Format.JSON:
-            print_json([_data(one) for one in known.values()])
+            print_json([_data(entry) for entry in rules.values()])
             return
-        width = max(len(name) for name in known)
+        width = max(len(name) for name in rules)
         topic = None
-        for one in known.values():
-            if one.topic != topic:
-                typer.echo(f"{'' if topic is None else chr(10)}{one.topic}")
-                topic = one.topic
-            typer.echo(f"  {one.name:{width}}  {one.summary}")
+        for entry in rules.values():
+            if entry.topic != topic:
+                typer.echo(f"{'' if topic is None else chr(10)}{entry.topic}")
+                topic = entry.topic
+            typer.echo(f"  {entry.name:{width}}  {entry.summary}")
         return
-    found = known.get(rule.strip("[]"))
-    if found is None:
-        near = did_you_mean(rule, known)
+    requested = rules.get(rule.strip("[]"))
+    if requested is None:
+        near = did_you_mean(rule, rules)
         hint = f'did you mean "{near}"?' if near else "`landbridge explain` lists them"
         print(f'there is no rule "{rule}"; {hint}', file=sys.stderr)
         raise typer.Exit(2)
     if form is Format.JSON:
-        print_json(_data(found))
+        print_json(_data(requested))
     else:
-        typer.echo("\n".join(found.lines()))
+        typer.echo("\n".join(requested.lines()))
 
 
 def _live() -> "dict[str, Explanation]":
@@ -61,20 +61,22 @@ def _live() -> "dict[str, Explanation]":
 
     return {
         name: with_examples(
-            Explanation(name, "preflight", one.summary, paragraphs(one.why), one.source, True, "preflight", ())
+            Explanation(name, "preflight", entry.summary, paragraphs(entry.why), entry.source, True, "preflight", ())
         )
-        for name, one in CHECKS.items()
+        for name, entry in CHECKS.items()
     }
 
 
-def _data(one: "Explanation") -> dict[str, Any]:
+def _data(explanation: "Explanation") -> dict[str, Any]:
     return {
-        "rule": one.name,
-        "topic": one.topic,
-        "summary": one.summary,
-        "why": one.why,
-        "source": one.source,
-        "suppressible": one.suppressible,
-        "where": one.where,
-        "examples": [{"mistake": e.title, "written": e.written, "says": e.says, "fix": e.fix} for e in one.examples],
+        "rule": explanation.name,
+        "topic": explanation.topic,
+        "summary": explanation.summary,
+        "why": explanation.why,
+        "source": explanation.source,
+        "suppressible": explanation.suppressible,
+        "where": explanation.where,
+        "examples": [
+            {"mistake": e.title, "written": e.written, "says": e.says, "fix": e.fix} for e in explanation.examples
+        ],
     }

@@ -60,17 +60,25 @@ def status(name: Name, stack: Stack = None, file: File = None, form: Form = Form
     environment = require(stack, file)
     aws, arn = _pipeline(environment, name)
     try:
-        found = built(aws, arn, environment.region)
+        builds = built(aws, arn, environment.region)
     except AwsRefusal as refused:
         _refused(refused)
     if form is Format.JSON:
-        print_json({"environment": environment.name, "image": name, "builds": [one.to_dict() for one in found]})
+        print_json(
+            {
+                "environment": environment.name,
+                "image": name,
+                "builds": [image_build.to_dict() for image_build in builds],
+            }
+        )
     else:
-        for one in found:
-            typer.echo(f"{one.version:<16} {one.status:<12} {one.created:<32} {one.ami or one.why or ''}".rstrip())
-        if not found:
+        for image_build in builds:
+            typer.echo(
+                f"{image_build.version:<16} {image_build.status:<12} {image_build.created:<32} {image_build.ami or image_build.why or ''}".rstrip()
+            )
+        if not builds:
             typer.echo(f"{name} has not been built: landbridge image build {name} -s {environment.name}")
-    raise typer.Exit(0 if found and found[0].status not in ("failed", "cancelled", "deprecated", "deleted") else 1)
+    raise typer.Exit(0 if builds and builds[0].status not in ("failed", "cancelled", "deprecated", "deleted") else 1)
 
 
 def _pipeline(environment: "Environment", name: str) -> "tuple[AwsClient, str]":
@@ -79,7 +87,7 @@ def _pipeline(environment: "Environment", name: str) -> "tuple[AwsClient, str]":
     from landbridge.findings import Finding, did_you_mean
     from landbridge.live.image_builder import pipeline
 
-    builds = [known for known, source in environment.aws.images.items() if source.build is not None]
+    builds = [image_name for image_name, source in environment.aws.images.items() if source.build is not None]
     if name not in builds:
         near = did_you_mean(name, builds)
         fix = f"did you mean {near}?" if near else f"known: {', '.join(builds) or 'none'}"

@@ -34,44 +34,44 @@ def impact(
 
     environment = require(stack, file)
     ahead, refusal = _preview(stack, file, environment, layer and layer.value)
-    found = report(ahead, lose or ())
+    impact_report = report(ahead, lose or ())
     if form is Format.JSON:
         print_json(
             {
                 "environment": environment.name,
-                "worst": found.worst.value,
-                "impacts": [impact.to_dict() for impact in found.impacts],
-                "unnamed": [one.urn for one in found.unnamed],
-                "unknown": list(found.unknown),
+                "worst": impact_report.worst.value,
+                "impacts": [impact.to_dict() for impact in impact_report.impacts],
+                "unnamed": [one.urn for one in impact_report.unnamed],
+                "unknown": list(impact_report.unknown),
                 "complete": refusal is None,
                 "pulumi": refusal,
             }
         )
     else:
-        show(found)
+        show(impact_report)
     if refusal:
         typer.echo(f"error: Pulumi stopped there, so that more may follow: {refusal}", err=True)
-    raise typer.Exit(1 if refused(found) or refusal else 0)
+    raise typer.Exit(1 if refused(impact_report) or refusal else 0)
 
 
-def show(found: "ImpactReport") -> None:
+def show(impact_report: "ImpactReport") -> None:
     """Print a report as a person reads it, worst first."""
     from landbridge.cli.display.impact import print_report
 
-    print_report(found)
+    print_report(impact_report)
 
 
-def refused(found: "ImpactReport") -> bool:
+def refused(impact_report: "ImpactReport") -> bool:
     """Say, on standard error, what is lost without a word about it, and which words mean nothing; True when there is any."""
-    for impact_ in found.unnamed:
+    for impact_ in impact_report.unnamed:
         typer.echo(
             f"error: {impact_.type}::{impact_.name} would lose {impact_.holds}: "
             f"to do it all the same, --lose {impact_.type}::{impact_.name}",
             err=True,
         )
-    for word in found.unknown:
+    for word in impact_report.unknown:
         typer.echo(f"error: --lose {word}: nothing of that name, or more than one thing, loses data here", err=True)
-    return found.refused or bool(found.unknown)
+    return impact_report.refused or bool(impact_report.unknown)
 
 
 def _preview(stack: str | None, file: Any, environment: Any, layer: Any) -> tuple[Any, str | None]:

@@ -52,22 +52,22 @@ def lock(
     findings = [loaded.place(finding) for finding in proposal.findings]
     if form is Format.JSON:
         changes = [change.to_dict() for change in proposal.changes]
-        found = [finding.to_dict() for finding in findings]
+        finding_data = [finding.to_dict() for finding in findings]
         print_json(
             {
                 "environment": environment.name,
                 "file": str(path),
                 "written": written,
                 "images": changes,
-                "findings": found,
+                "findings": finding_data,
             }
         )
     else:
         for change in proposal.changes:
             typer.echo(f"{change.name}: {change.kind}")
             for what, before, after in change.parts if change.kind != "removed" else ():
-                told = after if before is None else f"{before} -> {after or 'not known'}"
-                typer.echo(f"    {what:<12} {told}")
+                text = after if before is None else f"{before} -> {after or 'not known'}"
+                typer.echo(f"    {what:<12} {text}")
         print_findings(findings)
         here = Path.cwd()
         shown = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path

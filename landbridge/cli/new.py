@@ -62,7 +62,7 @@ def new(
     if before.environment is None:
         raise FindingsError(before.findings)
     ask = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
-    said = {
+    options = {
         "owner": owner,
         "cost_center": cost_center,
         "region": region or (started.region if started else None),
@@ -71,8 +71,8 @@ def new(
         "gateway_address": gateway_address,
         "onprem_asn": asn,
     }
-    wanted = Wanted(**_answers(before.environment, said, ask))
-    text = fork(source.read_bytes().decode("utf-8-sig"), wanted, origin)
+    wanted_environment = Wanted(**_answers(before.environment, options, ask))
+    text = fork(source.read_bytes().decode("utf-8-sig"), wanted_environment, origin)
     findings = check(load_text(text, target))
     if status := exit_code(findings):
         print_findings(finding for finding in findings if finding.severity is Severity.ERROR)
@@ -111,7 +111,7 @@ def _exists(target: Path) -> Finding:
     return Finding("already-there", f"{target} is there already", (), "choose another name, or remove it first")
 
 
-def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> dict[str, Any]:
+def _answers(origin: "Environment", options: dict[str, str | None], ask: bool) -> dict[str, Any]:
     """Return the values of the options, and on a terminal the operator's answers; each has its type, or the program
     ends.
     """
@@ -126,13 +126,13 @@ def _answers(origin: "Environment", said: dict[str, str | None], ask: bool) -> d
     if origin.link is not None:
         now["gateway_address"] = (str(origin.link.gateway_address), IPv4Address, "your gateway's address towards AWS")
         now["onprem_asn"] = (str(origin.link.onprem_asn), int, "your site's BGP number")
-    meant = [key for key, answer in said.items() if answer is not None and key not in now]
+    meant = [key for key, answer in options.items() if answer is not None and key not in now]
     if meant:
         option = {"onprem_asn": "--asn"}.get(meant[0], f"--{meant[0].replace('_', '-')}")
         raise typer.BadParameter(f"{origin.name} has no site of its own: leave out {option}")
     answers: dict[str, Any] = {}
     for key, (value, kind, question) in now.items():
-        answer = said[key]
+        answer = options[key]
         if answer is None and ask:
             answer = str(typer.prompt(question, default=value))
         if answer is None or answer == value:

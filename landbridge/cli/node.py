@@ -36,31 +36,31 @@ def register(app: typer.Typer) -> None:
 
 def list_nodes(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
     """List all nodes, with the reason of each drained or down node. Exit status 1 when a health check found a fault."""
-    found = rows(scontrol_of(stack, file))
+    node_rows = rows(scontrol_of(stack, file))
     if form is Format.JSON:
-        print_json([{**asdict(row), "drained": row.drained} for row in found])
-    for row in found if form is Format.TEXT else ():
+        print_json([{**asdict(row), "drained": row.drained} for row in node_rows])
+    for row in node_rows if form is Format.TEXT else ():
         since = f"{row.since:%Y-%m-%d %H:%MZ} " if row.since and row.reason else ""
         typer.echo(f"{row.name:<16} {row.state.lower():<16} {since}{row.reason}".rstrip())
-    raise typer.Exit(1 if any(row.check for row in found if row.drained) else 0)
+    raise typer.Exit(1 if any(row.check for row in node_rows if row.drained) else 0)
 
 
 def why(nodes: Hosts, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
     """Explain why nodes are out of service and how to return them to service."""
     from landbridge.ops.nodes import why as explain
 
-    found = [explain(row) for row in _named(scontrol_of(stack, file), nodes)]
+    explanations = [explain(row) for row in _named(scontrol_of(stack, file), nodes)]
     if form is Format.JSON:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(explanation) for explanation in explanations])
         return
-    for one in found:
-        typer.echo(f"{one.node.name}: {one.node.state.lower()}")
-        if one.node.reason:
-            who = f", by {one.node.by}" if one.node.by else ""
-            when = f", {one.node.since:%Y-%m-%d %H:%MZ}" if one.node.since else ""
-            typer.echo(f"  reason   {one.node.reason}{who}{when}")
-        typer.echo(f"  meaning  {one.meaning}")
-        typer.echo(f"  to do    {one.step}")
+    for explanation in explanations:
+        typer.echo(f"{explanation.node.name}: {explanation.node.state.lower()}")
+        if explanation.node.reason:
+            who = f", by {explanation.node.by}" if explanation.node.by else ""
+            when = f", {explanation.node.since:%Y-%m-%d %H:%MZ}" if explanation.node.since else ""
+            typer.echo(f"  reason   {explanation.node.reason}{who}{when}")
+        typer.echo(f"  meaning  {explanation.meaning}")
+        typer.echo(f"  to do    {explanation.step}")
 
 
 def drain(nodes: Hosts, reason: Reason, stack: Stack = None, file: File = None) -> None:
@@ -120,12 +120,12 @@ def _named(scontrol: "Scontrol", nodes: str) -> "list[ScontrolNode]":
         names = hostlist.expand(nodes)
     except hostlist.HostlistError as error:
         raise typer.BadParameter(error.reason, param_hint="NODES") from None
-    found = rows(scontrol)
-    strange = unknown(names, found)
+    node_rows = rows(scontrol)
+    strange = unknown(names, node_rows)
     if strange:
         typer.echo(f"landbridge: Slurm knows no {', '.join(strange)}", err=True)
         raise typer.Exit(2)
-    return [row for row in found if row.name in set(names)]
+    return [row for row in node_rows if row.name in set(names)]
 
 
 def _told(scontrol: "Scontrol", words: list[str]) -> None:

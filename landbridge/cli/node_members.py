@@ -91,8 +91,8 @@ def remove(
         raise typer.Exit(1)
     _written(edited)
     for name in names if run else ():
-        known = {} if gone or name not in addresses else {"node_address": addresses[name]}
-        _run(environment, path, REMOVE, variables={"node": name, **known})
+        variables = {} if gone or name not in addresses else {"node_address": addresses[name]}
+        _run(environment, path, REMOVE, variables={"node": name, **variables})
 
 
 def _near(path: Path) -> Path:

@@ -49,13 +49,13 @@ def slurm(
 
     try:
         order = PackageBuild(version, suite, mirror or debian_mirror(), source.absolute() if source else None, sha256)
-        made = build(order, into.absolute(), state_dir("packages"), lambda line: typer.echo(line, err=True))
+        packages = build(order, into.absolute(), state_dir("packages"), lambda line: typer.echo(line, err=True))
     except PackagesError as error:
         typer.echo(f"{error}\n  fix: {error.fix}", err=True)
         raise typer.Exit(2) from None
     if form is Format.JSON:
-        print_json({"repository": str(made), "release": order.codename, "key": str(made / "key.asc")})
+        print_json({"repository": str(packages), "release": order.codename, "key": str(packages / "key.asc")})
         return
     typer.echo(
-        f"{made} is a repository for apt: release {order.codename}, component main, signed by {made / 'key.asc'}"
+        f"{packages} is a repository for apt: release {order.codename}, component main, signed by {packages / 'key.asc'}"
     )

@@ -88,17 +88,19 @@ def preflight(
         ]
         print_with_lines([*report.findings, *shown], loaded.path)
         looked = sum(look.result in ("good", "found") for look in report.looks)
-        told = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no findings"
+        summary = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no findings"
         where = f"account {report.account or 'unknown'}, {environment.region}"
-        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} checks, {told}")
+        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} checks, {summary}")
     raise typer.Exit(2 if not report.answered else 1 if has_errors(report.findings) else 0)
 
 
 def _refuse(name: str, findings: Sequence[Finding], form: Format) -> int:
     """Print the errors of the file and that AWS was not queried; return the exit status."""
     if form is Format.JSON:
-        found = [finding.to_dict() for finding in findings]
-        print_json({"environment": name, "account": None, "errors": len(found), "checks": [], "findings": found})
+        finding_data = [finding.to_dict() for finding in findings]
+        print_json(
+            {"environment": name, "account": None, "errors": len(finding_data), "checks": [], "findings": finding_data}
+        )
     else:
         print_findings(findings)
         typer.echo(f"{name}: AWS was not queried; fix the errors of `landbridge check` first", err=True)

@@ -64,5 +64,5 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
 
 def _hardware(nodes: "Nodes") -> str:
     """Return the hardware of one compute node: `8 h100`, or its processors where it has no accelerator."""
-    found = nodes.accelerators
-    return f"{found.count} {found.type}" if found else f"{nodes.cpus} CPUs"
+    accelerators = nodes.accelerators
+    return f"{accelerators.count} {accelerators.type}" if accelerators else f"{nodes.cpus} CPUs"

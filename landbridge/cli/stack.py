@@ -63,7 +63,7 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
 
     environment = require(stack, file)
     try:
-        found = _guarded(
+        settled = _guarded(
             lambda: pulumi.settle(
                 environment,
                 environment_path(stack, file),
@@ -75,9 +75,9 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
     except AwsRefusal as refused:
         print_findings([finding_of(refused, "what an operation that was cut short has left")])
         raise typer.Exit(2) from None
-    for urn, one in sorted(found.taken_in.items()):
-        typer.echo(f"taken in: {urn.rsplit('::', 1)[-1]} is {one}, which an earlier operation made", err=True)
-    for urn in found.absent:
+    for urn, change in sorted(settled.taken_in.items()):
+        typer.echo(f"taken in: {urn.rsplit('::', 1)[-1]} is {change}, which an earlier operation made", err=True)
+    for urn in settled.absent:
         typer.echo(f"not there: {urn.rsplit('::', 1)[-1]}, which an earlier operation began", err=True)
 
 
@@ -91,12 +91,12 @@ def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer:
     if yes and not _guarded(lambda: pulumi.remembered(environment, environment_path(stack, file))):
         return
     preview = _operate("preview", stack, file, form, layer=layer)
-    found = report(preview.ahead, lose)
+    impact_report = report(preview.ahead, lose)
     if not yes:
         _report(preview, Format.TEXT)
-    if not yes or found.refused:
-        show(found)
-    if refused(found):
+    if not yes or impact_report.refused:
+        show(impact_report)
+    if refused(impact_report):
         raise typer.Exit(1)
 
 
@@ -136,11 +136,11 @@ def outputs(stack: Stack = None, file: File = None) -> None:
     from landbridge.realise import pulumi
 
     environment = require(stack, file)
-    found = _guarded(lambda: pulumi.outputs(environment, environment_path(stack, file)))
-    if found is None:
+    stack_outputs = _guarded(lambda: pulumi.outputs(environment, environment_path(stack, file)))
+    if stack_outputs is None:
         typer.echo(f"{environment.name}: nothing has been built", err=True)
         raise typer.Exit(1)
-    print_json(found.public())
+    print_json(stack_outputs.public())
 
 
 def _operate(

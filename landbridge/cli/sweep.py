@@ -110,8 +110,8 @@ def after_destroy(environment: "Environment", file: Path) -> bool:
             "warning: AWS was not searched for remaining resources: run `landbridge sweep` with credentials", err=True
         )
         return False
-    for kept in leftovers.with_data:
-        typer.echo(f"kept, and billed: {kept.type.noun} {kept.id} {kept.name}: it holds data", err=True)
+    for leftover in leftovers.with_data:
+        typer.echo(f"kept, and billed: {leftover.type.noun} {leftover.id} {leftover.name}: it holds data", err=True)
     for left in leftovers.without_data:
         state = "still there, and billed" if left.billed else "still there"
         typer.echo(f"error: {state}: {left.type.noun} {left.id} {left.name}".rstrip(), err=True)

@@ -112,10 +112,10 @@ def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Plat
 def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
     from landbridge.acceptance.rungs import RUNGS
 
-    known = [rung.name for rung in RUNGS]
-    strange = [name for name in names or () if name not in known]
+    rung_names = [rung.name for rung in RUNGS]
+    strange = [name for name in names or () if name not in rung_names]
     if strange:
-        raise typer.BadParameter(f"{', '.join(strange)}: the rungs are {', '.join(known)}", param_hint="--rung")
+        raise typer.BadParameter(f"{', '.join(strange)}: the rungs are {', '.join(rung_names)}", param_hint="--rung")
     return tuple(rung for rung in RUNGS if not names or rung.name in names)
 
 
@@ -152,8 +152,8 @@ def _runner(
     if chosen not in served.names:
         raise typer.BadParameter(f"{chosen} is no service host of the site", param_hint="--at")
     example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
-    found = through(NodeRunner(environment, chosen, counts, settings, example, wait, reservation))
-    return keeping(found, save) if save is not None else found
+    runner = through(NodeRunner(environment, chosen, counts, settings, example, wait, reservation))
+    return keeping(runner, save) if save is not None else runner
 
 
 def _line(outcome: "AcceptanceOutcome") -> None:

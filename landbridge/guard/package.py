@@ -19,9 +19,9 @@ def files() -> dict[str, str]:
 def archive(contents: Mapping[str, str]) -> bytes:
     """Return a zip that depends on the contents alone: not on order, clock, owner or platform."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as made:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
         for name in sorted(contents):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.create_system, entry.external_attr = 3, _READABLE << 16
-            made.writestr(entry, contents[name].encode())
+            zip_file.writestr(entry, contents[name].encode())
     return buffer.getvalue()

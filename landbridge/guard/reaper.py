@@ -89,10 +89,10 @@ def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verd
 def lease(text: str) -> datetime | None:
     """Return the time in a tag; None where there is none. A time without an offset is UTC, as the controller writes it."""
     try:
-        found = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def find(ec2: Any, cluster: str) -> list[Instance]:
@@ -122,12 +122,12 @@ def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
     EC2 ends all instances of a call or none, so a call that fails is repeated for each one.
     """
     failed: dict[str, str] = {}
-    wanted = sorted(ids)
-    for start in range(0, len(wanted), BATCH):
-        part = wanted[start : start + BATCH]
+    instance_ids = sorted(ids)
+    for start in range(0, len(instance_ids), BATCH):
+        part = instance_ids[start : start + BATCH]
         if _refused(ec2, part):
-            problems = {one: _refused(ec2, [one]) for one in part}
-            failed |= {one: why for one, why in problems.items() if why}
+            problems = {instance_id: _refused(ec2, [instance_id]) for instance_id in part}
+            failed |= {instance_id: why for instance_id, why in problems.items() if why}
     return failed
 
 
@@ -149,12 +149,15 @@ def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, An
     """Run one pass: find, decide, terminate. Return the log entry; `failed` lists instances that should be gone and are
     not.
     """
-    found = find(ec2, cluster)
-    verdict = decide(found, now, limits)
+    instances = find(ec2, cluster)
+    verdict = decide(instances, now, limits)
     failed = end(ec2, verdict.end)
-    nodes = {one.id: f"{one.tags[NODES]}, number {one.index + 1}" if NODES in one.tags else "" for one in found}
+    nodes = {
+        instance.id: f"{instance.tags[NODES]}, number {instance.index + 1}" if NODES in instance.tags else ""
+        for instance in instances
+    }
     ended = {one: {"why": why, "node": nodes[one]} for one, why in verdict.end.items() if one not in failed}
-    return {"cluster": cluster, "looked_at": len(found), "ended": ended, "odd": dict(verdict.odd), "failed": failed}
+    return {"cluster": cluster, "looked_at": len(instances), "ended": ended, "odd": dict(verdict.odd), "failed": failed}
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:

@@ -25,12 +25,12 @@ class Described:
 
 def describe(aws: AwsClient, families: Iterable[str]) -> Described:
     """Query one region for every type of these families. Raises AwsRefusal."""
-    wanted = [f"{family}.*" for family in sorted(families)]
+    patterns = [f"{family}.*" for family in sorted(families)]
     types: list[Mapping[str, Any]] = []
-    for start in range(0, len(wanted), _VALUES):
-        filters = [{"Name": "instance-type", "Values": wanted[start : start + _VALUES]}]
+    for start in range(0, len(patterns), _VALUES):
+        filters = [{"Name": "instance-type", "Values": patterns[start : start + _VALUES]}]
         types += aws.all("ec2", "describe_instance_types", "InstanceTypes", Filters=filters)
-    names = {one["InstanceType"] for one in types}
+    names = {type_data["InstanceType"] for type_data in types}
     offerings = aws.all(
         "ec2", "describe_instance_type_offerings", "InstanceTypeOfferings", LocationType="availability-zone-id"
     )
@@ -48,16 +48,18 @@ def describe(aws: AwsClient, families: Iterable[str]) -> Described:
     )
 
 
-def review(ours: Mapping[str, InstanceType], told: Iterable[Described]) -> tuple[Difference, ...]:
+def review(ours: Mapping[str, InstanceType], descriptions: Iterable[Described]) -> tuple[Difference, ...]:
     """Return the facts on which the catalogue and these regions differ, by type; zones unknown to the catalogue first."""
-    answers = tuple(told)
-    known = regions()
-    found: list[Difference] = []
+    answers = tuple(descriptions)
+    known_regions = regions()
+    differences: list[Difference] = []
     for answer in answers:
-        new = tuple(sorted(answer.zones - set(known[answer.region].zones if answer.region in known else ())))
+        new = tuple(
+            sorted(answer.zones - set(known_regions[answer.region].zones if answer.region in known_regions else ()))
+        )
         if new:
-            found.append(Difference(answer.region, "zones", None, new))
+            differences.append(Difference(answer.region, "zones", None, new))
     described = {str(kind["InstanceType"]): kind for answer in answers for kind in answer.types}
     offerings = [offer for answer in answers for offer in answer.offerings]
     zones = frozenset[str]().union(*(answer.zones for answer in answers))
-    return (*found, *compare(ours, described.values(), offerings, zones))
+    return (*differences, *compare(ours, described.values(), offerings, zones))

@@ -20,12 +20,14 @@ _WIDTH = 116
 _KEY = re.compile(r"^ {4}([a-z_]+):")
 
 
-def write(folder: Path, differences: Iterable[Difference], told: Iterable[Described], today: date) -> tuple[str, ...]:
+def write(
+    folder: Path, differences: Iterable[Difference], descriptions: Iterable[Described], today: date
+) -> tuple[str, ...]:
     """Write the writable part of `differences` into the catalogue in `folder`; return the types that changed.
 
     Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
     """
-    ours, answers = Instances(folder), tuple(told)
+    ours, answers = Instances(folder), tuple(descriptions)
     where = (
         f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(answer.region for answer in answers)}"
     )
@@ -79,15 +81,17 @@ def _bought(words: tuple[str, ...]) -> list[str]:
 def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
     """Return one line for each run of equal cards; fields that EC2 omits stay as in the catalogue."""
     runs: list[tuple[int, int, str]] = []
-    known = {card.index: card for card in ours.cards}
+    cards_by_index = {card.index: card for card in ours.cards}
     for card in sorted(
         described["NetworkInfo"]["NetworkCards"], key=lambda network_card: int(network_card["NetworkCardIndex"])
     ):
-        index, mine = int(card["NetworkCardIndex"]), known.get(int(card["NetworkCardIndex"]))
+        index, mine = int(card["NetworkCardIndex"]), cards_by_index.get(int(card["NetworkCardIndex"]))
         gbps = card.get("PeakBandwidthInGbps", mine.gbps if mine is not None else None)
         order = ("interface", "efa", "efa-only")
         types = [
-            one for one in order if one in (card.get("InterfaceTypes") or (mine.types if mine is not None else ()))
+            interface_type
+            for interface_type in order
+            if interface_type in (card.get("InterfaceTypes") or (mine.types if mine is not None else ()))
         ]
         if gbps is None or not types:
             raise CatalogueError(f"EC2 does not say what card {index} of {ours.name} carries")

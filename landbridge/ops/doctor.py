@@ -58,9 +58,9 @@ def diagnose() -> tuple[Diagnosis, ...]:
 
 
 def _probe(command: str, need: Need) -> Diagnosis:
-    met, found = _PROBES[need.kind](str(need.value))
+    met, probe_result = _PROBES[need.kind](str(need.value))
     return Diagnosis(
-        command, f"{need.kind} {need.value}".strip().replace("_", " "), met, found, "" if met else need.fix
+        command, f"{need.kind} {need.value}".strip().replace("_", " "), met, probe_result, "" if met else need.fix
     )
 
 
@@ -76,8 +76,8 @@ def _program(name: str) -> tuple[bool, str]:
 
 
 def _module(name: str) -> tuple[bool, str]:
-    found = importlib.util.find_spec(name) is not None
-    return found, "importable" if found else "not installed"
+    spec = importlib.util.find_spec(name) is not None
+    return spec, "importable" if spec else "not installed"
 
 
 def _root(_: str) -> tuple[bool, str]:
@@ -89,8 +89,8 @@ def _namespaces(_: str) -> tuple[bool, str]:
     unshare = shutil.which("unshare", path=_SYSTEM_PATH)
     if unshare is None:
         return False, "no unshare program"
-    made = _run([unshare, "--net", "--mount", "--pid", "--fork", "true"])
-    return made[0], "can be made" if made[0] else made[1]
+    output = _run([unshare, "--net", "--mount", "--pid", "--fork", "true"])
+    return output[0], "can be made" if output[0] else output[1]
 
 
 def _memory(least: str) -> tuple[bool, str]:
@@ -125,9 +125,9 @@ def _go(least: str) -> tuple[bool, str]:
     go = shutil.which("go") or shutil.which("go", path=_SYSTEM_PATH)
     if go is None:
         return False, "not found"
-    ran, said = _run([go, "version"])
-    match = re.search(r"go(\d+(?:\.\d+)+)", said)
-    return ran and match is not None and _numbers(match[1]) >= _numbers(least), match[1] if match else said
+    ran, output = _run([go, "version"])
+    match = re.search(r"go(\d+(?:\.\d+)+)", output)
+    return ran and match is not None and _numbers(match[1]) >= _numbers(least), match[1] if match else output
 
 
 def _run(command: list[str]) -> tuple[bool, str]:

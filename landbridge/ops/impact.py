@@ -70,13 +70,13 @@ class ImpactReport:
 
 def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
     """Classify every step of a preview, worst first. Steps of one resource are one; what stays as it is is left out."""
-    known = facts or impact_facts()
+    known_facts = facts or impact_facts()
     by_urn: dict[str, list[ResourceChange]] = {}
     for change in changes:
         if change.operation not in _LOOKING:
             by_urn.setdefault(change.urn, []).append(change)
-    found = [_impact(steps, known) for steps in by_urn.values()]
-    return tuple(sorted(found, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
+    all_impacts = [_impact(steps, known_facts) for steps in by_urn.values()]
+    return tuple(sorted(all_impacts, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
 
 
 def report(
@@ -86,8 +86,8 @@ def report(
 
     A resource is named by its URN, by `TYPE::NAME`, or by its name where only one that is lost has it.
     """
-    found = impacts(changes, facts)
-    lost = [impact for impact in found if impact.effect is Effect.DATA_LOSS]
+    all_impacts = impacts(changes, facts)
+    lost = [impact for impact in all_impacts if impact.effect is Effect.DATA_LOSS]
     allowed, unknown = set[str](), []
     for word in lose:
         meant = [one.urn for one in lost if word in (one.urn, f"{one.type}::{one.name}")]
@@ -96,7 +96,7 @@ def report(
             allowed.add(meant[0])
         else:
             unknown.append(word)
-    return ImpactReport(found, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
+    return ImpactReport(all_impacts, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
 
 
 def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:
@@ -130,45 +130,51 @@ def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts
     if not change.type.startswith("aws:") or operation == "create":
         why = "new" if operation == "create" else "only a name in Pulumi: nothing in AWS"
         return told(Effect.NONE, why)
-    known = facts.of_type(change.type)
+    type_impact = facts.of_type(change.type)
     if change.retained and operation in ("replace", "delete"):
-        why = (
-            f"Pulumi forgets it and AWS keeps it, with its cost: {known.holds or known.what if known else change.type}"
-        )
+        why = f"Pulumi forgets it and AWS keeps it, with its cost: {type_impact.holds or type_impact.what if type_impact else change.type}"
         return told(Effect.REPLACE, why, "what uses it has to find it, or the new one, by another id")
-    case = _case(known, change, operation, paths) if known else None
-    if known and case:
-        return told(case.effect, f"{known.what}: {_did(operation, paths, change.causes)}", case.first, case.holds)
+    case = _case(type_impact, change, operation, paths) if type_impact else None
+    if type_impact and case:
+        return told(case.effect, f"{type_impact.what}: {_did(operation, paths, change.causes)}", case.first, case.holds)
     if operation == "update":
-        return _update(known, paths, facts)
+        return _update(type_impact, paths, facts)
     did = _did(operation, paths, change.causes)
-    if known is None:
+    if type_impact is None:
         why = f"{did}; Landbridge does not know whether {change.type} holds data"
         return told(Effect.DATA_LOSS, why, "find out what it holds, then name it with --lose", "not known")
-    if known.holds:
-        first = f"{known.first or facts.effects[Effect.DATA_LOSS].first}; then name it with --lose"
-        return told(Effect.DATA_LOSS, f"{known.what}: {did}; lost: {known.holds}", first, known.holds)
-    return told(known.replace if operation == "replace" else known.delete, f"{known.what}: {did}", known.first)
+    if type_impact.holds:
+        first = f"{type_impact.first or facts.effects[Effect.DATA_LOSS].first}; then name it with --lose"
+        return told(Effect.DATA_LOSS, f"{type_impact.what}: {did}; lost: {type_impact.holds}", first, type_impact.holds)
+    return told(
+        type_impact.replace if operation == "replace" else type_impact.delete,
+        f"{type_impact.what}: {did}",
+        type_impact.first,
+    )
 
 
-def _update(known: TypeImpact | None, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
+def _update(type_impact: TypeImpact | None, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
     """The worst of the properties that change."""
-    worst, first, what = Effect.NONE, None, known.what if known else "resource"
+    worst, first, what = Effect.NONE, None, type_impact.what if type_impact else "resource"
     for path in paths:
         name = _property(path)
         if name in facts.harmless:
             continue
-        rule = known.properties.get(name) if known else None
-        effect = rule.effect if rule else known.update if known else Effect.IN_PLACE
+        rule = type_impact.properties.get(name) if type_impact else None
+        effect = rule.effect if rule else type_impact.update if type_impact else Effect.IN_PLACE
         if effect.rank > worst.rank:
             # Advice for the whole type is about its own, worse fate unless updating it is the thing.
-            general = known.first if known and effect is known.update and effect.rank > Effect.IN_PLACE.rank else None
+            general = (
+                type_impact.first
+                if type_impact and effect is type_impact.update and effect.rank > Effect.IN_PLACE.rank
+                else None
+            )
             worst, first = effect, (rule.first if rule else None) or general
     return worst, f"{what}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
 
 
-def _case(known: TypeImpact, change: ResourceChange, operation: str, paths: tuple[str, ...]) -> Case | None:
-    for case in known.cases:
+def _case(type_impact: TypeImpact, change: ResourceChange, operation: str, paths: tuple[str, ...]) -> Case | None:
+    for case in type_impact.cases:
         key = case.property
         if (
             case.operation == operation
@@ -195,13 +201,13 @@ def _shrinks(old: Any, new: Any, path: str = "") -> bool:
         return any(_shrinks(before.get(key), value) for key, value in new.items() if key != "daysAfterInitiation")
     if isinstance(new, list | tuple):
         # By their ids where they have some: a list's order means nothing.
-        was = {_id(one, index): one for index, one in enumerate(old if isinstance(old, list | tuple) else ())}
-        return any(_shrinks(was.get(_id(one, index)), one) for index, one in enumerate(new))
+        was = {_id(item, index): item for index, item in enumerate(old if isinstance(old, list | tuple) else ())}
+        return any(_shrinks(was.get(_id(item, index)), item) for index, item in enumerate(new))
     return False
 
 
-def _id(one: Any, index: int) -> Any:
-    return one.get("id", index) if isinstance(one, Mapping) else index
+def _id(item: Any, index: int) -> Any:
+    return item.get("id", index) if isinstance(item, Mapping) else index
 
 
 def _differs(change: ResourceChange, key: str) -> bool:
@@ -228,9 +234,9 @@ def _and(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def by_effect(found: Iterable[Impact]) -> Iterator[tuple[Effect, list[Impact]]]:
+def by_effect(all_impacts: Iterable[Impact]) -> Iterator[tuple[Effect, list[Impact]]]:
     """Impacts by rung, the worst rung first, none that is empty."""
-    every = list(found)
+    every = list(all_impacts)
     for effect in reversed(Effect):
         mine = [impact for impact in every if impact.effect is effect]
         if mine:

@@ -42,8 +42,8 @@ class Edited:
 
 def joined(path: Path, text: str, joining: Joining) -> Edited:
     """Return the file with the nodes added; nodes that it has already stay as they are. Raises FindingsError."""
-    known = node_addresses(text, str(path))
-    missing = tuple(name for name in joining.names if name not in known)
+    addresses = node_addresses(text, str(path))
+    missing = tuple(name for name in joining.names if name not in addresses)
     after = text
     if missing:
         after = with_nodes(text, str(path), replace(joining, names=missing))
@@ -52,9 +52,9 @@ def joined(path: Path, text: str, joining: Joining) -> Edited:
 
 def left(path: Path, text: str, names: Sequence[str]) -> Edited:
     """Return the file without the nodes; nodes that it does not have change nothing. Raises FindingsError."""
-    known = node_addresses(text, str(path))
-    after = without_nodes(text, str(path), [name for name in names if name in known])
-    return Edited(path, text, after, tuple(names), _among(known, names))
+    addresses = node_addresses(text, str(path))
+    after = without_nodes(text, str(path), [name for name in names if name in addresses])
+    return Edited(path, text, after, tuple(names), _among(addresses, names))
 
 
 def add_limit(environment: Environment, names: Iterable[str]) -> str:
@@ -69,23 +69,27 @@ def unheard_of(before: Environment, after: Environment) -> tuple[str, ...]:
     """
     if not after.hosts.hardening or after.hosts.firewall.mode == "off":
         return ()
-    known = node_ranges(before)
-    new = (node_range for node_range in node_ranges(after) if not any(node_range.subnet_of(other) for other in known))
+    known_ranges = node_ranges(before)
+    new = (
+        node_range
+        for node_range in node_ranges(after)
+        if not any(node_range.subnet_of(other) for other in known_ranges)
+    )
     return tuple(str(one) for one in new)
 
 
 def kept(rows: Iterable[ScontrolNode], names: Collection[str]) -> tuple[str, ...]:
     """Return the reasons why nodes may not leave yet, a sentence each: a job runs there, or may start there."""
-    found = []
+    kept_lines = []
     for row in rows:
         states = set(row.state.split("+"))
         if row.name in names and states & _BUSY:
-            found.append(f"{row.name} is {row.state.lower()}: its jobs have to end first")
+            kept_lines.append(f"{row.name} is {row.state.lower()}: its jobs have to end first")
         elif row.name in names and not states & _OUT:
-            found.append(
+            kept_lines.append(
                 f'{row.name} is {row.state.lower()}: landbridge node drain {row.name} --reason "leaves the cluster"'
             )
-    return tuple(found)
+    return tuple(kept_lines)
 
 
 def _among(addresses: dict[str, str], names: Iterable[str]) -> dict[str, str]:

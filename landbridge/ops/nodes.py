@@ -80,8 +80,8 @@ def why(node: ScontrolNode) -> Why:
         back = "resume it when the work is done: landbridge node resume " + node.name
         return Why(node, f"{node.by or 'an operator'} drained it: {node.reason or 'no reason given'}", back)
     if "DOWN" in node.state.split("+"):
-        said = node.reason or "Slurm gives no reason"
-        return Why(node, f"Slurm holds it for down: {said}", "look at its slurmd: systemctl status slurmd")
+        reason = node.reason or "Slurm gives no reason"
+        return Why(node, f"Slurm holds it for down: {reason}", "look at its slurmd: systemctl status slurmd")
     return Why(node, "it is in service", "nothing to do")
 
 
@@ -125,7 +125,7 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
 def _meaning(node: ScontrolNode) -> str:
     if node.check == "xid":
         number = re.search(r":xid:(\d+)", node.reason)
-        known = xids().get(int(number.group(1))) if number else None
-        if known is not None:
-            return f"the driver reported Xid {number.group(1) if number else ''}: {known.what}"
+        xid_facts = xids().get(int(number.group(1))) if number else None
+        if xid_facts is not None:
+            return f"the driver reported Xid {number.group(1) if number else ''}: {xid_facts.what}"
     return _MEANING.get(node.check or "", "a check of this node failed")

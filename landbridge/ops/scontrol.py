@@ -62,8 +62,8 @@ def ssh(environment: Environment, name: str) -> list[str]:
     file = paths.outputs_file(environment.name)
     outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
     host = next(host for host in hosts(environment) if host.name == name)
-    known = access.known_hosts or str(paths.state_dir(environment.name) / "known_hosts")
-    settings = [f"UserKnownHostsFile={paths.expand(known)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
+    known_hosts = access.known_hosts or str(paths.state_dir(environment.name) / "known_hosts")
+    settings = [f"UserKnownHostsFile={paths.expand(known_hosts)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
     settings += ["LogLevel=ERROR", "ConnectTimeout=10", *([f"ProxyCommand={proxy}"] if proxy else [])]
     words = ["ssh", "-p", str(access.port), *(word for setting in settings for word in ("-o", setting))]
     if access.private_key:

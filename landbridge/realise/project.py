@@ -51,14 +51,14 @@ def write_project(environment: str, environment_file: Path, stack: str | None = 
         f"  options: {{toolchain: pip, virtualenv: {_quoted(Path(sys.prefix))}}}\n"
     )
     copy = folder / f"Pulumi.{stack or environment}.yaml"
-    kept = _appended(copy)
+    appended = _appended(copy)
     shutil.copyfile(environment_file, copy)
     lock = lock_path(environment_file)
     if lock.is_file():
         shutil.copyfile(lock, folder / f"images.{environment}.lock")
     else:
         (folder / f"images.{environment}.lock").unlink(missing_ok=True)
-    missing = [line for key, line in kept.items() if key not in _appended(copy)]
+    missing = [line for key, line in appended.items() if key not in _appended(copy)]
     if missing:
         with copy.open("a") as file:
             file.write("\n" + "".join(f"{line}\n" for line in missing))

@@ -116,16 +116,16 @@ def destroy(
     options = {"exclude_protected": True} if environment.aws.protect else {}
     runs, above = list[Run](), list[Deployment]()
     for planned in reversed(planned_stacks(environment)):
-        wanted = layer is None or layer in planned.layers
-        if wanted and above:
-            own = _deployment(environment, file, planned)
-            if held := sorted(name for one in above for name in standing_on(one, own)):
+        is_chosen = layer is None or layer in planned.layers
+        if is_chosen and above:
+            deployment = _deployment(environment, file, planned)
+            if held := sorted(name for upper in above for name in standing_on(upper, deployment)):
                 if layer is not None:
                     fix = "destroy the layers above it first"
                     raise finding("in-use", f"{planned.name}: {', '.join(held)} in another stack stand on it", fix)
                 on_event(Message("warning", f"{planned.name} stays: {', '.join(held)} stand on it", ""))
                 break
-        if wanted:
+        if is_chosen:
             runs.append(run("destroy", environment, file, planned, on_event, **options))
         if planned.alone:
             above.append(_deployment(environment, file, planned))
@@ -155,10 +155,10 @@ def settle(
 
     `find` looks in AWS, for at most `wait` seconds after the earlier operation. Cheap where none was cut short or failed.
     """
-    found = [_settle(environment, file, find, on_event, wait, one) for one in _chosen(environment, layer)]
+    results = [_settle(environment, file, find, on_event, wait, planned) for planned in _chosen(environment, layer)]
     return Settled(
-        {urn: id_ for one in found for urn, id_ in one.taken_in.items()},
-        tuple(urn for one in found for urn in one.absent),
+        {urn: id_ for result in results for urn, id_ in result.taken_in.items()},
+        tuple(urn for result in results for urn in result.absent),
     )
 
 
@@ -197,17 +197,17 @@ def outputs(environment: Environment, file: Path) -> StackOutputs | None:
     return _outputs(environment, file, ())
 
 
-def write_outputs(environment: str, found: StackOutputs) -> None:
+def write_outputs(environment: str, stack_outputs: StackOutputs) -> None:
     """Write the outputs where Ansible's inventory looks for them; the tunnel's keys in a file of their own that only
     its owner reads.
     """
-    _write(outputs_file(environment), found.public(), 0o644)
-    if found.link_pre_shared_keys is not None:
-        _write(secrets_dir(environment) / LINK_KEYS, list(found.link_pre_shared_keys), 0o600)
-    for site, keys in (found.link_site_keys or {}).items():
+    _write(outputs_file(environment), stack_outputs.public(), 0o644)
+    if stack_outputs.link_pre_shared_keys is not None:
+        _write(secrets_dir(environment) / LINK_KEYS, list(stack_outputs.link_pre_shared_keys), 0o600)
+    for site, keys in (stack_outputs.link_site_keys or {}).items():
         _write(secrets_dir(environment) / keys_file(site), list(keys), 0o600)
-    if found.link_bgp_auth_key is not None:
-        _write(secrets_dir(environment) / "link_bgp_auth_key", found.link_bgp_auth_key, 0o600)
+    if stack_outputs.link_bgp_auth_key is not None:
+        _write(secrets_dir(environment) / "link_bgp_auth_key", stack_outputs.link_bgp_auth_key, 0o600)
 
 
 def _chosen(environment: Environment, layer: Layer | None) -> tuple[PlannedStack, ...]:
@@ -231,7 +231,7 @@ def _walk(
         try:
             runs.append(run(operation, environment, file, planned, on_event, **options))
         except PulumiFailed as error:
-            raise error.after(tuple(change for one in runs for change in one.log.ahead)) from None
+            raise error.after(tuple(change for stack_run in runs for change in stack_run.log.ahead)) from None
     return runs
 
 
@@ -253,14 +253,14 @@ def _deployment(environment: Environment, file: Path, planned: PlannedStack) -> 
 
 def _outputs(environment: Environment, file: Path, runs: Sequence[Run]) -> StackOutputs | None:
     """Return the outputs of all stacks: from the runs, and of the other stacks from Pulumi's state."""
-    known, found = {one.stack: one.values for one in runs}, dict[str, Any]()
+    outputs_by_stack, merged = {stack_run.stack: stack_run.values for stack_run in runs}, dict[str, Any]()
     for planned in planned_stacks(environment):
-        own: Values = known.get(planned.name) or values(opened(environment, file, planned))
-        if not own:
+        stack_values: Values = outputs_by_stack.get(planned.name) or values(opened(environment, file, planned))
+        if not stack_values:
             return None
-        found |= own
-    found.pop(HANDOVER, None)
-    return StackOutputs.model_validate(found)
+        merged |= stack_values
+    merged.pop(HANDOVER, None)
+    return StackOutputs.model_validate(merged)
 
 
 def _together(

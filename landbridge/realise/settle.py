@@ -70,13 +70,16 @@ def settle(
     open_ = {str(pending_create["urn"]) for pending_create in state.pending_creates(deployment)}
     if not begun and not open_:
         return Settled({})
-    known, until = _merged(state.known_ids(deployment), elsewhere()), _until(deployment, failed_at, settled_seconds)
+    ids_in_state, until = (
+        _merged(state.known_ids(deployment), elsewhere()),
+        _until(deployment, failed_at, settled_seconds),
+    )
     left = max(0, round(until - time.monotonic()))
     tell(
         "an earlier operation was interrupted or failed: searching AWS for its resources"
         + (f", up to {left} s" if left else "")
     )
-    ids = _patiently(find, begun, known, until)
+    ids = _patiently(find, begun, ids_in_state, until)
     if ids or open_:
         edited = state.taken_in(deployment, records.values(), ids)
         stack.import_stack(auto.Deployment(exported.version, edited))
@@ -87,10 +90,10 @@ def settle(
 
 def _failed_last(stack: auto.Stack) -> datetime | None:
     """Return the time of the last update if it failed. A later refresh or preview does not change that."""
-    for one in stack.history(page_size=10, page=1, show_secrets=False):
-        if one.kind in ("update", "destroy", "import", "resource-import"):
-            failed = one.result == "failed" and one.kind == "update"
-            return (one.end_time or one.start_time).replace(tzinfo=UTC) if failed else None
+    for update_summary in stack.history(page_size=10, page=1, show_secrets=False):
+        if update_summary.kind in ("update", "destroy", "import", "resource-import"):
+            failed = update_summary.result == "failed" and update_summary.kind == "update"
+            return (update_summary.end_time or update_summary.start_time).replace(tzinfo=UTC) if failed else None
     return None
 
 
@@ -101,20 +104,21 @@ def _until(deployment: Mapping[str, object], failed_at: datetime | None, settled
     return time.monotonic() + max(0.0, settled_seconds - age)
 
 
-def _merged(one: Known, other: Known) -> Known:
-    return {token: one.get(token, frozenset()) | other.get(token, frozenset()) for token in {*one, *other}}
+def _merged(first: Known, other: Known) -> Known:
+    return {token: first.get(token, frozenset()) | other.get(token, frozenset()) for token in {*first, *other}}
 
 
-def _patiently(find: Find, begun: Sequence[ResourceChange], known: Known, until: float) -> dict[str, str]:
+def _patiently(find: Find, begun: Sequence[ResourceChange], ids_in_state: Known, until: float) -> dict[str, str]:
     """Search until all resources are found, or until missing ones cannot exist."""
-    found: dict[str, str] = {}
+    recovered: dict[str, str] = {}
     while True:
-        missing = [one for one in begun if one.urn not in found]
-        given = [(one.type, found[one.urn]) for one in begun if one.urn in found]
-        found |= find(
-            missing, _merged(known, {kind: frozenset(id_ for of, id_ in given if of == kind) for kind, _ in given})
+        missing = [change for change in begun if change.urn not in recovered]
+        type_ids = [(change.type, recovered[change.urn]) for change in begun if change.urn in recovered]
+        recovered |= find(
+            missing,
+            _merged(ids_in_state, {kind: frozenset(id_ for of, id_ in type_ids if of == kind) for kind, _ in type_ids}),
         )
         left = until - time.monotonic()
-        if left <= 0 or all(one.urn in found for one in begun):
-            return found
+        if left <= 0 or all(change.urn in recovered for change in begun):
+            return recovered
         time.sleep(min(_PAUSE_SECONDS, left))

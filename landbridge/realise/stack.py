@@ -136,10 +136,10 @@ def finding(rule: str, message: str, fix: str) -> FindingsError:
 
 
 def _refuse_another_shape(environment: Environment, workspace: auto.LocalWorkspace) -> None:
-    other = {one.name for one in stacks_of_another_shape(environment)}
+    other = {other_stack.name for other_stack in stacks_of_another_shape(environment)}
     # A name may come with the organisation and the project that it is in.
-    there = {stack.name.rsplit("/", 1)[-1]: stack.resource_count for stack in workspace.list_stacks()}
-    built = sorted(name for name in other if there.get(name))
+    resource_counts = {stack.name.rsplit("/", 1)[-1]: stack.resource_count for stack in workspace.list_stacks()}
+    built = sorted(name for name in other if resource_counts.get(name))
     if built:
         raise finding(
             "built-otherwise",

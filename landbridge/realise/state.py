@@ -55,12 +55,12 @@ def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> R
 
     What it depends on is left out: the next update writes it.
     """
-    known = {str(resource["urn"]): resource for resource in deployment.get("resources") or ()}
-    providers = [one for one in known.values() if str(one["type"]) == "pulumi:providers:aws"]
+    resources_by_urn = {str(resource["urn"]): resource for resource in deployment.get("resources") or ()}
+    providers = [provider for provider in resources_by_urn.values() if str(provider["type"]) == "pulumi:providers:aws"]
     record: Record = {"urn": change.urn, "custom": True, "type": change.type, "inputs": dict(change.new)}
     if change.type in SECRET_OUTPUTS:
         record["additionalSecretOutputs"] = list(SECRET_OUTPUTS[change.type])
-    if change.parent in known:
+    if change.parent in resources_by_urn:
         record["parent"] = change.parent
     if change.provider:
         record["provider"] = change.provider
@@ -71,21 +71,25 @@ def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> R
 
 def remembered(deployment: Mapping[str, Any]) -> frozenset[str]:
     """Return the ids, names and ARNs of the resources in the state."""
-    found = set[str]()
+    names = set[str]()
     for resource in deployment.get("resources") or ():
         if str(resource.get("type", "")).startswith("aws:"):
             outputs = resource.get("outputs") or {}
             words = (resource.get("id"), *(outputs.get(key) for key in ("arn", "name", "allocationId")))
-            found |= {word for word in words if isinstance(word, str) and word}
-    return frozenset(found)
+            names |= {word for word in words if isinstance(word, str) and word}
+    return frozenset(names)
 
 
 def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of resources that have an id or an ARN of the state `below` among their inputs."""
-    words = {str(one["id"]) for one in _in_aws(below) if one.get("id")}
-    words |= {str(one["outputs"]["arn"]) for one in _in_aws(below) if (one.get("outputs") or {}).get("arn")}
+    words = {str(resource["id"]) for resource in _in_aws(below) if resource.get("id")}
+    words |= {
+        str(resource["outputs"]["arn"]) for resource in _in_aws(below) if (resource.get("outputs") or {}).get("arn")
+    }
     return frozenset(
-        str(one["urn"]).rsplit("::", 1)[-1] for one in _in_aws(deployment) if _names(one.get("inputs"), words)
+        str(resource["urn"]).rsplit("::", 1)[-1]
+        for resource in _in_aws(deployment)
+        if _names(resource.get("inputs"), words)
     )
 
 
@@ -106,11 +110,11 @@ def _names(value: Any, words: Collection[str]) -> bool:
 
 def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
     """Return the ids in the state by type; each belongs to this environment."""
-    found: dict[str, set[str]] = {}
+    ids_by_type: dict[str, set[str]] = {}
     for resource in deployment.get("resources") or ():
         if resource.get("id"):
-            found.setdefault(str(resource["type"]), set()).add(str(resource["id"]))
-    return {token: frozenset(ids) for token, ids in found.items()}
+            ids_by_type.setdefault(str(resource["type"]), set()).add(str(resource["id"]))
+    return {token: frozenset(ids) for token, ids in ids_by_type.items()}
 
 
 def taken_in(deployment: Mapping[str, Any], records: Iterable[Record], ids: Mapping[str, str]) -> Deployment:

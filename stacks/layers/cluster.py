@@ -72,15 +72,15 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     # File systems let pools in, and pools mount file systems: of the two, only launch templates wait for the other.
     mounts, are_there = pulumi.deferred_output()
     pools = {
-        one.pool: Pool(
-            one.name,
-            one,
+        pool_args.pool: Pool(
+            pool_args.name,
+            pool_args,
             vpc_id=foundation.vpc_id,
             profile_arn=foundation.node_profile_arn,
-            mounts=mounts if one.mounts else None,
+            mounts=mounts if pool_args.mounts else None,
             opts=options,
         )
-        for one in plan.pools
+        for pool_args in plan.pools
     }
     groups = {key: pool.security_group_id for key, pool in pools.items()}
     file_systems = {
@@ -100,8 +100,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         )
         for file_system in plan.file_systems
     }
-    wanted = dict.fromkeys(name for one in plan.pools for name in one.mounts)
-    are_there(pulumi.Output.from_input([file_systems[name].mounted() for name in wanted]))
+    mount_names = dict.fromkeys(name for pool_args in plan.pools for name in pool_args.mounts)
+    are_there(pulumi.Output.from_input([file_systems[name].mounted() for name in mount_names]))
     if plan.records is not None and foundation.dns_zone_id is not None:
         aliases = {alias(key): system.made.dns_name for key, system in file_systems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)

@@ -135,7 +135,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
     if dns is not None:
         exports["dns"] = dns.exports()
     if networks:
-        exports["region_networks"] = {region: own.exports() for region, own in networks.items()}
+        exports["region_networks"] = {region: region_network.exports() for region, region_network in networks.items()}
     launcher = identity.launch_role
     built = Foundation(
         vpc_id=network.vpc_id,
@@ -144,14 +144,16 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         zone_names=network.zone_names,
         buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
         bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
-        bucket_key_arns={key: own.arn for key, own in data.keys.items()},
+        bucket_key_arns={key: bucket_key.arn for key, bucket_key in data.keys.items()},
         launch_role_name=launcher.name if launcher is not None else None,
         launch_role_arn=launcher.arn if launcher is not None else None,
         node_role_arn=identity.node_role_arn,
         slurm_key_arn=identity.secret_arn,
         node_profile_arn=identity.node_profile.arn,
         dns_zone_id=None if dns is None else dns.zone_id,
-        region_vpc_ids={region: own.vpc_id for region, own in networks.items()},
-        region_subnet_ids={zone: id_ for own in networks.values() for zone, id_ in own.subnet_ids.items()},
+        region_vpc_ids={region: region_network.vpc_id for region, region_network in networks.items()},
+        region_subnet_ids={
+            zone: id_ for region_network in networks.values() for zone, id_ in region_network.subnet_ids.items()
+        },
     )
     return built, exports

@@ -14,9 +14,9 @@ from landbridge.plan.stacks import HANDOVER, stack_name
 Told = TypeVar("Told")
 
 
-def told(made: Any) -> dict[str, Any]:
+def told(component: Any) -> dict[str, Any]:
     """A layer's dataclass as the value of its stack's output."""
-    return {field.name: getattr(made, field.name) for field in fields(made)}
+    return {field.name: getattr(component, field.name) for field in fields(component)}
 
 
 def heard(
@@ -37,21 +37,21 @@ def heard(
     output = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
 
     def value(*path: str) -> pulumi.Output[Any]:
-        return output.apply(lambda found: _at(found, path, stack))
+        return output.apply(lambda layer_outputs: _at(layer_outputs, path, stack))
 
     def field(name: str) -> Any:
         if name in without:
             return None
         return {key: value(name, key) for key in keys[name]} if name in keys else value(name)
 
-    return kind(**{one.name: field(one.name) for one in fields(kind)})  # type: ignore[arg-type]
+    return kind(**{output_field.name: field(output_field.name) for output_field in fields(kind)})  # type: ignore[arg-type]
 
 
-def _at(found: Any, path: Sequence[str], stack: str) -> Any:
+def _at(layer_outputs: Any, path: Sequence[str], stack: str) -> Any:
     for part in path:
-        found = found.get(part) if isinstance(found, Mapping) else None
-    if found is not None:
-        return found
+        layer_outputs = layer_outputs.get(part) if isinstance(layer_outputs, Mapping) else None
+    if layer_outputs is not None:
+        return layer_outputs
     if pulumi.runtime.is_dry_run():
         return _unknown()
     raise pulumi.RunError(f"stack {stack} has not made {'.'.join(path)} yet: bring {stack} up first")
@@ -59,7 +59,7 @@ def _at(found: Any, path: Sequence[str], stack: str) -> Any:
 
 def _unknown() -> pulumi.Output[Any]:
     loop = asyncio.get_running_loop()
-    value, known = loop.create_future(), loop.create_future()
+    value, is_known = loop.create_future(), loop.create_future()
     value.set_result(None)
-    known.set_result(False)
-    return pulumi.Output(set(), value, known)
+    is_known.set_result(False)
+    return pulumi.Output(set(), value, is_known)

@@ -27,26 +27,26 @@ class PlatformPlan:
     @classmethod
     def of(cls, environment: Environment, images: Mapping[str, str]) -> "PlatformPlan":
         """Plan it; `images` are ids by name, from the environment's lock. Raises FindingsError."""
-        wanted = node_image_args(environment, images)
-        built = tuple((one, bundle(_PROJECT, one.variables, one.settings)) for one in wanted)
+        image_args = node_image_args(environment, images)
+        built = tuple((image, bundle(_PROJECT, image.variables, image.settings)) for image in image_args)
         return cls(built, sagemaker_args(environment))
 
 
 def build(plan: PlatformPlan, foundation: Foundation, context: Context) -> Exports:
     """Register it."""
     images = {
-        one.image: NodeImage(
-            one.name,
-            one,
+        image_args.image: NodeImage(
+            image_args.name,
+            image_args,
             archive,
             account=context.account,
             vpc_id=foundation.vpc_id,
-            subnet_id=foundation.subnet_ids[one.zone],
+            subnet_id=foundation.subnet_ids[image_args.zone],
             opts=context.options,
         )
-        for one, archive in plan.images
+        for image_args, archive in plan.images
     }
-    found = {"images": {key: image.exports() for key, image in images.items()}} if images else {}
+    image_exports = {"images": {key: image.exports() for key, image in images.items()}} if images else {}
     if plan.sagemaker is not None:
         jobs = SageMaker(
             context.environment.name,
@@ -59,5 +59,5 @@ def build(plan: PlatformPlan, foundation: Foundation, context: Context) -> Expor
             key_arns=foundation.bucket_key_arns,
             opts=context.options,
         )
-        found["sagemaker"] = jobs.exports()
-    return found
+        image_exports["sagemaker"] = jobs.exports()
+    return image_exports

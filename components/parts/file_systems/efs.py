@@ -8,16 +8,16 @@ from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
 
 
-def efs(name: str, args: FileSystemArgs, own: EfsSettings, site: FileSystemContext) -> Made:
+def efs(name: str, args: FileSystemArgs, settings: EfsSettings, site: FileSystemContext) -> Made:
     """Make the file system, and a mount target in each of its zones."""
     system = aws.efs.FileSystem(
         name,
         creation_token=args.name,
         encrypted=True,
         kms_key_id=site.key_arn,
-        performance_mode=own.performance,
-        throughput_mode=own.throughput,
-        provisioned_throughput_in_mibps=own.provisioned_mibps,
+        performance_mode=settings.performance,
+        throughput_mode=settings.throughput,
+        provisioned_throughput_in_mibps=settings.provisioned_mibps,
         tags=named(args.tags, args.name),
         opts=site.kept,
     )

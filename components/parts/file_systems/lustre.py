@@ -17,7 +17,7 @@ EVENTS = ["NEW", "CHANGED", "DELETED"]
 def lustre(
     name: str,
     args: FileSystemArgs,
-    own: LustreSettings,
+    settings: LustreSettings,
     site: FileSystemContext,
     buckets: Mapping[str, pulumi.Input[str]],
 ) -> Made:
@@ -26,26 +26,26 @@ def lustre(
         name,
         subnet_ids=site.subnet_ids[args.zones[0]],
         security_group_ids=[site.security_group_id],
-        deployment_type=own.deployment,
-        storage_type=own.storage_type,
-        storage_capacity=own.capacity_gib,
-        per_unit_storage_throughput=own.throughput_per_tib,
-        throughput_capacity=own.throughput,
-        file_system_type_version=own.version,
-        data_compression_type=own.compression,
-        drive_cache_type=own.drive_cache,
-        efa_enabled=True if own.efa else None,
+        deployment_type=settings.deployment,
+        storage_type=settings.storage_type,
+        storage_capacity=settings.capacity_gib,
+        per_unit_storage_throughput=settings.throughput_per_tib,
+        throughput_capacity=settings.throughput,
+        file_system_type_version=settings.version,
+        data_compression_type=settings.compression,
+        drive_cache_type=settings.drive_cache,
+        efa_enabled=True if settings.efa else None,
         kms_key_id=site.key_arn,
-        import_path=own.import_path,
-        export_path=own.export_path,
+        import_path=settings.import_path,
+        export_path=settings.export_path,
         weekly_maintenance_start_time=args.maintenance,
         skip_final_backup=not args.final_backup,
         tags=named(args.tags, args.name),
         opts=site.kept,
-        **_metadata(own),
+        **_metadata(settings),
         **_backups(args),
     )
-    for plan in own.repositories:
+    for plan in settings.repositories:
         _repository(f"{name}-{plan.key}", args, plan, system, site, buckets)
     return Made(
         id=system.id,
@@ -57,12 +57,12 @@ def lustre(
     )
 
 
-def _metadata(own: LustreSettings) -> dict[str, Any]:
-    if own.metadata_iops is not None:
-        chosen = {"mode": "USER_PROVISIONED", "iops": own.metadata_iops}
+def _metadata(settings: LustreSettings) -> dict[str, Any]:
+    if settings.metadata_iops is not None:
+        chosen = {"mode": "USER_PROVISIONED", "iops": settings.metadata_iops}
         cache = {"sizing_mode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"}
         return {"metadata_configuration": chosen, "data_read_cache_configuration": cache}
-    return {"metadata_configuration": {"mode": "AUTOMATIC"}} if own.automatic_metadata else {}
+    return {"metadata_configuration": {"mode": "AUTOMATIC"}} if settings.automatic_metadata else {}
 
 
 def _backups(args: FileSystemArgs) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfs
 ROOT = "/fsx"
 
 
-def openzfs(name: str, args: FileSystemArgs, own: OpenZfsSettings, site: FileSystemContext) -> Made:
+def openzfs(name: str, args: FileSystemArgs, settings: OpenZfsSettings, site: FileSystemContext) -> Made:
     """Make the file system in its first zone (with a second: its standby there), exported to the planned ranges."""
-    iops = {"mode": "AUTOMATIC"} if own.iops is None else {"mode": "USER_PROVISIONED", "iops": own.iops}
+    iops = {"mode": "AUTOMATIC"} if settings.iops is None else {"mode": "USER_PROVISIONED", "iops": settings.iops}
     # Its root belongs to root: without root's own rights nobody could ever make a folder for anybody.
     rights = ["rw", "crossmnt", "no_root_squash"]
     subnets = [site.subnet_ids[zone] for zone in args.zones]
@@ -26,14 +26,16 @@ def openzfs(name: str, args: FileSystemArgs, own: OpenZfsSettings, site: FileSys
         name,
         subnet_ids=subnets,
         security_group_ids=[site.security_group_id],
-        deployment_type=own.deployment,
+        deployment_type=settings.deployment,
         storage_type="SSD",
-        storage_capacity=own.capacity_gib,
-        throughput_capacity=own.throughput,
+        storage_capacity=settings.capacity_gib,
+        throughput_capacity=settings.throughput,
         disk_iops_configuration=iops,
         root_volume_configuration={
             "data_compression_type": "LZ4",
-            "nfs_exports": {"client_configurations": [{"clients": cidr, "options": rights} for cidr in own.clients]},
+            "nfs_exports": {
+                "client_configurations": [{"clients": cidr, "options": rights} for cidr in settings.clients]
+            },
         },
         kms_key_id=site.key_arn,
         automatic_backup_retention_days=args.backup_days,

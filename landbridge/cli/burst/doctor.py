@@ -20,11 +20,11 @@ def doctor(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     from landbridge.cli.common import print_findings
     from landbridge.findings import Severity
 
-    found = diagnose(config)
+    diagnosis = diagnose(config)
     if form is Format.JSON:
-        print_json([finding.to_dict() for finding in found])
+        print_json([finding.to_dict() for finding in diagnosis])
     else:
-        print_findings(found)
-        if not found:
+        print_findings(diagnosis)
+        if not diagnosis:
             typer.echo("nothing is wrong")
-    raise typer.Exit(1 if any(finding.severity is not Severity.INFO for finding in found) else 0)
+    raise typer.Exit(1 if any(finding.severity is not Severity.INFO for finding in diagnosis) else 0)

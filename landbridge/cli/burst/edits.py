@@ -30,8 +30,8 @@ def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None
     """
     from landbridge.burst.operator import edits
 
-    with controller(config) as (found, store):
-        _write(found, store, edits.drain(found.policy, pool, why), "drain", pool, why)
+    with controller(config) as (burst_config, store):
+        _write(burst_config, store, edits.drain(burst_config.policy, pool, why), "drain", pool, why)
     typer.echo(f"{pool}: no node is started any more; its running nodes stay as long as Slurm uses them")
 
 
@@ -39,8 +39,8 @@ def undrain(pool: PoolName, config: ConfigFile = None) -> None:
     """Start nodes in a drained pool again. Example: landbridge burst undrain p5"""
     from landbridge.burst.operator import edits
 
-    with controller(config) as (found, store):
-        _write(found, store, edits.undrain(pool), "undrain", pool, "")
+    with controller(config) as (burst_config, store):
+        _write(burst_config, store, edits.undrain(pool), "undrain", pool, "")
     typer.echo(f"{pool}: nodes are started again")
 
 
@@ -51,8 +51,8 @@ def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
     """
     from landbridge.burst.operator import edits
 
-    with controller(config) as (found, store):
-        _write(found, store, edits.reset_breaker(found.policy, pool), "reset-breaker", pool, "")
+    with controller(config) as (burst_config, store):
+        _write(burst_config, store, edits.reset_breaker(burst_config.policy, pool), "reset-breaker", pool, "")
     typer.echo(f"{pool}: the next pass may launch in it, at any of its offerings")
 
 

@@ -40,12 +40,12 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     from landbridge.burst.operator import status as answer
     from landbridge.burst.slurm import slurm
 
-    with controller(config) as (found, store):
-        ec2 = ec2_of_regions(found).view()
-        view = slurm.view(found.policy, need_pending=False)
+    with controller(config) as (burst_config, store):
+        ec2 = ec2_of_regions(burst_config).view()
+        view = slurm.view(burst_config.policy, need_pending=False)
         state, lease, now = store.load(), store.lease(), time.time()
     rows = answer.node_statuses(ec2.instances, view.nodes)
-    pools = answer.pool_statuses(found.policy, state, ec2, now)
+    pools = answer.pool_statuses(burst_config.policy, state, ec2, now)
     money = answer.account_spending(state, now)
     if form is Format.JSON:
         print_json(
@@ -73,21 +73,21 @@ def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> 
     """
     from landbridge.burst.operator.explain import explain_job
 
-    with controller(config) as (found, store):
+    with controller(config) as (burst_config, store):
         state, records, now = store.load(), store.records(job, 200), time.time()
-        said = explain_job(job, _job(job), state, found.policy, records, now)
+        explanation = explain_job(job, _job(job), state, burst_config.policy, records, now)
     if form is Format.JSON:
-        print_json(asdict(said))
+        print_json(asdict(explanation))
     else:
-        for heading, points in (("now", said.now), ("before", said.before)):
+        for heading, points in (("now", explanation.now), ("before", explanation.before)):
             if points:
                 typer.echo(f"{heading}:")
             for point in points:
                 words = (point.at, point.about, point.code, point.text, f"{point.usd:,.2f} USD" if point.usd else "")
                 typer.echo("  " + "  ".join(word for word in words if word))
-        for one in said.do:
-            typer.echo(f"to do: {one}" if said.known else one)
-    raise typer.Exit(0 if said.known else 1)
+        for action in explanation.do:
+            typer.echo(f"to do: {action}" if explanation.known else action)
+    raise typer.Exit(0 if explanation.known else 1)
 
 
 def history(
@@ -119,10 +119,10 @@ def moment(text: str | None, now: datetime) -> float:
     if text[:-1].isdigit() and text[-1] in _UNITS:
         return (now - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).timestamp()
     try:
-        found = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text} is neither a date and time nor 90m, 6h, 3d", param_hint="--since") from None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 def _job(number: int) -> "SlurmJob | None":

@@ -80,11 +80,11 @@ def simulate(
         from landbridge.simulation.chart import picture as drawn
 
         picture.write_text(drawn(scenario, bursting, without), encoding="utf-8")
-    found = report(scenario, bursting, without)
+    simulation = report(scenario, bursting, without)
     if form is Format.JSON:
-        print_json(found.as_data())
+        print_json(simulation.as_data())
     else:
-        _text(found)
+        _text(simulation)
 
 
 def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["SimulationResult", "SimulationResult"]:
@@ -105,30 +105,36 @@ def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["Sim
     return alone(), bursting
 
 
-def _text(found: "SimulationReport") -> None:
+def _text(simulation: "SimulationReport") -> None:
     from landbridge.simulation.report import ASSUMPTIONS
 
     echo = typer.echo
-    echo(f"{found.environment}: {found.jobs:,} jobs, {found.onprem_gpus} GPUs on-prem, up to {found.cloud_gpus} in AWS")
+    echo(
+        f"{simulation.environment}: {simulation.jobs:,} jobs, {simulation.onprem_gpus} GPUs on-prem, up to {simulation.cloud_gpus} in AWS"
+    )
     echo(f"\n{'hours of waiting':24}{'mean':>10}{'p50':>10}{'p95':>10}{'longest':>10}   until all had run")
     for words, waits, days in (
-        ("with bursting", found.waits, found.days),
-        ("without", found.waits_without, found.days_without),
+        ("with bursting", simulation.waits, simulation.days),
+        ("without", simulation.waits_without, simulation.days_without),
     ):
         hours = "".join(f"{_hours(value):>10}" for value in (waits.mean, waits.p50, waits.p95, waits.longest))
         echo(f"  {words:22}{hours}   {days:,.0f} days")
-    echo(f"\n{'GPU hours of jobs':24}{found.gpu_hours_onprem:>14,.0f} on-prem{found.gpu_hours_aws:>14,.0f} in AWS")
-    echo(f"{'jobs that ran in AWS':24}{found.burst_jobs:>14,}")
-    if found.never:
-        echo(f"{'jobs that fit no node':24}{found.never:>14,}")
-    for code, jobs in found.refused.items():
+    echo(
+        f"\n{'GPU hours of jobs':24}{simulation.gpu_hours_onprem:>14,.0f} on-prem{simulation.gpu_hours_aws:>14,.0f} in AWS"
+    )
+    echo(f"{'jobs that ran in AWS':24}{simulation.burst_jobs:>14,}")
+    if simulation.never:
+        echo(f"{'jobs that fit no node':24}{simulation.never:>14,}")
+    for code, jobs in simulation.refused.items():
         echo(f"{'refused: ' + code:24}{jobs:>14,} jobs")
-    for pool, nodes in found.peak_nodes.items():
-        hours = f"{found.node_hours_aws.get(pool, 0.0):,.0f}"
-        echo(f"{'pool ' + pool:24}{nodes:>14} nodes at once, {found.launches[pool]:,} launched, {hours} node hours")
-    echo(f"\n{'spent in AWS, US dollars':24}{found.usd:>14,.0f}")
-    for one in found.spent:
-        echo(f"  {one.month}  {one.account or '(kept nodes)':14}{one.pool:12}{one.usd:>10,.0f}")
+    for pool, nodes in simulation.peak_nodes.items():
+        hours = f"{simulation.node_hours_aws.get(pool, 0.0):,.0f}"
+        echo(
+            f"{'pool ' + pool:24}{nodes:>14} nodes at once, {simulation.launches[pool]:,} launched, {hours} node hours"
+        )
+    echo(f"\n{'spent in AWS, US dollars':24}{simulation.usd:>14,.0f}")
+    for item in simulation.spent:
+        echo(f"  {item.month}  {item.account or '(kept nodes)':14}{item.pool:12}{item.usd:>10,.0f}")
     echo("\nassumed: " + ";\n  ".join(ASSUMPTIONS))
 
 

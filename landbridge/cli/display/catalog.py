@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 def described_type(kind: "InstanceType") -> dict[str, Any]:
     """Return all facts of a type; an unknown fact is left out."""
-    found, cpus, ebs = kind.accelerators, kind.cpus, kind.ebs
+    accelerators, cpus, ebs = kind.accelerators, kind.cpus, kind.ebs
     facts: dict[str, Any] = {
         "type": kind.name,
-        "accelerators": f"{found.count} x {found.type} ({found.kind}), {_mib(found.memory_mib)} each"
-        if found
+        "accelerators": f"{accelerators.count} x {accelerators.type} ({accelerators.kind}), {_mib(accelerators.memory_mib)} each"
+        if accelerators
         else None,
         "nvlink domain": f"{kind.nvlink_domain} GPUs" if kind.nvlink_domain else None,
         "processors": f"{cpus.logical} vCPUs: {cpus.cores} cores x {cpus.threads}, {cpus.sockets} sockets, {cpus.architecture}",
@@ -86,8 +86,8 @@ def _card(run: list["NetworkCard"]) -> str:
 def _offered(kind: "InstanceType") -> list[str]:
     from landbridge.catalog import regions
 
-    found = {name: kind.zones_in(region.zones) for name, region in regions().items()}
-    lines = [f"{name}: {', '.join(zones)}" for name, zones in found.items() if zones]
+    zones_by_region = {name: kind.zones_in(region.zones) for name, region in regions().items()}
+    lines = [f"{name}: {', '.join(zones)}" for name, zones in zones_by_region.items() if zones]
     return [*lines, *(f"{name}: zones not recorded" for name in kind.regions)]
 
 

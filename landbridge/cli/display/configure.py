@@ -54,7 +54,9 @@ class ConfigureDisplay:
             self._begin(event)
             return
         self._seen[event.state] += 1
-        self._print([task for task, found in self._pending.items() if task != event.task and _has(found, event.host)])
+        self._print(
+            [task for task, results in self._pending.items() if task != event.task and _has(results, event.host)]
+        )
         if event.state != "ok":
             self._pending.setdefault(event.task, {}).setdefault(event.state, []).append(event.host)
         if event.message:
@@ -85,5 +87,5 @@ class ConfigureDisplay:
                 )
 
 
-def _has(found: "Mapping[str, list[str]]", host: str) -> bool:
-    return any(host in hosts for hosts in found.values())
+def _has(results: "Mapping[str, list[str]]", host: str) -> bool:
+    return any(host in hosts for hosts in results.values())

@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     from landbridge.catalog.compare import Difference
 
 
-def print_differences(found: "Iterable[Difference]", form: Format, *, known: bool = False) -> int:
+def print_differences(differences: "Iterable[Difference]", form: Format, *, show_known: bool = False) -> int:
     """Print differences and return the exit status: 1 where there is one that differences.yaml does not explain."""
     from landbridge.catalog.differences import explanation
 
-    explained = [(one, explanation(one)) for one in found]
-    shown = [(one, why) for one, why in explained if known or why is None]
+    explained = [(difference, explanation(difference)) for difference in differences]
+    shown = [(difference, why) for difference, why in explained if show_known or why is None]
     if form is Format.JSON:
-        print_json([{**one.to_dict(), "known": why.why if why else None} for one, why in shown])
-    for one, why in shown if form is Format.TEXT else ():
-        typer.echo(f"{one.subject:<20} {one.fact:<24} {_value(one.ours)} -> {_value(one.theirs)}")
+        print_json([{**difference.to_dict(), "known": why.why if why else None} for difference, why in shown])
+    for difference, why in shown if form is Format.TEXT else ():
+        typer.echo(
+            f"{difference.subject:<20} {difference.fact:<24} {_value(difference.ours)} -> {_value(difference.theirs)}"
+        )
         if why is not None:
             typer.echo(f"{'':<20} known, right: {why.right}. {why.why}")
     new = sum(why is None for _, why in explained)

@@ -13,25 +13,25 @@ _STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "d
 _COUNTED = ("none",)
 
 
-def print_report(found: "ImpactReport", console: Console | None = None) -> None:
+def print_report(impact_report: "ImpactReport", console: Console | None = None) -> None:
     """Print it on standard error, where progress and questions are too."""
     from landbridge.catalog.aws.impact import impact_facts
     from landbridge.ops.impact import by_effect
 
     console = console or Console(stderr=True, highlight=False, soft_wrap=True)
     titles = impact_facts().effects
-    if not found.impacts:
+    if not impact_report.impacts:
         console.print("impact: nothing changes")
-    for effect, impacts in by_effect(found.impacts):
+    for effect, impacts in by_effect(impact_report.impacts):
         style = _STYLES.get(effect.value, "dim")
         console.print(Text(f"{titles[effect].title}: {len(impacts)}", style=style))
         if effect.value in _COUNTED:
             continue
-        said = ""
+        heading = ""
         for impact in impacts:
             guarded = " (protected: Pulumi refuses)" if impact.protected else ""
             console.print(Text(f"  {impact.operation:8} {impact.name:28} {impact.why}{guarded}"))
             # One advice for many equal steps is enough.
-            if impact.first != said:
+            if impact.first != heading:
                 console.print(Text(f"           {impact.first}", style="green"))
-            said = impact.first
+            heading = impact.first

@@ -89,8 +89,8 @@ def interface_quota(scene: Scene) -> Iterator[Finding]:
         each = len(pool_interfaces(one.pool, one.terms.instance)) * one.pool.max_nodes
         wanted[one.pool.name] = max(each, wanted.get(one.pool.name, 0))
     if wanted:
-        found = scene.aws.all("ec2", "describe_network_interfaces", "NetworkInterfaces")
-        used = sum(not scene.is_mine(interface.get("TagSet")) for interface in found)
+        interfaces = scene.aws.all("ec2", "describe_network_interfaces", "NetworkInterfaces")
+        used = sum(not scene.is_mine(interface.get("TagSet")) for interface in interfaces)
         largest = max(wanted, key=lambda name: wanted[name])
         index = [pool.name for pool in scene.environment.aws.pools].index(largest)
         path: DataPath = ("aws", "pools", index, "max_nodes")
@@ -119,12 +119,12 @@ def link_quota(scene: Scene) -> Iterator[Finding]:
             ("customer_gateway", "describe_customer_gateways", "CustomerGateways", vpns),
             ("vpn_connection", "describe_vpn_connections", "VpnConnections", vpns),
         ]
-    for unit, operation, key, wanted in kinds:
-        found = [one for one in scene.aws.ask("ec2", operation)[key] if one.get("State") not in _GONE]
-        more = wanted - sum(scene.is_mine(one.get("Tags")) for one in found)
+    for unit, operation, key, needed in kinds:
+        existing = [resource for resource in scene.aws.ask("ec2", operation)[key] if resource.get("State") not in _GONE]
+        more = needed - sum(scene.is_mine(resource.get("Tags")) for resource in existing)
         if more > 0:
             fix = "remove an unused one"
-            yield from _room(scene, "live-link-quota", unit, more, len(found), ("link",), fix)
+            yield from _room(scene, "live-link-quota", unit, more, len(existing), ("link",), fix)
 
 
 @check("quota of endpoints", *ASK, "ec2:DescribeVpcEndpoints")
@@ -133,25 +133,28 @@ def endpoint_quota(scene: Scene) -> Iterator[Finding]:
 
     Source: VPC User Guide (AWS PrivateLink), "Quotas".
     """
-    wanted = sum(endpoint_service.kind == "interface" for endpoint_service in endpoint_services(scene.environment))
-    if not wanted:
+    needed = sum(endpoint_service.kind == "interface" for endpoint_service in endpoint_services(scene.environment))
+    if not needed:
         return
     used, existing = 0, scene.environment.aws.vpc
     if existing is not None:
         filters = [{"Name": "vpc-id", "Values": [existing.id]}]
-        found = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
-        used = sum(one.get("VpcEndpointType") == "Interface" and not scene.is_mine(one.get("Tags")) for one in found)
+        endpoints = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+        used = sum(
+            endpoint.get("VpcEndpointType") == "Interface" and not scene.is_mine(endpoint.get("Tags"))
+            for endpoint in endpoints
+        )
     path: DataPath = ("aws", "vpc_endpoints")
-    yield from _room(scene, "live-endpoint-quota", "interface_endpoint", wanted, used, path, "vpc_endpoints: gateway")
+    yield from _room(scene, "live-endpoint-quota", "interface_endpoint", needed, used, path, "vpc_endpoints: gateway")
 
 
-def _room(scene: Scene, rule: str, unit: str, wanted: int, used: int, path: DataPath, other: str) -> Iterator[Finding]:
+def _room(scene: Scene, rule: str, unit: str, needed: int, used: int, path: DataPath, other: str) -> Iterator[Finding]:
     row = next((row for row in limits().quotas.rows if row.unit == unit), None)
     limit = quota_value(scene, row.service, row.code) if row is not None else None
-    if row is not None and limit is not None and wanted + used > limit:
-        message = f"{row.name}: {wanted} more are needed besides {used}, and the quota is {limit:.0f}"
+    if row is not None and limit is not None and needed + used > limit:
+        message = f"{row.name}: {needed} more are needed besides {used}, and the quota is {limit:.0f}"
         fix = (
             f"aws service-quotas request-service-quota-increase --service-code {row.service} --quota-code {row.code} "
-            f"--desired-value {wanted + used}; or {other}"
+            f"--desired-value {needed + used}; or {other}"
         )
         yield error(rule, message, path, fix)

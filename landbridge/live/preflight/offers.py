@@ -11,7 +11,7 @@ from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 
 def offered(scene: Scene) -> dict[str, set[str]]:
     """Return zone ids by instance type, for every type in use. Raises AwsRefusal."""
-    kinds = sorted({one.terms.instance for one in scene.bought()})
+    kinds = sorted({bought.terms.instance for bought in scene.bought()})
     if not kinds:
         return {}
     offered: dict[str, set[str]] = defaultdict(set)
@@ -34,23 +34,23 @@ def offering(scene: Scene) -> Iterator[Finding]:
     Source: EC2 API reference, DescribeInstanceTypeOfferings (availability-zone-id).
     """
     zones = offered(scene)
-    for one in scene.bought():
-        there = zones.get(one.terms.instance, set())
-        named = capacity_zones(one.capacity)
-        if not there:
-            message = f"{scene.environment.region} offers no {one.terms.instance} to this account"
-            yield error("live-offering", message, _type_at(one), "choose a type or a region that has it")
+    for bought in scene.bought():
+        zone_ids = zones.get(bought.terms.instance, set())
+        named = capacity_zones(bought.capacity)
+        if not zone_ids:
+            message = f"{scene.environment.region} offers no {bought.terms.instance} to this account"
+            yield error("live-offering", message, _type_at(bought), "choose a type or a region that has it")
             continue
-        for index, zone in enumerate(one.terms.zones):
-            if zone in there:
+        for index, zone in enumerate(bought.terms.zones):
+            if zone in zone_ids:
                 continue
-            fix = f"{one.terms.instance} is in {', '.join(sorted(there))}"
+            fix = f"{bought.terms.instance} is in {', '.join(sorted(zone_ids))}"
             if named:
-                path = one.at("zone") if "zone" in type(one.capacity).model_fields else one.at("zones", index)
-                yield error("live-offering", f"{zone} does not offer {one.terms.instance}", path, fix)
+                path = bought.at("zone") if "zone" in type(bought.capacity).model_fields else bought.at("zones", index)
+                yield error("live-offering", f"{zone} does not offer {bought.terms.instance}", path, fix)
             else:
-                message = f"{zone} no longer offers {one.terms.instance}, which the catalogue says it does"
-                yield warning("live-offering", message, _type_at(one), f"{fix}; run landbridge catalog refresh")
+                message = f"{zone} no longer offers {bought.terms.instance}, which the catalogue says it does"
+                yield warning("live-offering", message, _type_at(bought), f"{fix}; run landbridge catalog refresh")
 
 
 @check("spot prices", "ec2:DescribeSpotPriceHistory")
@@ -60,36 +60,34 @@ def spot_price(scene: Scene) -> Iterator[Finding]:
     Below it nothing is ever launched, and nothing says why. Prices move: this is a warning.
     Source: EC2 User Guide, "Spot Instance pricing history"; EC2 API reference, DescribeSpotPriceHistory.
     """
-    for one in scene.bought():
-        if not isinstance(one.capacity, Spot):
+    for bought in scene.bought():
+        if not isinstance(bought.capacity, Spot):
             continue
         history = scene.aws.all(
             "ec2",
             "describe_spot_price_history",
             "SpotPriceHistory",
-            InstanceTypes=[one.terms.instance],
+            InstanceTypes=[bought.terms.instance],
             ProductDescriptions=["Linux/UNIX"],
             StartTime=scene.now.replace(microsecond=0),
         )
         prices = {
             item.get("AvailabilityZoneId", item["AvailabilityZone"]): float(item["SpotPrice"]) for item in history
         }
-        here = {zone: prices[zone] for zone in one.terms.zones if zone in prices}
+        here = {zone: prices[zone] for zone in bought.terms.zones if zone in prices}
         if not here:
-            message = (
-                f"{one.terms.instance} has no spot price in {', '.join(one.terms.zones) or 'any zone'}: none is sold"
-            )
-            yield warning("live-spot-price", message, one.at("kind"), "on_demand, a reservation or a capacity_block")
+            message = f"{bought.terms.instance} has no spot price in {', '.join(bought.terms.zones) or 'any zone'}: none is sold"
+            yield warning("live-spot-price", message, bought.at("kind"), "on_demand, a reservation or a capacity_block")
             continue
-        most = one.terms.market.max_price_usd
+        most = bought.terms.market.max_price_usd
         dear = {zone: price for zone, price in here.items() if most is not None and price > most}
-        told = ", ".join(f"{zone} {price:.2f}" for zone, price in sorted(dear.items()))
+        price_texts = ", ".join(f"{zone} {price:.2f}" for zone, price in sorted(dear.items()))
         if dear and len(dear) == len(here):
-            message = f"{one.terms.instance} costs more than {most} USD/h as spot in every zone now: {told}"
-            yield warning("live-spot-price", message, one.at("max_price_usd"), "raise it, or leave it out")
+            message = f"{bought.terms.instance} costs more than {most} USD/h as spot in every zone now: {price_texts}"
+            yield warning("live-spot-price", message, bought.at("max_price_usd"), "raise it, or leave it out")
         elif dear:
-            yield info("live-spot-price", f"above {most} USD/h as spot now: {told}", one.at("max_price_usd"))
+            yield info("live-spot-price", f"above {most} USD/h as spot now: {price_texts}", bought.at("max_price_usd"))
 
 
-def _type_at(one: Bought) -> tuple[str | int, ...]:
-    return one.at("instance") if one.capacity.instance else one.pool_at("instance")
+def _type_at(bought: Bought) -> tuple[str | int, ...]:
+    return bought.at("instance") if bought.capacity.instance else bought.pool_at("instance")

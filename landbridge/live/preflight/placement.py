@@ -15,10 +15,10 @@ def placement_group(scene: Scene) -> Iterator[Finding]:
     Source: EC2 User Guide, "Placement groups"; EC2 API reference, DescribePlacementGroups.
     """
     seen: set[tuple[str, DataPath]] = set()
-    for one in scene.bought():
-        name = one.terms.placement_group
-        own = getattr(one.capacity, "placement_group", None) is not None
-        path = one.at("placement_group") if own else one.pool_at("placement_group")
+    for bought in scene.bought():
+        name = bought.terms.placement_group
+        has_group = getattr(bought.capacity, "placement_group", None) is not None
+        path = bought.at("placement_group") if has_group else bought.pool_at("placement_group")
         if name is None or (name, path) in seen:
             continue
         seen.add((name, path))
@@ -28,11 +28,13 @@ def placement_group(scene: Scene) -> Iterator[Finding]:
             if refused.kind is not RefusalKind.ANSWER:
                 raise
             message = f"there is no placement group {name} in {scene.environment.region}"
-            fix = f"aws ec2 create-placement-group --group-name {name} --strategy {one.terms.placement or 'cluster'}"
+            fix = f"aws ec2 create-placement-group --group-name {name} --strategy {bought.terms.placement or 'cluster'}"
             yield error("live-placement-group", message, path, fix)
             continue
-        if one.terms.placement is not None and group["Strategy"] != one.terms.placement:
-            message = f"the placement group {name} is a {group['Strategy']} group, and {one.terms.placement} is wanted"
+        if bought.terms.placement is not None and group["Strategy"] != bought.terms.placement:
+            message = (
+                f"the placement group {name} is a {group['Strategy']} group, and {bought.terms.placement} is wanted"
+            )
             yield error("live-placement-group", message, path, f"write placement: {group['Strategy']}")
         if group["State"] != "available":
             yield error("live-placement-group", f"the placement group {name} is {group['State']}", path)

@@ -40,7 +40,7 @@ def vcpu_quota(instance_type: str, market: str) -> Quota | None:
     if exact:
         return exact[0]
     # A family that is not in the catalogue counts where all families of its letters count.
-    alike = [row for row in rows if _letters(family) in {_letters(known) for known in row.families}]
+    alike = [row for row in rows if _letters(family) in {_letters(quota_family) for quota_family in row.families}]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -56,21 +56,21 @@ def quota(scene: Scene) -> Iterator[Finding]:
     every: dict[str, dict[str, int]] = defaultdict(dict)
     rows: dict[str, Quota] = {}
     where: dict[str, list[Bought]] = defaultdict(list)
-    for one in scene.bought():
-        if one.terms.kind not in ("on_demand", "spot") or one.terms.instance not in instances():
+    for bought in scene.bought():
+        if bought.terms.kind not in ("on_demand", "spot") or bought.terms.instance not in instances():
             continue
-        row = vcpu_quota(one.terms.instance, one.terms.kind)
+        row = vcpu_quota(bought.terms.instance, bought.terms.kind)
         if row is None:
-            message = f"which quota counts {one.terms.instance} as {one.terms.kind} is not known"
-            yield info("live-quota", message, one.at("kind"), "look at the EC2 quotas of the account")
+            message = f"which quota counts {bought.terms.instance} as {bought.terms.kind} is not known"
+            yield info("live-quota", message, bought.at("kind"), "look at the EC2 quotas of the account")
             continue
         rows[row.code] = row
-        where[row.code].append(one)
-        need = one.pool.max_nodes * instances()[one.terms.instance].cpus.logical
+        where[row.code].append(bought)
+        need = bought.pool.max_nodes * instances()[bought.terms.instance].cpus.logical
         # Of one pool there are never more than max_nodes, however many ways there are to buy them.
-        every[row.code][one.pool.name] = max(need, every[row.code].get(one.pool.name, 0))
-        if one.index == 0:
-            first[row.code][one.pool.name] = need
+        every[row.code][bought.pool.name] = max(need, every[row.code].get(bought.pool.name, 0))
+        if bought.index == 0:
+            first[row.code][bought.pool.name] = need
     for code, row in rows.items():
         limit = quota_value(scene, row.service, code)
         if limit is None:

@@ -25,9 +25,9 @@ def security_group(scene: Scene) -> Iterator[Finding]:
     for index, pool in enumerate(scene.environment.aws.pools):
         efa = any(
             nic.type != "interface"
-            for one in scene.bought()
-            if one.pool_index == index
-            for nic in pool_interfaces(pool, one.terms.instance)
+            for bought in scene.bought()
+            if bought.pool_index == index
+            for nic in pool_interfaces(pool, bought.terms.instance)
         )
         for place, name in enumerate(pool.security_groups):
             path: DataPath = ("aws", "pools", index, "security_groups", place)

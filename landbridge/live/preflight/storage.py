@@ -30,12 +30,12 @@ def file_system_quota(scene: Scene) -> Iterator[Finding]:
     for unit, (amount, path) in needs.items():
         row = rows.get(unit)
         limit = quota_value(scene, row.service, row.code) if row is not None else None
-        there = used.get(unit, 0.0)
-        if row is not None and limit is not None and amount + there > limit:
-            message = f"{row.name}: {amount:g} more are needed besides {there:g}, and the quota is {limit:g}"
+        in_use = used.get(unit, 0.0)
+        if row is not None and limit is not None and amount + in_use > limit:
+            message = f"{row.name}: {amount:g} more are needed besides {in_use:g}, and the quota is {limit:g}"
             fix = (
                 f"aws service-quotas request-service-quota-increase --service-code {row.service} --quota-code {row.code} "
-                f"--desired-value {amount + there:g}"
+                f"--desired-value {amount + in_use:g}"
             )
             yield error("live-file-system-quota", message, path, fix)
 
@@ -62,12 +62,12 @@ def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
     def add(unit: str, amount: float) -> None:
         used[unit] = used.get(unit, 0.0) + amount
 
-    for one in scene.aws.all("efs", "describe_file_systems", "FileSystems") if efs else ():
-        if not scene.is_mine(one.get("Tags")):
+    for file_system in scene.aws.all("efs", "describe_file_systems", "FileSystems") if efs else ():
+        if not scene.is_mine(file_system.get("Tags")):
             add("efs", 1)
-    for one in scene.aws.all("fsx", "describe_file_systems", "FileSystems") if fsx else ():
-        if not scene.is_mine(one.get("Tags")):
-            for unit, amount in _takes(one):
+    for file_system in scene.aws.all("fsx", "describe_file_systems", "FileSystems") if fsx else ():
+        if not scene.is_mine(file_system.get("Tags")):
+            for unit, amount in _takes(file_system):
                 add(unit, amount)
     return used
 

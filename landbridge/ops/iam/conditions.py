@@ -23,22 +23,22 @@ def met(conditions: Mapping[str, Mapping[str, Any]], context: Context) -> bool:
 
 
 def _met(operator: str, key: str, value: Any, context: Context) -> bool:
-    wanted = tuple(map(_text, value if isinstance(value, list | tuple) else [value]))
-    found = values_of(context, key)
+    expected = tuple(map(_text, value if isinstance(value, list | tuple) else [value]))
+    actual_values = values_of(context, key)
     if operator == "Null":
-        return ((found is None) == (wanted[0] == "true")) if wanted else False
-    prefix = next((one for one in (_ALL, _ANY) if operator.startswith(one)), "")
+        return ((actual_values is None) == (expected[0] == "true")) if expected else False
+    prefix = next((quantifier for quantifier in (_ALL, _ANY) if operator.startswith(quantifier)), "")
     bare = operator.removeprefix(prefix)
     optional = bare.endswith(_IF_EXISTS)
     compare, negated = _operator(bare.removesuffix(_IF_EXISTS))
 
     def one(actual: str) -> bool:
-        return any(compare(pattern, actual, context) for pattern in wanted) is not negated
+        return any(compare(pattern, actual, context) for pattern in expected) is not negated
 
-    if found is None or (prefix and not found):
+    if actual_values is None or (prefix and not actual_values):
         # What is not there differs from everything, and is equal to nothing; of no values, all are as they should be.
         return optional or prefix == _ALL or (negated and not prefix)
-    return all(map(one, found)) if prefix == _ALL or (negated and not prefix) else any(map(one, found))
+    return all(map(one, actual_values)) if prefix == _ALL or (negated and not prefix) else any(map(one, actual_values))
 
 
 def _operator(name: str) -> tuple[Compare, bool]:
@@ -54,9 +54,9 @@ def _text(value: Any) -> str:
 
 
 def _number(test: Callable[[float, float], bool]) -> Compare:
-    def compare(wanted: str, actual: str, context: Context) -> bool:
+    def compare(expected: str, actual: str, context: Context) -> bool:
         try:
-            return test(float(actual), float(wanted))
+            return test(float(actual), float(expected))
         except ValueError:
             return False
 
@@ -64,9 +64,9 @@ def _number(test: Callable[[float, float], bool]) -> Compare:
 
 
 def _moment(test: Callable[[datetime, datetime], bool]) -> Compare:
-    def compare(wanted: str, actual: str, context: Context) -> bool:
+    def compare(expected: str, actual: str, context: Context) -> bool:
         try:
-            return test(_time(actual), _time(wanted))
+            return test(_time(actual), _time(expected))
         except ValueError:
             return False
 
@@ -76,37 +76,37 @@ def _moment(test: Callable[[datetime, datetime], bool]) -> Compare:
 def _time(text: str) -> datetime:
     if text.isdigit():
         return datetime.fromtimestamp(int(text), UTC)
-    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _inside(wanted: str, actual: str, context: Context) -> bool:
+def _inside(expected: str, actual: str, context: Context) -> bool:
     try:
-        return ip_address(actual) in ip_network(wanted, strict=False)
+        return ip_address(actual) in ip_network(expected, strict=False)
     except ValueError:
         return False
 
 
-def _same(wanted: str, actual: str, context: Context) -> bool:
-    return wanted.lower() == actual.lower()
+def _same(expected: str, actual: str, context: Context) -> bool:
+    return expected.lower() == actual.lower()
 
 
 _OPERATORS: dict[str, Compare] = {
     "StringEquals": equals,
-    "StringEqualsIgnoreCase": lambda wanted, actual, context: equals(wanted, actual, context, ignore_case=True),
+    "StringEqualsIgnoreCase": lambda expected, actual, context: equals(expected, actual, context, ignore_case=True),
     "StringLike": matches,
-    "NumericEquals": _number(lambda actual, wanted: actual == wanted),
-    "NumericLessThan": _number(lambda actual, wanted: actual < wanted),
-    "NumericLessThanEquals": _number(lambda actual, wanted: actual <= wanted),
-    "NumericGreaterThan": _number(lambda actual, wanted: actual > wanted),
-    "NumericGreaterThanEquals": _number(lambda actual, wanted: actual >= wanted),
-    "DateEquals": _moment(lambda actual, wanted: actual == wanted),
-    "DateLessThan": _moment(lambda actual, wanted: actual < wanted),
-    "DateLessThanEquals": _moment(lambda actual, wanted: actual <= wanted),
-    "DateGreaterThan": _moment(lambda actual, wanted: actual > wanted),
-    "DateGreaterThanEquals": _moment(lambda actual, wanted: actual >= wanted),
+    "NumericEquals": _number(lambda actual, expected: actual == expected),
+    "NumericLessThan": _number(lambda actual, expected: actual < expected),
+    "NumericLessThanEquals": _number(lambda actual, expected: actual <= expected),
+    "NumericGreaterThan": _number(lambda actual, expected: actual > expected),
+    "NumericGreaterThanEquals": _number(lambda actual, expected: actual >= expected),
+    "DateEquals": _moment(lambda actual, expected: actual == expected),
+    "DateLessThan": _moment(lambda actual, expected: actual < expected),
+    "DateLessThanEquals": _moment(lambda actual, expected: actual <= expected),
+    "DateGreaterThan": _moment(lambda actual, expected: actual > expected),
+    "DateGreaterThanEquals": _moment(lambda actual, expected: actual >= expected),
     "Bool": _same,
-    "BinaryEquals": lambda wanted, actual, context: wanted == actual,
+    "BinaryEquals": lambda expected, actual, context: expected == actual,
     "IpAddress": _inside,
     "ArnEquals": arn_matches,
     "ArnLike": arn_matches,

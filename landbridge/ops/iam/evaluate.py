@@ -57,8 +57,8 @@ class Document:
     @classmethod
     def of(cls, name: str, text: str | Mapping[str, Any]) -> "Document":
         """Read a document in IAM's form."""
-        found = json.loads(text) if isinstance(text, str) else text
-        statements = found["Statement"]
+        document = json.loads(text) if isinstance(text, str) else text
+        statements = document["Statement"]
         return cls(name, (statements,) if isinstance(statements, Mapping) else tuple(statements))
 
 
@@ -136,29 +136,29 @@ def _spell(document: Document, statement: Mapping[str, Any]) -> str:
 
 
 def _allowing(document: Document, request: Request) -> str | None:
-    found = (
+    statements = (
         statement
         for statement in document.statements
         if statement["Effect"] == "Allow" and _applies(statement, request, False)
     )
-    return next((_spell(document, one) for one in found), None)
+    return next((_spell(document, policy_statement) for policy_statement in statements), None)
 
 
 def _allowing_any(documents: tuple[Document, ...], request: Request) -> str | None:
-    return next((found for document in documents if (found := _allowing(document, request))), None)
+    return next((statement for document in documents if (statement := _allowing(document, request))), None)
 
 
 def _granted(document: Document | None, request: Request) -> tuple[Named | None, str | None]:
     """Return how the resource's policy names the principal, the most direct way first, and the statement that does."""
     if document is None:
         return None, None
-    found: dict[Named, str] = {}
+    granted: dict[Named, str] = {}
     for statement in document.statements:
         if statement["Effect"] == "Allow" and _applies(statement, request, True):
             named = _named(statement["Principal"], request) if "Principal" in statement else "account"
-            found.setdefault(named or "account", _spell(document, statement))
+            granted.setdefault(named or "account", _spell(document, statement))
     order: tuple[Named, ...] = ("session", "role", "account")
-    return next(((one, found[one]) for one in order if one in found), (None, None))
+    return next(((principal, granted[principal]) for principal in order if principal in granted), (None, None))
 
 
 def _applies(statement: Mapping[str, Any], request: Request, of_resource: bool) -> bool:
@@ -166,8 +166,8 @@ def _applies(statement: Mapping[str, Any], request: Request, of_resource: bool) 
     try:
         return (
             (not of_resource or _speaks_of(statement, request))
-            and _either(statement, "Action", lambda own: matches(own, request.action, {}, ignore_case=True))
-            and _either(statement, "Resource", lambda own: arn_matches(own, request.resource, request.context))
+            and _either(statement, "Action", lambda pattern: matches(pattern, request.action, {}, ignore_case=True))
+            and _either(statement, "Resource", lambda pattern: arn_matches(pattern, request.resource, request.context))
             and met(statement.get("Condition", {}), request.context)
         )
     except Unresolved:
@@ -195,25 +195,25 @@ def _named(principal: Any, request: Request) -> Named | None:
     """Return how a Principal element names the principal; None where it does not."""
     if principal == "*":
         return "role"
-    found: set[Named] = set()
+    principals: set[Named] = set()
     for kind, value in principal.items():
-        for one in _listed(value):
-            if kind == "Service" and equals(one, request.principal, {}):
-                found.add("role")
+        for entry in _listed(value):
+            if kind == "Service" and equals(entry, request.principal, {}):
+                principals.add("role")
             elif kind == "AWS":
-                found |= _by_arn(one, request)
+                principals |= _by_arn(entry, request)
     order: tuple[Named, ...] = ("session", "role", "account")
-    return next((one for one in order if one in found), None)
+    return next((one for one in order if one in principals), None)
 
 
-def _by_arn(one: str, request: Request) -> set[Named]:
-    if one == "*":
+def _by_arn(arn: str, request: Request) -> set[Named]:
+    if arn == "*":
         return {"role"}
-    if one == request.session or (one == request.principal and ":user/" in one):
+    if arn == request.session or (arn == request.principal and ":user/" in arn):
         return {"session"}
-    if one == request.principal:
+    if arn == request.principal:
         return {"role"}
-    account = one if one.isdigit() else one.split(":")[4] if one.endswith(":root") else ""
+    account = arn if arn.isdigit() else arn.split(":")[4] if arn.endswith(":root") else ""
     return {"account"} if account and account == request.account else set()
 
 

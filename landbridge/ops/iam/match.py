@@ -29,28 +29,30 @@ def matches(pattern: str, text: str, context: Context, *, ignore_case: bool = Fa
 
 def equals(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
     """Compare as `matches`, with * and ? as letters."""
-    wanted = "".join(part for part, _ in expanded(pattern, context))
-    return wanted.lower() == text.lower() if ignore_case else wanted == text
+    literal = "".join(part for part, _ in expanded(pattern, context))
+    return literal.lower() == text.lower() if ignore_case else literal == text
 
 
 def arn_matches(pattern: str, arn: str, context: Context) -> bool:
     """Compare the six parts of two ARNs one by one: a wildcard does not reach over a colon into the next part."""
     if pattern == "*":
         return True
-    wanted, found = pattern.split(":", _ARN_PARTS - 1), arn.split(":", _ARN_PARTS - 1)
+    pattern_parts, arn_parts = pattern.split(":", _ARN_PARTS - 1), arn.split(":", _ARN_PARTS - 1)
     if _VARIABLE.search(pattern):
         # A variable's name holds a colon, so such a pattern is compared as a whole.
         return matches(pattern, arn, context)
-    return len(wanted) == len(found) and all(map(lambda a, b: matches(a, b, context), wanted, found))
+    return len(pattern_parts) == len(arn_parts) and all(
+        map(lambda a, b: matches(a, b, context), pattern_parts, arn_parts)
+    )
 
 
 def expanded(pattern: str, context: Context) -> tuple[tuple[str, bool], ...]:
     """Return the pattern in pieces, each with whether its wildcards count: they do not in the value of a variable."""
     pieces: list[tuple[str, bool]] = []
     end = 0
-    for found in _VARIABLE.finditer(pattern):
-        pieces += [(pattern[end : found.start()], True), (_value(found[1], context), False)]
-        end = found.end()
+    for variable in _VARIABLE.finditer(pattern):
+        pieces += [(pattern[end : variable.start()], True), (_value(variable[1], context), False)]
+        end = variable.end()
     return (*pieces, (pattern[end:], True))
 
 
@@ -58,9 +60,9 @@ def _value(variable: str, context: Context) -> str:
     if variable in _LITERALS:
         return _LITERALS[variable]
     key, comma, default = variable.partition(",")
-    found = values_of(context, key.strip())
-    if found is not None and len(found) == 1:
-        return found[0]
+    context_values = values_of(context, key.strip())
+    if context_values is not None and len(context_values) == 1:
+        return context_values[0]
     if comma:
         return default.strip().strip("'")
     raise Unresolved(variable)

@@ -47,22 +47,22 @@ def build(order: PackageBuild, into: Path, state: Path, report: Callable[[str], 
     report(f"building {archive.name} for {order.suite}")
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{order.suite}-", dir=into) as folder:
-        made = Path(folder) / "out"
-        made.mkdir()
-        _run(command(order, archive, made), Path(folder) / "log", report)
-        release = made / "dists" / order.codename / "Release"
+        output = Path(folder) / "out"
+        output.mkdir()
+        _run(command(order, archive, output), Path(folder) / "log", report)
+        release = output / "dists" / order.codename / "Release"
         if not release.is_file():
             raise PackagesError("the build produced no repository", "read its output")
-        sign(release, state / "keys", made / KEY)
+        sign(release, state / "keys", output / KEY)
         target = into / order.suite
         if target.exists():
             shutil.rmtree(target)
-        made.rename(target)
+        output.rename(target)
     target.chmod(0o755)
     return target
 
 
-def command(order: PackageBuild, archive: Path, made: Path) -> list[str]:
+def command(order: PackageBuild, archive: Path, output: Path) -> list[str]:
     """Return the command line: the root file system, the script that runs in it, and the files copied out of it. Pure."""
     inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {order.codename}'
     return [
@@ -73,7 +73,7 @@ def command(order: PackageBuild, archive: Path, made: Path) -> list[str]:
         '--customize-hook=mkdir "$1/build"',
         f"--customize-hook=copy-in {archive} {_INSIDE} /build",
         f"--customize-hook={inside}",
-        f"--customize-hook=sync-out /build/out {made}",
+        f"--customize-hook=sync-out /build/out {output}",
         order.suite,
         "/dev/null",
         f"deb {order.mirror} {order.suite} main",
@@ -81,16 +81,16 @@ def command(order: PackageBuild, archive: Path, made: Path) -> list[str]:
 
 
 def _archive(order: PackageBuild, state: Path) -> Path:
-    known = slurm_sources().archives.get(order.version)
-    sha256 = order.sha256 or (known.sha256 if known else None)
+    archive_facts = slurm_sources().archives.get(order.version)
+    sha256 = order.sha256 or (archive_facts.sha256 if archive_facts else None)
     if sha256 is None:
         fix = "name the archive and its checksum, as its authors publish it: --source FILE --sha256 SUM"
         raise PackagesError(f"no archive of Slurm {order.version} is known", fix)
     if order.source is not None:
         return checked(order.source, sha256)
-    if known is None:
+    if archive_facts is None:
         raise PackagesError(f"where the archive of Slurm {order.version} is, is not known", "name it: --source FILE")
-    return fetch(f"{order.mirror}/{known.path}", sha256, state / "sources")
+    return fetch(f"{order.mirror}/{archive_facts.path}", sha256, state / "sources")
 
 
 def _run(words: list[str], log: Path, report: Callable[[str], None]) -> None:
