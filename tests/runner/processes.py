@@ -14,6 +14,8 @@ from typing import IO
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _POLL_SECONDS = 0.2
+#: A look through /proc takes milliseconds of a processor.
+_REAP_SECONDS = 2.0
 #: Time for fixtures to take down what they have brought up, after SIGINT.
 TEARDOWN_SECONDS = 300.0
 
@@ -79,10 +81,13 @@ def run(
 
 def _watched(process: "subprocess.Popen[bytes]", progress: Path, idle_seconds: float) -> int | None:
     size, since = -1, time.monotonic()
+    reaped_at = since
     while not STOP.is_set():
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_SECONDS)
-        _reap_adopted()
+        if time.monotonic() - reaped_at > _REAP_SECONDS:
+            _reap_adopted()
+            reaped_at = time.monotonic()
         if progress.stat().st_size != size:
             size, since = progress.stat().st_size, time.monotonic()
         elif time.monotonic() - since > idle_seconds:
