@@ -54,8 +54,14 @@ class ResourceType:
 
     @property
     def impact(self) -> TypeImpact | None:
-        """Return the impact of a change (catalog/impact.yaml); None for a type without a token."""
-        return impact_facts().of_type(self.token) if self.token else None
+        """Return the impact of a change: the row of catalog/impact.yaml, or the default of a type without data.
+
+        None for a type without a token.
+        """
+        if self.token is None:
+            return None
+        default = TypeImpact(noun=self.noun, holds=self.noun if self.holds_data else None)
+        return impact_facts().of_type(self.token) or default
 
     def id(self, item: Item) -> str:
         """Return the id of an item of the search."""

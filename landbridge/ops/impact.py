@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from landbridge.aws_resources import BY_TOKEN
 from landbridge.catalog.aws.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
 from landbridge.plan.resource_change import ResourceChange
 
@@ -59,7 +60,7 @@ class ImpactReport:
 
     @property
     def worst(self) -> Effect:
-        """The highest rung."""
+        """Return the worst effect."""
         return max((impact.effect for impact in self.impacts), key=lambda effect: effect.rank, default=Effect.NONE)
 
     @property
@@ -69,7 +70,7 @@ class ImpactReport:
 
 
 def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
-    """Classify every step of a preview, worst first. Steps of one resource are one; what stays as it is is left out."""
+    """Classify the changes of a preview, worst first. Steps of one resource are one change; unchanged resources are left out."""
     known_facts = facts or impact_facts()
     by_urn: dict[str, list[ResourceChange]] = {}
     for change in changes:
@@ -82,26 +83,26 @@ def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None)
 def report(
     changes: Iterable[ResourceChange], lose: Iterable[str] = (), facts: ImpactFacts | None = None
 ) -> ImpactReport:
-    """Classify a preview, and hold what would be lost against what somebody has said may be.
+    """Classify a preview, and compare lost resources with those that the operator named.
 
-    A resource is named by its URN, by `TYPE::NAME`, or by its name where only one that is lost has it.
+    The name of a resource is its URN, `TYPE::NAME`, or its name if only one lost resource has it.
     """
     all_impacts = impacts(changes, facts)
     lost = [impact for impact in all_impacts if impact.effect is Effect.DATA_LOSS]
     allowed, unknown = set[str](), []
     for word in lose:
-        meant = [one.urn for one in lost if word in (one.urn, f"{one.type}::{one.name}")]
-        meant = meant or [one.urn for one in lost if word == one.name]
-        if len(meant) == 1:
-            allowed.add(meant[0])
+        urns = [impact.urn for impact in lost if word in (impact.urn, f"{impact.type}::{impact.name}")]
+        urns = urns or [impact.urn for impact in lost if word == impact.name]
+        if len(urns) == 1:
+            allowed.add(urns[0])
         else:
             unknown.append(word)
-    return ImpactReport(all_impacts, tuple(one for one in lost if one.urn not in allowed), tuple(unknown))
+    return ImpactReport(all_impacts, tuple(impact for impact in lost if impact.urn not in allowed), tuple(unknown))
 
 
 def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:
     operations = {step.operation for step in steps}
-    # A replacement is told in several steps, and only some of them carry the difference.
+    # A replacement has several steps in the preview, and only some of them have the difference.
     change = max(steps, key=lambda step: (len(step.causes), len(step.paths)))
     replacing, deleting = operations & _REPLACING, operations & _DELETING
     operation = "replace" if replacing else "delete" if deleting else "update" if "update" in operations else "create"
@@ -111,12 +112,10 @@ def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:
     effect, why, first, holds = _judge(change, operation, paths, facts)
     protected = any(step.protected for step in steps) and operation in ("replace", "delete")
     if protected and effect is not Effect.DATA_LOSS:
-        # Somebody has marked it as data, or as what guards data. Pulumi stops there, and does not say what hangs on it.
-        effect, holds = Effect.DATA_LOSS, holds or "what it belongs to: it is protected"
-        why = f"{why}; protected, so it holds data or guards what does"
-        first = (
-            "Pulumi refuses until somebody unprotects it (`pulumi state unprotect`): look at what belongs to it first"
-        )
+        # A program protects only data and its keys. Pulumi refuses the operation and does not name the data.
+        effect, holds = Effect.DATA_LOSS, holds or "not known: the resource is protected"
+        why = f"{why}; protected, so it holds data or protects data"
+        first = "find the data that belongs to it, then remove the protection (`pulumi state unprotect`); Pulumi refuses until then"
     return Impact(change.urn, change.type, change.name, operation, effect, shown, why, first, holds, protected)
 
 
@@ -124,38 +123,47 @@ Judged = tuple[Effect, str, str, str | None]
 
 
 def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
-    def told(effect: Effect, why: str, first: str | None = None, holds: str | None = None) -> Judged:
+    def judged(effect: Effect, why: str, first: str | None = None, holds: str | None = None) -> Judged:
         return effect, why, first or facts.effects[effect].first, holds
 
     if not change.type.startswith("aws:") or operation == "create":
-        why = "new" if operation == "create" else "only a name in Pulumi: nothing in AWS"
-        return told(Effect.NONE, why)
-    type_impact = facts.of_type(change.type)
+        why = "new" if operation == "create" else "exists only in Pulumi's state, not in AWS"
+        return judged(Effect.NONE, why)
+    type_impact = facts.of_type(change.type) or _default(change.type)
     if change.retained and operation in ("replace", "delete"):
-        why = f"Pulumi forgets it and AWS keeps it, with its cost: {type_impact.holds or type_impact.what if type_impact else change.type}"
-        return told(Effect.REPLACE, why, "what uses it has to find it, or the new one, by another id")
+        why = f"Pulumi removes it from the state; it stays in AWS and costs money: {type_impact.holds or type_impact.noun if type_impact else change.type}"
+        return judged(Effect.REPLACE, why, "give the id to its users, or the id of the new resource")
     case = _case(type_impact, change, operation, paths) if type_impact else None
     if type_impact and case:
-        return told(case.effect, f"{type_impact.what}: {_did(operation, paths, change.causes)}", case.first, case.holds)
+        return judged(
+            case.effect, f"{type_impact.noun}: {_did(operation, paths, change.causes)}", case.first, case.holds
+        )
     if operation == "update":
         return _update(type_impact, paths, facts)
     did = _did(operation, paths, change.causes)
     if type_impact is None:
         why = f"{did}; Landbridge does not know whether {change.type} holds data"
-        return told(Effect.DATA_LOSS, why, "find out what it holds, then name it with --lose", "not known")
+        return judged(Effect.DATA_LOSS, why, "find out which data it holds, then name it with --lose", "not known")
     if type_impact.holds:
         first = f"{type_impact.first or facts.effects[Effect.DATA_LOSS].first}; then name it with --lose"
-        return told(Effect.DATA_LOSS, f"{type_impact.what}: {did}; lost: {type_impact.holds}", first, type_impact.holds)
-    return told(
+        return judged(
+            Effect.DATA_LOSS, f"{type_impact.noun}: {did}; lost: {type_impact.holds}", first, type_impact.holds
+        )
+    return judged(
         type_impact.replace if operation == "replace" else type_impact.delete,
-        f"{type_impact.what}: {did}",
+        f"{type_impact.noun}: {did}",
         type_impact.first,
     )
 
 
+def _default(token: str) -> TypeImpact | None:
+    entry = BY_TOKEN.get(token)
+    return entry.impact if entry else None
+
+
 def _update(type_impact: TypeImpact | None, paths: tuple[str, ...], facts: ImpactFacts) -> Judged:
-    """The worst of the properties that change."""
-    worst, first, what = Effect.NONE, None, type_impact.what if type_impact else "resource"
+    """Return the worst effect of the changed properties."""
+    worst, first, noun = Effect.NONE, None, type_impact.noun if type_impact else "resource"
     for path in paths:
         name = _property(path)
         if name in facts.harmless:
@@ -163,14 +171,14 @@ def _update(type_impact: TypeImpact | None, paths: tuple[str, ...], facts: Impac
         rule = type_impact.properties.get(name) if type_impact else None
         effect = rule.effect if rule else type_impact.update if type_impact else Effect.IN_PLACE
         if effect.rank > worst.rank:
-            # Advice for the whole type is about its own, worse fate unless updating it is the thing.
+            # The type's advice is about replacement and deletion, unless an update has the same effect.
             general = (
                 type_impact.first
                 if type_impact and effect is type_impact.update and effect.rank > Effect.IN_PLACE.rank
                 else None
             )
             worst, first = effect, (rule.first if rule else None) or general
-    return worst, f"{what}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
+    return worst, f"{noun}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
 
 
 def _case(type_impact: TypeImpact, change: ResourceChange, operation: str, paths: tuple[str, ...]) -> Case | None:
@@ -188,9 +196,9 @@ def _case(type_impact: TypeImpact, change: ResourceChange, operation: str, paths
 
 
 def _shrinks(old: Any, new: Any, path: str = "") -> bool:
-    """Return true where a number gets smaller, or appears where there was none: without an age of expiry, objects never expire.
+    """Return true if a number gets smaller, or a new one appears: without an age of expiry, objects never expire.
 
-    A log group's 0 days mean for ever.
+    0 days of a log group mean that its events never expire.
     """
     if isinstance(new, bool):
         return False
@@ -200,9 +208,9 @@ def _shrinks(old: Any, new: Any, path: str = "") -> bool:
         before = old if isinstance(old, Mapping) else {}
         return any(_shrinks(before.get(key), value) for key, value in new.items() if key != "daysAfterInitiation")
     if isinstance(new, list | tuple):
-        # By their ids where they have some: a list's order means nothing.
-        was = {_id(item, index): item for index, item in enumerate(old if isinstance(old, list | tuple) else ())}
-        return any(_shrinks(was.get(_id(item, index)), item) for index, item in enumerate(new))
+        # Compare items by id where they have one: the order of the list has no meaning.
+        old_items = {_id(item, index): item for index, item in enumerate(old if isinstance(old, list | tuple) else ())}
+        return any(_shrinks(old_items.get(_id(item, index)), item) for index, item in enumerate(new))
     return False
 
 
@@ -222,22 +230,22 @@ def _did(operation: str, paths: tuple[str, ...], causes: tuple[str, ...]) -> str
     names = list(dict.fromkeys(_property(path) for path in (causes or paths)))
     match operation:
         case "replace":
-            return "made anew" + (f", because {_and(names)} cannot change in place" if causes else "")
+            return "replaced" + (f", because {_and(names)} cannot change in place" if causes else "")
         case "delete":
-            return "removed"
+            return "deleted"
         case _:
             return f"{_and(names)} {'change' if len(names) > 1 else 'changes'}" if names else "changes"
 
 
 def _and(names: Iterable[str]) -> str:
-    *most, last = tuple(names) or ("something",)
+    *most, last = tuple(names) or ("a property",)
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def by_effect(all_impacts: Iterable[Impact]) -> Iterator[tuple[Effect, list[Impact]]]:
-    """Impacts by rung, the worst rung first, none that is empty."""
-    every = list(all_impacts)
+    """Group impacts by effect, the worst effect first."""
+    impact_list = list(all_impacts)
     for effect in reversed(Effect):
-        mine = [impact for impact in every if impact.effect is effect]
-        if mine:
-            yield effect, mine
+        of_effect = [impact for impact in impact_list if impact.effect is effect]
+        if of_effect:
+            yield effect, of_effect

@@ -12,7 +12,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class Effect(StrEnum):
-    """The ladder. Members compare by what they cost: `Effect.NONE < Effect.DATA_LOSS`."""
+    """Effect of a change, from none to data loss."""
 
     NONE = "none"
     IN_PLACE = "in_place"
@@ -23,12 +23,12 @@ class Effect(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Return the rank on the ladder, from 0."""
+        """Return the rank, from 0 for the least effect."""
         return list(Effect).index(self)
 
 
 class EffectText(Facts):
-    """An effect in words, and what to do first where nothing better is known."""
+    """Title of an effect, and the default for the action before the update."""
 
     title: str
     first: str
@@ -42,7 +42,7 @@ class PropertyImpact(Facts):
 
 
 class Case(Facts):
-    """A change with a meaning of its own; every condition that is given must hold (impact.yaml says what they are)."""
+    """Special case of a change; all its conditions must hold (impact.yaml lists them)."""
 
     effect: Effect
     operation: Literal["update", "replace", "delete"]
@@ -58,10 +58,10 @@ class TypeImpact(Facts):
     """Impact of changes of one resource type. `holds` names the data that is lost with a resource of it, None without
     data.
 
-    `guarded`: what it holds is worth refusing its removal; without, it is enough that it is told.
+    `guarded`: the data is worth a refusal of the deletion; without it, a line in the output is enough.
     """
 
-    what: str
+    noun: str
     holds: str | None = None
     guarded: bool = True
     update: Effect = Effect.IN_PLACE
@@ -88,10 +88,10 @@ class ImpactFacts(Facts):
     settings: frozenset[str]
 
     def of_type(self, token: str) -> TypeImpact | None:
-        """Return the row of a resource type; None where there is none."""
+        """Return the row of a resource type, or None."""
         if token in self.settings:
-            place = Effect.IN_PLACE
-            return TypeImpact(what="setting", update=place, replace=place, delete=place)
+            in_place = Effect.IN_PLACE
+            return TypeImpact(noun="setting", update=in_place, replace=in_place, delete=in_place)
         return self.types.get(token)
 
 

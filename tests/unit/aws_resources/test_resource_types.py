@@ -41,7 +41,8 @@ def test_an_entry_is_complete(entry) -> None:
         assert bool(entry.recover) is not bool(entry.repeatable), "it is found again, or its creation is repeated"
         row = impact_facts().types.get(entry.token)
         assert entry.impact is not None
-        assert row is None or row.what == entry.noun, "one noun in impact.yaml and in the entry"
+        assert row is None or row.noun == entry.noun, "one noun in impact.yaml and in the entry"
+        assert row or not entry.holds_data, "a type that holds data has a row: the policy pack reads rows alone"
         assert row is None or not row.holds or entry.holds_data or not row.guarded or entry.noun == "instance"
     if entry.billed or entry.holds_data:
         assert bool(entry.sweep) is not bool(entry.not_swept), "a billed leftover is deleted, or a reason is given"

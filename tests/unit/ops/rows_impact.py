@@ -79,7 +79,7 @@ ROWS = [
         "other interfaces",
         (step("update", TEMPLATE, "h-p5", diff={"networkInterfaces[3].interfaceType": "update", "tags.x": "add"}),),
         Effect.DRAIN,
-        "do not mix them in one job",
+        "do not mix both in one job",
     ),
     Row(
         "a bigger machine for the controller",
@@ -160,7 +160,7 @@ ROWS = [
         "without a tunnel",
     ),
     Row(
-        "the VPN is made anew",
+        "the VPN is replaced",
         replaced("aws:ec2/vpnConnection:VpnConnection", "h", "customerGatewayId"),
         Effect.REPLACE,
         "the site is dark",
@@ -169,7 +169,7 @@ ROWS = [
         "the VPC gets another range",
         replaced("aws:ec2/vpc:Vpc", "h", "cidrBlock"),
         Effect.STOP_POOL,
-        "everything in the VPC",
+        "delete the VPC's nodes",
     ),
     Row(
         "Lustre grows",
@@ -205,10 +205,10 @@ ROWS = [
         "every object and version",
     ),
     Row(
-        "a bucket that Pulumi only forgets",
+        "a bucket that Pulumi only removes from its state",
         (step("delete", BUCKET, "h-internal", old={"bucket": "a"}, retain=True),),
         Effect.REPLACE,
-        "AWS keeps it",
+        "stays in AWS",
     ),
     Row(
         "what guards a protected bucket",
@@ -256,6 +256,6 @@ ROWS = [
         "a component is renamed",
         (step("delete", "landbridge:index:Pool", "h", old={}),),
         Effect.NONE,
-        "nothing in AWS",
+        "not in AWS",
     ),
 ]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pulumi.automation import StepEventMetadata
 from rich.console import Console
 
+from landbridge.aws_resources import BY_TOKEN
 from landbridge.catalog.aws.impact import Effect, impact_facts
 from landbridge.cli.display.impact import print_report
 from landbridge.ops.impact import ImpactReport, impacts, report
@@ -73,8 +74,18 @@ def test_facts_name_types_and_properties_that_exist() -> None:
         assert {name for name in named if name} <= set(sdk_args.fields(cls)), token
 
 
-def test_every_type_of_the_stand_in_has_facts() -> None:
-    assert [token for token in RESOURCE_TYPES if impact_facts().of_type(token) is None] == []
+def test_every_type_of_the_stand_in_has_an_impact() -> None:
+    assert [token for token in RESOURCE_TYPES if token not in BY_TOKEN and impact_facts().of_type(token) is None] == []
+
+
+def test_a_type_without_a_row_has_the_default_of_its_entry() -> None:
+    token = "aws:ec2/vpc:Vpc"
+    facts = impact_facts()
+    without_row = facts.model_copy(update={"types": {key: row for key, row in facts.types.items() if key != token}})
+    change = ResourceChange(urn=f"urn:pulumi:s::p::{token}::v", operation="delete")
+    assert impacts([change], without_row)[0].effect in (Effect.REPLACE, Effect.STOP_POOL)
+    unknown = ResourceChange(urn="urn:pulumi:s::p::aws:gamelift/fleet:Fleet::v", operation="delete")
+    assert impacts([unknown], without_row)[0].effect is Effect.DATA_LOSS
 
 
 @given(

@@ -133,7 +133,7 @@ def test_a_docstring_is_summary_reason_and_source(temporary: dict[str, Rule]) ->
 
     one = RULES["some-rule"]
     assert one.summary == "A condition holds: this is the reason."
-    assert one.why == "Something holds: this is why.\nMore of it, over two lines."
+    assert one.why == "A condition holds: this is the reason.\nMore of it, over two lines."
     assert one.source == "a book, on two lines."
     assert not one.suppressible
 
