@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from tests.runner.order import longest_first
-from tests.runner.results import line
+from tests.runner.results import PHASE, line
 from tests.thorough import LONG
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ RESULTS = os.environ.pop("LANDBRIDGE_TESTS_RESULTS", None)
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Write a test's result at once: a tier that is ended early has its results until then, and shows progress."""
-    if RESULTS and (report.when == "call" or report.failed or report.skipped):
+    if RESULTS:
+        is_result = report.when == "call" or report.failed or report.skipped
         with Path(RESULTS).open("a") as file:
-            file.write(line(report.nodeid, report.outcome, first_line(report)))
+            file.write(line(report.nodeid, report.outcome if is_result else PHASE, first_line(report), report.duration))
 
 
 def first_line(report: pytest.TestReport) -> str:

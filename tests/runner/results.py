@@ -1,7 +1,7 @@
 """Results of tests, one JSON line each, as tests/conftest.py writes them while a tier runs."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +22,17 @@ class Outcome:
     failures: dict[str, str] = field(default_factory=dict)
     broken: str = ""
     log: Path | None = None
+    #: Seconds of set-up, tests and teardown, by test file.
+    file_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
-def line(test: str, outcome: str, message: str = "") -> str:
-    """Return one result as a line."""
-    return json.dumps({"test": test, "outcome": outcome, "message": message}) + "\n"
+#: Outcome of a set-up or teardown that passed: it has a duration and is not a result.
+PHASE = "phase"
+
+
+def line(test: str, outcome: str, message: str = "", seconds: float = 0.0) -> str:
+    """Return one result, or the duration of a phase, as a line."""
+    return json.dumps({"test": test, "outcome": outcome, "message": message, "seconds": round(seconds, 3)}) + "\n"
 
 
 def read(file: Path, outcome: Outcome) -> Outcome:
@@ -34,6 +40,9 @@ def read(file: Path, outcome: Outcome) -> Outcome:
     worst: dict[str, str] = {}
     for row in map(json.loads, file.read_text().splitlines()):
         test, state = row["test"], row["outcome"]
+        outcome.file_seconds[test.partition("::")[0]] += row["seconds"]
+        if state == PHASE:
+            continue
         if state == "failed" or test not in worst:
             worst[test] = state
         if state == "failed":

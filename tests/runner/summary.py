@@ -6,6 +6,7 @@ from tests.runner.results import Outcome
 
 #: CI shows the end of the log alone.
 LAST_LINES = 40
+SLOWEST_FILES = 5
 
 
 def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]:
@@ -17,6 +18,11 @@ def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]
             f"{outcome.tier.name:8} {counts['passed']:7} {counts['failed']:7} {counts['skipped']:8}"
             f" {outcome.seconds:8.0f}  {outcome.broken}".rstrip()
         )
+    for outcome in outcomes:
+        slowest = sorted(outcome.file_seconds.items(), key=lambda item: -item[1])[:SLOWEST_FILES]
+        files = ", ".join(f"{path.removeprefix('tests/')} {seconds:.0f} s" for path, seconds in slowest if seconds >= 1)
+        if files:
+            yield f"slowest files of {outcome.tier.name}: {files}"
     for outcome in outcomes:
         for reason, count in outcome.reasons.most_common():
             yield f"not run: {count} of {outcome.tier.name}: {reason}"
