@@ -105,7 +105,7 @@ def _copy(file: Path, environment: Environment, project: Path, endpoint: str) ->
     stacks.mkdir(parents=True)
     shutil.copy(file.parent.parent / "Pulumi.yaml", project)
     shutil.copy(file.parent / "__main__.py", stacks)
-    shutil.copytree(file.parent / "layers", stacks / "layers", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(file.parent / "layers", stacks / "layers")
     copy = stacks / file.name
     copy.write_text(file.read_text().replace(str(operator_endpoint), endpoint))
     return copy

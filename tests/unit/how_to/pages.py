@@ -42,9 +42,7 @@ def steps(page: Path) -> Iterator[Step]:
 def copy_of_the_checkout(folder: Path) -> Path:
     """The parts of the checkout that a page works on."""
     for name in _COPIED:
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".cache", ".venv", "node_modules")
-        )
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".cache", ".venv", "node_modules"))
     for name in _FILES:
         if (ROOT / name).is_file():
             shutil.copy(ROOT / name, folder / name)
@@ -54,7 +52,7 @@ def copy_of_the_checkout(folder: Path) -> Path:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """One command in the copy, with this Python's programs and the copy's packages."""
     search = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(folder)}
-    environment = {**os.environ, **search, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **search, "COLUMNS": "200"}
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

@@ -17,7 +17,7 @@ COPIED = ("ansible", "landbridge", "sandbox", "components", "tests", "docs", "st
 def copy(tmp_path: Path) -> Path:
     """A copy of what the page works with, whose `.venv` runs the copy."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("Pulumi.yaml", "pytest.ini", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
     tools = tmp_path / ".venv" / "bin"
