@@ -15,7 +15,7 @@ FOLDER = ROOT / "docs" / "pictures"
 def main() -> None:
     """Draw the environments that are named, or all; drop the pictures of environments that are gone."""
     from tests.graph.golden import SHIPPED, environment_of, recorded
-    from tests.graph.picture import picture
+    from tests.graph.support.picture import picture
 
     FOLDER.mkdir(exist_ok=True)
     os.chdir(ROOT / "stacks")

@@ -14,7 +14,7 @@ from landbridge.plan.cost import spend
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
 from sandbox.pulumi_provider.serialization import Bag
-from tests.graph.test_program import Answering
+from tests.graph.environments.test_program import Answering
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).with_name("golden")

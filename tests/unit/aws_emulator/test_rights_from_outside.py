@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.aws_emulator.process import EmulatorProcess, running
-from tests.graph.inventory import ACCOUNT, client, left
-from tests.graph.rights import authority
+from tests.graph.support.inventory import ACCOUNT, client, left
+from tests.graph.support.permissions_environment import authority
 
 TRUST = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "%s"}, "Action": "sts:AssumeRole"}]}'
 DENY = '{"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Action": "ec2:RunInstances", "Resource": "*"}]}'

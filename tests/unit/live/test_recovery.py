@@ -11,7 +11,7 @@ from landbridge.plan.resource_change import ResourceChange
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES as PROVIDED
 from sandbox.pulumi_provider.aws import EmulatedAws
-from tests.graph.rights import authority
+from tests.graph.support.permissions_environment import authority
 
 TAGS = {"landbridge:cluster": "test", "landbridge:owner": "somebody@example.org"}
 NODE = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "ec2:DescribeTags", "Resource": "*"}]}'

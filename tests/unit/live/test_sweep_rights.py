@@ -6,7 +6,7 @@ from landbridge.aws_api.client import AwsClient
 from landbridge.live.sweep import find_leftovers, remove
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws
-from tests.graph.rights import authority
+from tests.graph.support.permissions_environment import authority
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 MINE = {"IAM Roles Anywhere profile", "trust anchor", "budget"}

@@ -1,0 +1,184 @@
+"""Guardrails as the graph has them, and those that the emulated AWS takes, made there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge.guard.package import files
+from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
+from sandbox.aws_emulator.process import EmulatorProcess
+from sandbox.pulumi_provider.aws import RESOURCE_TYPES, EmulatedAws, ProviderError
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.recorder import apply
+from tests.graph.conftest import SANDBOX
+from tests.graph.environments.test_program import ACCOUNT, graph_of
+from tests.graph.support.inventory import client, left
+from tests.graph.support.permissions_environment import ask_for_rights
+
+BUDGET, ACTION = "aws:budgets/budget:Budget", "aws:budgets/budgetAction:BudgetAction"
+FUNCTION, RULE = "aws:lambda/function:Function", "aws:cloudwatch/eventRule:EventRule"
+TAG, MONITOR = "aws:costexplorer/costAllocationTag:CostAllocationTag", "aws:costexplorer/anomalyMonitor:AnomalyMonitor"
+TRAIL, LOCK = "aws:cloudtrail/trail:Trail", "aws:s3/bucketObjectLockConfiguration:BucketObjectLockConfiguration"
+MONEY = "budget: {monthly_usd: 1000}"
+PUBLIC = next(
+    (line, "") for line in SANDBOX.read_text().splitlines(keepends=True) if line.lstrip().startswith("endpoints:")
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SANDBOX.parent)
+
+
+def guarded(text: str) -> tuple[str, str]:
+    return "protect: false", f"protect: false\n      guardrails: {text}"
+
+
+def one(graph: Graph, token: str) -> dict[str, Any]:
+    (node,) = graph.of_type(token)
+    return node.inputs
+
+
+def test_a_budget_writes_to_the_owner_and_stops_nothing(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path)
+    budget = one(graph, BUDGET)
+    assert (budget["limitAmount"], budget["limitUnit"], budget["timeUnit"]) == ("1000", "USD", "MONTHLY")
+    alarms = [(alarm["notificationType"], alarm["threshold"]) for alarm in budget["notifications"]]
+    assert alarms == [("ACTUAL", 50), ("ACTUAL", 80), ("ACTUAL", 100), ("FORECASTED", 100)]
+    assert {one for alarm in budget["notifications"] for one in alarm["subscriberEmailAddresses"]} == {
+        "newcomer@example.org"
+    }
+    # Without the tags in billing, a budget of the cluster alone would count nothing.
+    assert "costFilters" not in budget and graph.of_type(ACTION) == []
+
+
+def test_no_budget_no_alarm(tmp_path: Path) -> None:
+    assert graph_of(tmp_path, (MONEY, "budget: {}")).of_type(BUDGET) == []
+    assert graph_of(tmp_path, ("owner: newcomer@example.org", "owner: somebody")).of_type(BUDGET) == []
+
+
+def test_with_cost_tags_the_budget_is_the_clusters(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, guarded("{cost_tags: true, anomaly_usd: 250.5}"))
+    assert one(graph, BUDGET)["costFilters"] == [{"name": "TagKeyValue", "values": ["user:landbridge:cluster$variant"]}]
+    assert {node.inputs["tagKey"] for node in graph.of_type(TAG)} >= {"landbridge:cluster", "landbridge:cost-center"}
+    monitor = one(graph, MONITOR)
+    assert monitor["monitorType"] == "CUSTOM" and "monitorDimension" not in monitor
+    assert json.loads(monitor["monitorSpecification"])["Tags"]["Values"] == ["variant"]
+    subscription = one(graph, "aws:costexplorer/anomalySubscription:AnomalySubscription")
+    assert subscription["thresholdExpression"]["dimension"]["values"] == ["250.5"]
+
+
+def test_without_cost_tags_the_accounts_costs_are_watched(tmp_path: Path) -> None:
+    monitor = one(graph_of(tmp_path, guarded("{anomaly_usd: 10}")), MONITOR)
+    assert monitor["monitorDimension"] == "SERVICE" and "monitorSpecification" not in monitor
+
+
+def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, (MONEY, "budget: {monthly_usd: 1000, hard: true, subscribers: [a@example.org]}"))
+    action = one(graph, ACTION)
+    assert action["approvalModel"] == "AUTOMATIC" and action["actionThreshold"]["actionThresholdValue"] == 100
+    assert action["definition"]["iamActionDefinition"]["roles"] == ["variant-launch"]
+    assert action["subscribers"] == [{"subscriptionType": "EMAIL", "address": "a@example.org"}]
+    role = next(node for node in graph.of_type("aws:iam/role:Role") if node.name == "variant-budget")
+    (trust,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
+    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
+    own = next(node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-launch")
+    policies = Policies((Document.of("own", own.inputs["policy"]),))
+    spent = Policies((*policies.identity, Document.of("denial", one(graph, "aws:iam/policy:Policy")["policy"])))
+    launch = Request(
+        f"arn:aws:iam::{ACCOUNT}:role/variant-launch",
+        "ec2:RunInstances",
+        f"arn:aws:ec2:us-east-1:{ACCOUNT}:instance/i-1",
+        {"aws:RequestTag/landbridge:cluster": "variant"},
+    )
+    assert evaluate(launch, policies).allowed and evaluate(launch, spent).answer is Answer.EXPLICIT_DENY
+    see = Request(launch.principal, "ec2:DescribeInstances", "*")
+    assert evaluate(see, spent).allowed
+
+
+def test_the_reaper_looks_every_few_minutes_where_aws_is_the_real_one(tmp_path: Path) -> None:
+    assert graph_of(tmp_path).of_type(FUNCTION) == []
+    graph = graph_of(tmp_path, PUBLIC)
+    function = one(graph, FUNCTION)
+    assert function["environment"]["variables"] == {"CLUSTER": "variant", "GRACE_MINUTES": "5", "UNLEASED_HOURS": "24"}
+    assert function["code"]["assets"]["reaper.py"]["text"] == files()["reaper.py"]
+    assert one(graph, RULE)["scheduleExpression"] == "rate(5 minutes)"
+    assert (
+        one(graph, "aws:lambda/permission:Permission")["sourceArn"]
+        == f"arn:aws:test:us-east-1:{ACCOUNT}:variant-reaper"
+    )
+    assert graph_of(tmp_path, PUBLIC, guarded("{reaper: false}")).of_type(FUNCTION) == []
+
+
+def test_the_trail_is_kept_and_cannot_be_shortened(tmp_path: Path) -> None:
+    graph = graph_of(
+        tmp_path, ("protect: false", "protect: true\n      guardrails: {trail: {days: 400, mode: compliance}}")
+    )
+    trail = one(graph, TRAIL)
+    assert trail["isMultiRegionTrail"] and trail["enableLogFileValidation"]
+    assert one(graph, LOCK)["rule"]["defaultRetention"] == {"mode": "COMPLIANCE", "days": 400}
+    bucket = next(node for node in graph.of_type("aws:s3/bucket:Bucket") if node.name == "variant-audit")
+    assert bucket.inputs["objectLockEnabled"] and bucket.protect
+    policy = next(node for node in graph.of_type("aws:s3/bucketPolicy:BucketPolicy") if node.name == "variant-audit")
+    statements = {found["Sid"]: found for found in json.loads(policy.inputs["policy"])["Statement"]}
+    source = f"arn:aws:cloudtrail:us-east-1:{ACCOUNT}:trail/variant-audit"
+    assert statements["AllowCloudTrailPutObject"]["Condition"]["StringEquals"]["aws:SourceArn"] == source
+
+
+def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
+    wanted = guarded("{cost_tags: true, anomaly_usd: 10, trail: {}, reaper: true}")
+    graph = graph_of(tmp_path, wanted, (MONEY, "budget: {monthly_usd: 1000, hard: true}"), preview=True)
+    for node in graph.nodes.values():
+        if node.custom and not node.type.startswith("pulumi:"):
+            assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
+                node.key
+            )
+
+
+def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
+    before = left(cloud)
+    ask_for_rights(environment_file, cloud)
+    applied = apply(environment_file, cloud.endpoint, "us-east-1")
+    made = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
+    assert (made["trust anchors"], made["activations"], made["anomalies"]) == (1, 1, 2)
+    assert (made["budgets"], made["actions of budgets"], made["tags in billing"]) == (1, 1, 4)
+    assert made["profiles of roles"] == 5
+    applied.destroy()
+    assert left(cloud) == before
+
+
+def test_tags_that_billing_does_not_know_yet_are_refused(cloud: EmulatorProcess) -> None:
+    before = left(cloud)
+    with pytest.raises(ProviderError, match="TagKeysNotFoundException"):
+        RESOURCE_TYPES[TAG](EmulatedAws(cloud.endpoint, "us-east-1")).create(
+            {"tagKey": "nobody:has-seen", "status": "Active"}
+        )
+    assert left(cloud) == before
+
+
+def test_budget_and_reaper_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
+    before = left(cloud)
+    text = environment_file.read_text().replace(*guarded("{reaper: true, trail: {days: 2}}"))
+    environment_file.write_text(text)
+    applied = apply(environment_file, cloud.endpoint, "us-east-1")
+    functions, events = client(cloud, "lambda"), client(cloud, "events")
+    settings = functions.get_function(FunctionName="graph-reaper")
+    assert settings["Configuration"]["Handler"] == "reaper.handler"
+    assert settings["Configuration"]["Environment"]["Variables"]["CLUSTER"] == "graph"
+    (target,) = events.list_targets_by_rule(Rule="graph-reaper")["Targets"]
+    assert target["Arn"] == settings["Configuration"]["FunctionArn"]
+    budget = client(cloud, "budgets").describe_budget(AccountId=ACCOUNT, BudgetName="graph")["Budget"]
+    assert float(budget["BudgetLimit"]["Amount"]) == 1000
+    trail = client(cloud, "cloudtrail").get_trail_status(Name="graph-audit")
+    assert trail["IsLogging"]
+    lock = client(cloud, "s3").get_object_lock_configuration(Bucket=f"graph-audit-trail-{ACCOUNT}")
+    assert (
+        lock["ObjectLockConfiguration"]["Rule"]["DefaultRetention"].items() >= {"Mode": "GOVERNANCE", "Days": 2}.items()
+    )
+    applied.destroy()
+    assert left(cloud) == before
+    assert functions.list_functions()["Functions"] == [] and events.list_rules()["Rules"] == []
+    assert client(cloud, "budgets").describe_budgets(AccountId=ACCOUNT).get("Budgets", []) == []

@@ -1,0 +1,205 @@
+"""Link between sites: routes between them, logs, the effect of one more site, secrets."""
+
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import Environment, load_text
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.outputs import StackOutputs
+from landbridge.policy import Level, violations
+from sandbox.pulumi_provider.checks import sdk_args
+from sandbox.pulumi_provider.checks.enumerations import word_problems
+from sandbox.pulumi_provider.checks.value_ranges import range_problems
+from sandbox.pulumi_provider.graph import Graph
+from sandbox.pulumi_provider.policy_view import resources
+from tests.graph.conftest import SANDBOX
+from tests.graph.environments.test_program import PROTECTED, graph_of
+from tests.graph.support.link_settings import BACKUP, BASEL, BERN, LINE_VPN, line, reached, sites, vpn
+
+VPN, GATEWAY = "aws:ec2/vpnConnection:VpnConnection", "aws:ec2/customerGateway:CustomerGateway"
+HUB, ROUTE = "aws:ec2transitgateway/transitGateway:TransitGateway", "aws:ec2/route:Route"
+PREFIXES = "aws:directconnect/gatewayAssociation:GatewayAssociation"
+VPC = "variant-id"
+OURS, THEIRS, FAR = (f"VpnConnection-variant{name}" for name in ("", "-basel", "-bern"))
+INSIDE, LINE = "VpnConnection-variant-line", "GatewayAssociation-variant"
+TWO = sites(basel=BASEL, bern=BERN)
+
+LINKS = {
+    "one site": (vpn(), {OURS: {VPC}, VPC: {OURS}}),
+    "three sites": (
+        vpn(sites=TWO),
+        {OURS: {VPC}, THEIRS: {VPC}, FAR: {VPC}, VPC: {OURS, THEIRS, FAR}},
+    ),
+    "sites that meet": (
+        vpn(sites=sites(basel=BASEL), sites_meet="true"),
+        {OURS: {VPC, OURS, THEIRS}, THEIRS: {VPC, OURS, THEIRS}, VPC: {OURS, THEIRS}},
+    ),
+    "a line": (line(), {LINE: {VPC}, VPC: {LINE}}),
+    "a line and its backup": (line(backup=BACKUP), {LINE: {VPC}, OURS: {VPC}, VPC: {LINE, OURS}}),
+    # The line itself leads to itself alone: to and from the VPC there are tunnels.
+    "tunnels in a line": (line(encryption="vpn", line_vpn=LINE_VPN), {LINE: {LINE}, INSIDE: {VPC}, VPC: {INSIDE}}),
+    "tunnels in a line and beside it": (
+        line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, sites=sites(basel=BASEL)),
+        {LINE: {LINE}, INSIDE: {VPC}, OURS: {VPC}, THEIRS: {VPC}, VPC: {INSIDE, OURS, THEIRS}},
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SANDBOX.parent)
+
+
+def environment_of(change: tuple[str, str]) -> Environment:
+    text = SANDBOX.read_text()
+    assert change[0] in text
+    loaded = load_text(text.replace(*change), Path("Pulumi.variant.yaml"))
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_each_attachment_knows_what_it_may_reach_and_nothing_else(tmp_path: Path, name: str) -> None:
+    change, wanted = LINKS[name]
+    graph = graph_of(tmp_path, change)
+    assert reached(graph) == wanted
+    (hub,) = graph.of_type(HUB)
+    assert hub.inputs["defaultRouteTableAssociation"] == hub.inputs["defaultRouteTablePropagation"] == "disable"
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_is_the_same_in_a_preview_and_its_outputs_are_what_the_gateways_read(tmp_path: Path, name: str) -> None:
+    change = LINKS[name][0]
+    graph = graph_of(tmp_path, change)
+    assert set(graph_of(tmp_path, change, preview=True).nodes) == set(graph.nodes)
+    outputs = StackOutputs.model_validate(graph.outputs)
+    environment = environment_of(change)
+    assert outputs.link is not None and environment.link is not None
+    told = inventory(environment, outputs)
+    own = told["site_gateway"]["vars"].get("site_gateway_tunnels", [])
+    assert len(own) == len(outputs.link.tunnels) == len(outputs.link_pre_shared_keys or ())
+    assert set(outputs.link.sites) == set(outputs.link_site_keys or ()) == set(environment.link.sites)
+    for site in environment.link.sites.values():
+        assert len(told["_meta"]["hostvars"][site.gateway]["site_gateway_tunnels"]) == 2
+        assert site.gateway in told["site_gateway"]["hosts"]
+    assert (outputs.link.line is not None) == (outputs.link_bgp_auth_key is not None) == ("line" in name)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_every_bag_passes_every_validator_and_every_policy(tmp_path: Path, name: str) -> None:
+    old, new = LINKS[name][0]
+    # The sandbox's own gateway encrypts in user space, which has fewer algorithms than the policies want.
+    rest = [("datapath: userspace", "datapath: kernel")] if "kind: vpn" in new else []
+    graph = graph_of(tmp_path, (old, new.replace("userspace", "kernel")), *rest, PROTECTED, preview=True)
+    found = {
+        f"{node.type} {node.name} {sdk_args.spell(path)}": reason
+        for node in graph.nodes.values()
+        if node.custom and not node.type.startswith("pulumi:")
+        for path, reason in (
+            *sdk_args.problems(node.type, node.inputs),
+            *word_problems(node.type, node.inputs),
+            *range_problems(node.type, node.inputs),
+        )
+    }
+    assert found == {}
+    assert [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY] == []
+
+
+def test_what_is_secret_is_secret(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, sites=TWO))
+    assert graph.secret_outputs == {"link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key"}
+    public = str(StackOutputs.model_validate(graph.outputs).public())
+    assert "psk" not in public and "bgp-key" not in public
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_every_tunnel_writes_both_logs(tmp_path: Path, on: bool) -> None:
+    graph = graph_of(tmp_path, vpn(sites=TWO, logs=str(on).lower()))
+    groups = graph.of_type("aws:cloudwatch/logGroup:LogGroup")
+    assert [group.inputs["name"] for group in groups] == ["/aws/vendedlogs/landbridge/variant/vpn"] * on
+    for node in graph.of_type(VPN):
+        for number in (1, 2):
+            options = node.inputs.get(f"tunnel{number}LogOptions")
+            assert (options is not None) == on
+            if options:
+                written = options["cloudwatchLogOptions"]
+                assert written["logEnabled"] is written["bgpLogEnabled"] is True
+                assert written["logGroupArn"] == written["bgpLogGroupArn"]
+
+
+def test_another_site_changes_nothing_that_is_there(tmp_path: Path) -> None:
+    def bags(graph: Graph) -> dict[str, object]:
+        return {key: node.inputs for key, node in graph.nodes.items() if node.custom}
+
+    before = bags(graph_of(tmp_path, vpn(sites=sites(bern=BERN))))
+    after = bags(graph_of(tmp_path, vpn(sites=TWO)))
+    assert {key: after[key] for key in before} == before
+    new = {key.rpartition("::")[2] for key in set(after) - set(before)}
+    assert new == {"variant-basel", "variant-basel-use1-az4", "variant-basel-use1-az6"} | {
+        f"variant-{table}-basel" for table in ("sites", "vpc")
+    }
+
+
+def test_the_order_of_sites_is_nothing(tmp_path: Path) -> None:
+    one, other = (
+        {key: node.inputs for key, node in graph_of(tmp_path, vpn(sites=wanted)).nodes.items()}
+        for wanted in (TWO, sites(bern=BERN, basel=BASEL))
+    )
+    assert one == other
+
+
+def test_a_vpn_that_becomes_a_backup_is_the_same_vpn(tmp_path: Path) -> None:
+    kept = "{gateway_address: 198.51.100.10, datapath: userspace, inside_cidrs: [169.254.10.0/30, 169.254.11.0/30]}"
+    before, after = graph_of(tmp_path), graph_of(tmp_path, line(backup=kept))
+    for kind in (VPN, GATEWAY):
+        (own,), (then,) = before.of_type(kind), after.of_type(kind)
+        assert own.key == then.key and own.inputs == then.inputs
+
+
+def test_a_line_tells_the_vpc_s_own_ranges_or_only_where_its_tunnels_end(tmp_path: Path) -> None:
+    def told(*changes: tuple[str, str]) -> object:
+        (node,) = graph_of(tmp_path, *changes).of_type(PREFIXES)
+        return node.inputs["allowedPrefixes"]
+
+    assert told(line(backup=BACKUP)) == ["10.60.0.0/16"]
+    more = ("cidr: 10.60.0.0/16", "cidr: 10.60.0.0/16\n      secondary_cidrs: [100.64.0.0/16]")
+    meet = line(sites=sites(basel=BASEL), sites_meet="true")
+    assert told(more, meet) == ["10.60.0.0/16", "100.64.0.0/16", "10.30.0.0/16"]
+    graph = graph_of(tmp_path, line(encryption="vpn", line_vpn=LINE_VPN))
+    assert graph.of_type(PREFIXES)[0].inputs["allowedPrefixes"] == ["100.127.254.0/24"]
+    assert graph.of_type(HUB)[0].inputs["transitGatewayCidrBlocks"] == ["100.127.254.0/24"]
+    (inside,) = graph.of_type(VPN)
+    assert inside.inputs["outsideIpAddressType"] == "PrivateIpv4"
+    assert inside.inputs["transportTransitGatewayAttachmentId"] == LINE
+
+
+def test_every_site_s_range_leads_to_the_transit_gateway_in_every_zone(tmp_path: Path) -> None:
+    routes = graph_of(tmp_path, vpn(sites=TWO)).of_type(ROUTE)
+    found = {(node.inputs["routeTableId"], node.inputs["destinationCidrBlock"]) for node in routes}
+    assert len(found) == len(routes) == 6
+    assert {cidr for _, cidr in found} == {"10.20.0.0/16", "10.30.0.0/16", "10.40.0.0/16"}
+
+
+def test_a_number_beyond_31_bits_has_a_parameter_of_its_own(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, vpn(sites=sites(bern=BERN)))
+    given = {node.name: node.inputs for node in graph.of_type(GATEWAY)}
+    assert given["variant"]["bgpAsn"] == "65010" and "bgpAsnExtended" not in given["variant"]
+    assert given["variant-bern"]["bgpAsnExtended"] == "4200000001" and "bgpAsn" not in given["variant-bern"]
+
+
+def test_a_backup_is_preferred_less_by_both_ends(tmp_path: Path) -> None:
+    change = line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, router="10.20.0.2")
+    outputs = StackOutputs.model_validate(graph_of(tmp_path, change).outputs)
+    told = inventory(environment_of(change), outputs)["site_gateway"]["vars"]
+    assert told["site_gateway_inside_neighbors"] == ["10.20.0.2"]
+    assert told["site_gateway_local_address"] == "10.20.0.1"
+    inside, beside = told["site_gateway_tunnels"][:2], told["site_gateway_tunnels"][2:]
+    assert all("preference" not in one and "local_address" not in one for one in inside)
+    assert {(one["preference"], one["prepend"], one["local_address"]) for one in beside} == {(50, 2, "198.51.100.10")}
+    assert len({one["name"] for one in (*inside, *beside)}) == 4
+
+
+def test_a_line_alone_leaves_the_gateway_s_host_without_its_role() -> None:
+    told = inventory(environment_of(line()))
+    assert told["site_gateway"] == {"hosts": [], "vars": {}}

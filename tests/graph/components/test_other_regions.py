@@ -1,0 +1,143 @@
+"""Resources of the program in another region, and the routes between both regions."""
+
+from ipaddress import IPv4Network, ip_network
+from pathlib import Path
+
+import pytest
+
+from landbridge.ops.iam import Document, Policies, Request, evaluate
+from landbridge.plan.outputs import StackOutputs
+from sandbox.pulumi_provider.graph import Graph, GraphNode
+from tests.graph.components.test_network_and_pools import wrong
+from tests.graph.conftest import SANDBOX
+from tests.graph.environments.test_program import graph_of
+from tests.graph.support.policy_documents import ACCOUNT, text_of
+
+OHIO = (
+    "    link:\n",
+    """      other_regions:
+        us-east-2:
+          cidr: 10.70.0.0/16
+          pools: {p5: {capacity: [{kind: on_demand, zones: [use2-az1, use2-az2]}], image: ami-0a11ce5a9db0c5000}}
+    link:
+""",
+)
+LISTED = ("internal: {sites: [onprem, aws]}", "internal: {sites: [onprem, aws], regions: [us-east-2]}")
+HOME, SITE, AWAY = (ip_network(text) for text in ("10.60.0.0/16", "10.20.0.0/16", "10.70.0.0/16"))
+
+
+@pytest.fixture(autouse=True)
+def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SANDBOX.parent)
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(SANDBOX.parent)
+        return graph_of(tmp_path_factory.mktemp("regions"), OHIO, LISTED)
+
+
+def there(graph: Graph) -> list[GraphNode]:
+    return [node for node in graph.nodes.values() if node.inputs.get("region") == "us-east-2"]
+
+
+def test_every_bag_is_one_that_aws_takes(graph: Graph) -> None:
+    assert wrong(graph) == {}
+
+
+def test_nothing_of_it_is_known_in_a_preview_either(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, OHIO, LISTED, preview=True)
+    assert wrong(graph) == {}
+    assert len(there(graph)) > 20
+
+
+def test_without_another_region_no_resource_names_one(tmp_path: Path) -> None:
+    assert there(graph_of(tmp_path)) == []
+    assert [node.name for node in graph_of(tmp_path).of_type("aws:ec2transitgateway/route:Route")] == []
+
+
+def test_what_is_in_the_other_region_stands_on_what_is_there_too(graph: Graph) -> None:
+    """AWS refuses an id of another region; a peering and home's routes to it are the only ones that cross."""
+    names = {node.name for node in there(graph) if node.type.startswith("aws:")}
+    assert {"variant-us-east-2", "variant-p5-us-east-2"} <= names
+    home = {
+        f"{node.name}-id" for node in graph.nodes.values() if node.custom and node.inputs.get("region") != "us-east-2"
+    }
+    for node in there(graph):
+        if "eeringAttachment" in node.type or node.type.startswith("aws:ec2transitgateway/route"):
+            continue
+        texts = {value for value in node.inputs.values() if isinstance(value, str)}
+        # A component's name is its VPC's, its gateway's and more; what is only at home must not be named.
+        only_home = home - {f"{other.name}-id" for other in there(graph)}
+        assert not texts & only_home, node.name
+
+
+def test_roles_are_in_no_region(graph: Graph) -> None:
+    assert [node.name for node in there(graph) if node.type.startswith("aws:iam/")] == []
+
+
+def ways(graph: Graph, table: str) -> set[str]:
+    """The ranges that a route table of a transit gateway is told."""
+    found = graph.of_type("aws:ec2transitgateway/route:Route")
+    return {node.inputs["destinationCidrBlock"] for node in found if node.name == table}
+
+
+def test_both_sides_know_the_way(graph: Graph) -> None:
+    routes = {
+        (node.name, node.inputs["destinationCidrBlock"]) for node in graph.of_type("aws:ec2transitgateway/route:Route")
+    }
+    name = "variant-us-east-2"
+    assert {(f"{name}-home-{table}", str(AWAY)) for table in ("sites", "vpc", "regions")} <= routes
+    assert {(f"{name}-onprem", str(SITE)), (f"{name}-10.60.0.0-16", str(HOME))} <= routes
+    subnets = graph.of_type("aws:ec2/route:Route")
+    for zone in ("use1-az4", "use1-az6"):
+        assert any(node.name == f"{name}-home-{zone}" and node.inputs["destinationCidrBlock"] == str(AWAY) for node in subnets)  # fmt: skip
+    for zone in ("use2-az1", "use2-az2"):
+        told = {node.inputs["destinationCidrBlock"] for node in subnets if node.name.endswith(zone)}
+        assert {str(SITE), str(HOME)} <= told
+
+
+def test_nodes_there_are_in_that_regions_range_with_a_way_out(graph: Graph) -> None:
+    subnets = [node for node in there(graph) if node.type == "aws:ec2/subnet:Subnet"]
+    assert subnets and all(IPv4Network(node.inputs["cidrBlock"]).subnet_of(AWAY) for node in subnets)
+    assert {node.inputs["availabilityZoneId"] for node in subnets} == {"use2-az1", "use2-az2"}
+    assert [node.type for node in there(graph) if node.type == "aws:ec2/natGateway:NatGateway"]
+
+
+def test_every_pool_lets_slurmd_of_every_range_in(graph: Graph) -> None:
+    """slurmd passes messages on from node to node: one that a group refuses makes a healthy node look dead."""
+    rules = graph.of_type("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
+    for pool in ("variant-p5", "variant-p5-us-east-2"):
+        slurmd = {
+            rule.inputs.get("cidrIpv4")
+            for rule in rules
+            if rule.name.startswith(f"{pool}-slurmd") and rule.inputs["fromPort"] == 6818
+        }
+        assert slurmd == {str(HOME), str(SITE), str(AWAY)}
+
+
+def test_the_outputs_name_both(graph: Graph) -> None:
+    outputs = StackOutputs.model_validate(graph.outputs)
+    assert outputs.region_networks["us-east-2"].cidr == str(AWAY)
+    pool = outputs.region_pools["us-east-2"]["p5"]
+    assert {subnet.zone for subnet in pool.subnets} == {"use2-az1", "use2-az2"}
+    assert pool.launch_template_id == "variant-p5-us-east-2-id" != outputs.pools["p5"].launch_template_id
+
+
+@pytest.mark.parametrize(
+    ("role", "action", "key"),
+    [
+        ("launch", "ec2:RunInstances", "aws:RequestTag/landbridge:cluster"),
+        ("terminate", "ec2:TerminateInstances", "aws:ResourceTag/landbridge:cluster"),
+    ],
+)
+@pytest.mark.parametrize(("region", "allowed"), [("us-east-1", True), ("us-east-2", True), ("us-west-2", False)])
+def test_roles_act_in_the_regions_that_there_are(
+    graph: Graph, role: str, action: str, key: str, region: str, allowed: bool
+) -> None:
+    own = Document.of(role, text_of(graph, "aws:iam/rolePolicy:RolePolicy", role))
+    machine = f"arn:aws:ec2:{region}:{ACCOUNT}:instance/i-0123456789abcdef0"
+    for cluster in ("variant", "another"):
+        asked = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, machine, {key: cluster})
+        assert evaluate(asked, Policies((own,))).allowed is (allowed and cluster == "variant")

@@ -1,0 +1,48 @@
+"""The environment that starts in the cloud, as it is shipped, under Pulumi's real engine."""
+
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import load_environment
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.realise import pulumi
+from sandbox.aws_emulator.process import EmulatorProcess
+from sandbox.pulumi_provider.engine.find import Engine
+from tests.graph.golden import ROOT
+from tests.graph.support.inventory import left
+from tests.graph.support.permissions_environment import budget_actions
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+
+
+def test_the_startup_environment_lives(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
+    before, file = left(cloud), tmp_path / "Pulumi.graph.yaml"
+    text = (ROOT / "stacks" / "Pulumi.startup.yaml").read_text()
+    emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{cloud.endpoint}'}}\n"
+    file.write_text(text.replace("    aws:\n", emulated, 1))
+    environment = load_environment(file).environment
+    assert environment is not None
+    built = pulumi.up(environment, file)
+    assert set(built.changes) == {"create"} and built.outputs is not None
+    assert built.outputs.link is None and set(built.outputs.pools) == {"g6e", "desk"}
+
+    # It ships with a budget that stops launches by itself.
+    (action,) = budget_actions(cloud)
+    assert action["Status"] == "STANDBY" and action["ActionThreshold"]["ActionThresholdValue"] == 100
+
+    # What is planned is what is there: hosts by their instances, homes by the name that AWS gave them.
+    found = inventory(environment, built.outputs)
+    assert all(one["ansible_host"].startswith("i-") for one in found["_meta"]["hostvars"].values())
+    served = built.outputs.services
+    assert served is not None
+    assert {name: host.address for name, host in served.hosts.items()} == {
+        host["name"]: host["address"] for host in found["all"]["vars"]["base_hosts"]
+    }
+    (mount,) = found["all"]["vars"]["nfs_client_mounts"]
+    assert mount["server"] == built.outputs.file_systems["home"].dns_name and mount["mount"] == "/home"
+
+    assert pulumi.up(environment, file).changed == 0
+    assert pulumi.refresh(environment, file).changed == 0
+    pulumi.destroy(environment, file)
+    assert left(cloud) == before

@@ -1,0 +1,55 @@
+"""Claim of docs/explanation/identity.md: a sentence about roles, and the requests that prove it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from landbridge.ops.iam.match import Context
+from tests.graph.support.policy_documents import ACCOUNT, arn
+
+CLUSTER = "variant"
+OWN_CLUSTER = {"aws:ResourceTag/landbridge:cluster": CLUSTER}
+OTHER_CLUSTER = {"aws:ResourceTag/landbridge:cluster": "other"}
+BUCKET = f"arn:aws:s3:::{CLUSTER}-internal-{ACCOUNT}"
+RESTRICTED = f"arn:aws:s3:::{CLUSTER}-restricted-{ACCOUNT}"
+FOREIGN_BUCKET = "arn:aws:s3:::foreign-bucket"
+KEY, OTHER_KEY = arn("kms", f"key/{CLUSTER}-internal"), arn("kms", "key/other")
+SECRET, OTHER_SECRET = (
+    arn("secretsmanager", f"secret:{CLUSTER}/slurm-key-AbCdEf"),
+    arn("secretsmanager", "secret:x-AbCdEf"),
+)
+INSTANCE, TEMPLATE = arn("ec2", "instance/i-1"), arn("ec2", "launch-template/lt-1")
+LOGS = arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper:log-stream:x")
+DENIAL = f"arn:aws:iam::{ACCOUNT}:policy/{CLUSTER}-no-launches"
+NODE, LAUNCH = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-node", f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-launch"
+JOBS, TO_JOBS = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-sagemaker", {"iam:PassedToService": "sagemaker.amazonaws.com"}
+TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
+SECURE = {"aws:SecureTransport": "true"}
+CLASS = "landbridge:data-class"
+
+
+@dataclass(frozen=True)
+class ClaimRequest:
+    """Request and the expected decision of IAM. With `wide_open` the role also has a policy that allows everything."""
+
+    action: str
+    resource: str
+    allowed: bool
+    context: Context = field(default_factory=dict)
+    wide_open: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Row of the table, with the roles that it is true of."""
+
+    roles: tuple[str, ...]
+    text: str
+    requests: tuple[ClaimRequest, ...]
+
+
+def allowed(action: str, resource: str, context: Mapping[str, str] | None = None) -> ClaimRequest:
+    return ClaimRequest(action, resource, True, context or {})
+
+
+def denied(action: str, resource: str, context: Context | None = None, *, wide_open: bool = False) -> ClaimRequest:
+    return ClaimRequest(action, resource, False, context or {}, wide_open)

@@ -1,0 +1,134 @@
+"""Claims of docs/explanation/identity.md about SageMaker's roles, each line with the requests that prove it."""
+
+from landbridge.ops.iam.match import Context
+from tests.graph.iam.claim import (
+    BUCKET,
+    CLASS,
+    CLUSTER,
+    FOREIGN_BUCKET,
+    INSTANCE,
+    JOBS,
+    KEY,
+    LAUNCH,
+    NODE,
+    OTHER_KEY,
+    OWN_CLUSTER,
+    RESTRICTED,
+    SECRET,
+    SECURE,
+    TO_EC2,
+    TO_JOBS,
+    Claim,
+    ClaimRequest,
+    allowed,
+    denied,
+)
+from tests.graph.support.policy_documents import arn
+
+#: SageMaker's: the role of its jobs, and the policy of whoever starts them.
+TRAINING = ("sagemaker", "train")
+JOB, GROUP = arn("sagemaker", f"training-job/{CLUSTER}-x"), arn("sagemaker", f"model-package-group/{CLUSTER}-models")
+VERSION, INTERFACE = arn("sagemaker", f"model-package/{CLUSTER}-models/1"), arn("ec2", "network-interface/eni-1")
+INSIDE = {
+    "aws:RequestTag/landbridge:cluster": CLUSTER,
+    "sagemaker:InterContainerTrafficEncryption": "true",
+    "sagemaker:OutputKmsKey": KEY,
+    "sagemaker:VpcSubnets": [f"{CLUSTER}-private-use1-az4-id"],
+    "sagemaker:VpcSecurityGroupIds": [f"{CLUSTER}-sagemaker-id"],
+}
+
+
+def without(key: str) -> Context:
+    return {name: value for name, value in INSIDE.items() if name != key}
+
+
+SAGEMAKER = (
+    Claim(
+        ("sagemaker",),
+        "reads the hub, writes below `sagemaker/` alone, and deletes nothing",
+        (
+            allowed("s3:GetObject", f"{BUCKET}/x", SECURE),
+            allowed("s3:PutObject", f"{BUCKET}/sagemaker/x", SECURE),
+            denied("s3:PutObject", f"{BUCKET}/x", SECURE),
+            denied("s3:PutObject", f"{BUCKET}/sagemakers/x", SECURE),
+            denied("s3:DeleteObject", f"{BUCKET}/sagemaker/x", SECURE),
+            allowed("kms:Encrypt", KEY),
+            denied("kms:Encrypt", OTHER_KEY),
+            denied("s3:GetObject", f"{BUCKET}/x", {"aws:SecureTransport": "false"}),
+            denied("kms:Decrypt", OTHER_KEY),
+        ),
+    ),
+    Claim(
+        ("sagemaker",),
+        "has interfaces in the VPC's private subnets and its own group, lent to SageMaker alone",
+        (
+            allowed("ec2:CreateNetworkInterface", arn("ec2", f"subnet/{CLUSTER}-private-use1-az4-id")),
+            denied("ec2:CreateNetworkInterface", arn("ec2", "subnet/subnet-other")),
+            allowed("ec2:CreateNetworkInterface", arn("ec2", f"security-group/{CLUSTER}-sagemaker-id")),
+            denied("ec2:CreateNetworkInterface", arn("ec2", "security-group/sg-other")),
+            allowed(
+                "ec2:CreateNetworkInterfacePermission",
+                INTERFACE,
+                {"ec2:Vpc": arn("ec2", f"vpc/{CLUSTER}-id"), "ec2:AuthorizedService": "sagemaker.amazonaws.com"},
+            ),
+            denied("ec2:CreateNetworkInterfacePermission", INTERFACE, {"ec2:Vpc": arn("ec2", f"vpc/{CLUSTER}-id")}),
+            allowed("ec2:DeleteNetworkInterface", INTERFACE, {"ec2:Vpc": arn("ec2", f"vpc/{CLUSTER}-id")}),
+            denied("ec2:DeleteNetworkInterface", INTERFACE, {"ec2:Vpc": arn("ec2", "vpc/vpc-other")}),
+            denied("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+        ),
+    ),
+    Claim(
+        TRAINING,
+        "reaches nothing of a class that must stay on-prem, and no instance, secret or role",
+        (
+            denied("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
+            denied(
+                "s3:PutObject", f"{FOREIGN_BUCKET}/x", {f"s3:RequestObjectTag/{CLASS}": "restricted"}, wide_open=True
+            ),
+            denied("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER),
+            denied("secretsmanager:GetSecretValue", SECRET),
+            denied("iam:PassRole", NODE, TO_EC2),
+            denied("iam:PutRolePolicy", JOBS),
+        ),
+    ),
+    Claim(
+        ("train",),
+        "starts jobs inside the VPC, encrypted between containers and under a key of the hub, and no others",
+        (
+            ClaimRequest("sagemaker:CreateTrainingJob", JOB, True, INSIDE),
+            *(ClaimRequest("sagemaker:CreateTrainingJob", JOB, False, without(key)) for key in INSIDE),
+            denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:VpcSubnets": ["subnet-other"]}),
+            denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:VpcSecurityGroupIds": ["sg-other"]}),
+            denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:OutputKmsKey": OTHER_KEY}),
+            denied("sagemaker:CreateTrainingJob", arn("sagemaker", "training-job/other-x"), INSIDE),
+            allowed("sagemaker:StopTrainingJob", JOB),
+            denied("sagemaker:StopTrainingJob", arn("sagemaker", "training-job/other-x")),
+            denied("sagemaker:CreateProcessingJob", arn("sagemaker", f"processing-job/{CLUSTER}-x"), INSIDE),
+        ),
+    ),
+    Claim(
+        ("train",),
+        "gives jobs their role, only that one, and only to SageMaker",
+        (
+            allowed("iam:PassRole", JOBS, TO_JOBS),
+            denied("iam:PassRole", JOBS, TO_EC2),
+            denied("iam:PassRole", NODE, TO_JOBS),
+            denied("iam:PassRole", LAUNCH, TO_JOBS),
+        ),
+    ),
+    Claim(
+        ("train",),
+        "registers versions of models in this cluster's groups, and approves and removes none",
+        (
+            allowed("sagemaker:CreateModelPackage", VERSION),
+            allowed("sagemaker:CreateModelPackage", GROUP),
+            allowed("sagemaker:ListModelPackages", GROUP),
+            denied("sagemaker:UpdateModelPackage", VERSION),
+            denied("sagemaker:DeleteModelPackage", VERSION),
+            denied("sagemaker:DeleteModelPackageGroup", GROUP),
+            denied("sagemaker:CreateModelPackage", arn("sagemaker", "model-package-group/other")),
+            allowed("sagemaker:AddTags", JOB, {"sagemaker:TaggingAction": "CreateTrainingJob"}),
+            denied("sagemaker:AddTags", JOB),
+        ),
+    ),
+)
