@@ -14,10 +14,10 @@ from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs
 class AccountingDatabase(Component):
     """RDS for MariaDB, its subnets, its parameters and its security group.
 
-    Costs its class by the hour and its storage by the month (`landbridge cost`), twice with a standby. Protects: no public
-    address, encrypted, TLS or nothing, a master password that RDS makes, keeps in Secrets Manager and turns over, backups to
-    any second; with `protect` neither deleted nor replaced (by AWS's own switch too), left standing when it leaves the program,
-    and with a last snapshot. Opens: its port to the groups that are named, in both groups; no range of addresses gets in.
+    Costs its instance class by the hour and its storage by the month (`landbridge cost`), twice with a standby. Protects: no public
+    address; encryption; TLS is required; RDS creates the master password, keeps it in Secrets Manager and rotates it; backups with
+    point-in-time recovery. With `protect`, Pulumi and AWS's deletion protection refuse to delete or replace it, it stays in AWS when
+    it is removed from the program, and a deletion makes a final snapshot. Opens its port to the named security groups only.
     """
 
     secret_arn: pulumi.Output[str]
@@ -104,7 +104,7 @@ class AccountingDatabase(Component):
             identifier=args.name,
             engine=args.engine,
             engine_version=args.version,
-            # Asked for in the file, and told by `landbridge impact` before it happens.
+            # The environment file sets it, and `landbridge impact` shows it before the update.
             allow_major_version_upgrade=True,
             apply_immediately=True,
             auto_minor_version_upgrade=True,

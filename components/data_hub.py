@@ -13,12 +13,12 @@ from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, replication_po
 
 
 class DataHub(Component):
-    """S3 bucket and KMS key for each data class that AWS may hold; where a class asks, a replica in a second region.
+    """S3 bucket and KMS key for each data class that may be in AWS; a replica in a second region if the class has one.
 
     Costs 1 USD a month for each key, and storage; a replica costs as much again, and its transfer to the other region about
-    0.02 USD a GB. Protects: TLS only, encrypted with the class's own key (rotated every year), versioned, no ACLs, nothing
-    public; a lock where the class asks for one; with `protect` nothing of it can be destroyed by Pulumi.
-    Opens nothing: who may read is said by the roles. The role that copies reads one bucket and writes the other.
+    0.02 USD a GB. Protects: TLS only, encryption with the class's own key (rotated every year), versions, no ACLs, no public
+    access; object lock if the class has it; with `protect`, Pulumi refuses to delete buckets and keys.
+    Opens nothing: roles have the permissions to read. The replication role reads one bucket and writes the other.
     """
 
     buckets: dict[str, aws.s3.Bucket]
@@ -87,7 +87,7 @@ class DataHub(Component):
                     "destination": {"bucket": copy.bucket.arn, "encryption_configuration": encrypted},
                 }
             ],
-            # S3 refuses it unless both buckets keep versions.
+            # S3 refuses the replication rule unless both buckets have versioning.
             opts=pulumi.ResourceOptions(
                 parent=self, protect=args.protect, depends_on=[source.versioning, copy.versioning, allowed]
             ),

@@ -12,8 +12,8 @@ class DirectConnect(Component):
     """Transit virtual interface on an existing Direct Connect connection, and its Direct Connect gateway.
 
     Costs about 0.05 USD an hour for the gateway's attachment and 0.02 a GB towards on-prem; the connection's port is billed
-    whether this stands or not. Protects nothing by itself: MACsec is the connection's, and where that has none the ranges
-    told on it should be those of a VPN inside it. Opens `allowed_prefixes` to whoever is behind the connection.
+    with or without the interface. Protects nothing by itself: MACsec belongs to the connection. On a connection without MACsec,
+    announce only the prefixes of a VPN inside it. Opens `allowed_prefixes` to every host behind the connection.
     """
 
     attachment_id: pulumi.Output[str]
@@ -45,7 +45,7 @@ class DirectConnect(Component):
             amazon_address=args.aws_address,
             bgp_asn_long=str(args.onprem_asn),
             tags=tags,
-            # AWS makes a key for the session where it is given none.
+            # AWS makes a BGP key if the request has none.
             opts=pulumi.ResourceOptions(parent=self, additional_secret_outputs=["bgpAuthKey"]),
         )
         association = aws.directconnect.GatewayAssociation(

@@ -15,10 +15,10 @@ class Dns(Component):
     """Private hosted zone, and for an environment with a site Route 53 Resolver endpoints in both directions.
 
     Costs 0.50 USD a month for the zone, about 0.125 USD an hour for each address of an endpoint (two of each direction) and
-    0.40 USD for a million of the queries that pass them; with query logs, what is written.
-    Protects: each side answers the other only about its own domains; with `protect` the zone stays, which others may have
-    put names into. Opens: port 53 of the inbound endpoint to the site's ranges, and of the site's name servers to the outbound
-    endpoint; nothing to the internet.
+    0.40 USD for a million queries through them; query logs cost their volume in CloudWatch Logs.
+    Protects: each side answers the other side's queries for its own domains only; with `protect`, Pulumi refuses to delete the
+    zone, since other programs may have records in it. Opens port 53 of the inbound endpoint to the site's ranges, and port 53 of
+    the site's name servers to the outbound endpoint. Opens nothing to the internet.
     """
 
     zone_id: pulumi.Output[str]
@@ -60,7 +60,7 @@ class Dns(Component):
 
     def _inbound(self, site: SitePlan) -> pulumi.Output[list[str]]:
         """Make the inbound Resolver endpoint, which the site's name servers query."""
-        group = self._group("inbound", "the site asks here")
+        group = self._group("inbound", "DNS queries from the site")
         for cidr in site.cidrs:
             for protocol in ("tcp", "udp"):
                 aws.vpc.SecurityGroupIngressRule(
@@ -71,15 +71,15 @@ class Dns(Component):
                     **self._port(protocol),
                 )
         endpoint = self._endpoint("inbound", group)
-        # AWS keeps the addresses as a set: sorted, they are the same list every time.
+        # AWS returns the addresses as a set; sorting gives the same list every time.
         inbound: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
             lambda all_: sorted(str(address.ip) for address in all_ if address.ip)
         )
         return inbound
 
     def _outbound(self, site: SitePlan) -> None:
-        """From where the VPC asks the site, and about what."""
-        group = self._group("outbound", "asks the site")
+        """Make the outbound Resolver endpoint and its forwarding rules."""
+        group = self._group("outbound", "DNS queries to the site")
         for server in site.servers:
             for protocol in ("tcp", "udp"):
                 aws.vpc.SecurityGroupEgressRule(
@@ -126,12 +126,12 @@ class Dns(Component):
             opts=self._own,
         )
 
-    def _group(self, direction: str, what: str) -> aws.ec2.SecurityGroup:
+    def _group(self, direction: str, purpose: str) -> aws.ec2.SecurityGroup:
         label = f"{self._args.cluster}-dns-{direction}"
         return aws.ec2.SecurityGroup(
             f"{self._name}-{direction}",
             name=label,
-            description=f"Landbridge {self._args.cluster}: {what}",
+            description=f"Landbridge {self._args.cluster}: {purpose}",
             vpc_id=self._vpc_id,
             tags=named(self._args.tags, label),
             opts=self._own,

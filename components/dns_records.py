@@ -12,7 +12,7 @@ from landbridge.plan.network.dns_records import DnsRecordsArgs
 class DnsRecords(Component):
     """DNS record for each host with a fixed address, and for each alias: `scratch` for a file system.
 
-    Costs and protects nothing, and opens nothing: a zone that is private to a VPC answers there, and to the site behind it.
+    Costs, protects and opens nothing: a private hosted zone answers queries from its VPC and from the site behind the link only.
     """
 
     def __init__(

@@ -14,8 +14,8 @@ from landbridge.plan.network.network import NetworkArgs
 class ExistingNetwork(Component):
     """Existing VPC and subnets of an environment, with the same attributes as Network.
 
-    Costs nothing by itself. Protects what is there: nothing of it is changed or owned, so nothing of it can be destroyed.
-    Opens nothing. Endpoints are added where they are asked for; the link adds routes to the route tables that are named.
+    Costs nothing by itself. Protects the VPC: Landbridge neither changes nor owns it, so Pulumi cannot delete it.
+    Opens nothing. Adds VPC endpoints if the environment has them; the link adds routes to the named route tables.
     """
 
     vpc_id: pulumi.Output[str]
@@ -34,7 +34,7 @@ class ExistingNetwork(Component):
             plan.zone: reserved(name, plan, args.existing.subnet_ids[plan.zone], resource_options)
             for plan in args.private
         }
-        # By its id: one table may be several zones', and a zone that comes later must not rename its routes.
+        # Named by the table's id: several zones can share a table, and a further zone must not rename its routes.
         self.route_table_ids = {table: table for table in args.existing.route_table_ids}
         self.zone_names = {
             zone: aws.ec2.get_subnet_output(id=subnet, opts=pulumi.InvokeOutputOptions(parent=self)).availability_zone

@@ -17,10 +17,10 @@ from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSys
 class FileSystem(Component):
     """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its key.
 
-    Costs what its size and throughput cost while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
-    Protects: encrypted with a key of its own (scratch deployments: with AWS's), backups where it can have them, and with
-    `protect` neither deleted nor replaced, and left standing when it leaves the program. Opens: the planned ports between
-    its own group and each client's, in both groups; no range of addresses gets in.
+    Costs its capacity and throughput while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
+    Protects: encryption with its own key (scratch deployments: with an AWS managed key); backups, if its type has them. With
+    `protect`, Pulumi refuses to delete or replace it, and it stays in AWS when it is removed from the program. Opens the planned
+    ports between its security group and the groups of its clients only.
     """
 
     made: Made
@@ -42,7 +42,7 @@ class FileSystem(Component):
         super().__init__(name, {"kind": args.settings.kind}, opts)
         self._name, self._args = name, args
         self._own = pulumi.ResourceOptions(parent=self)
-        # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.
+        # protect: Pulumi refuses to replace it. retain: it stays in AWS when it is removed from the program.
         self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
         group = aws.ec2.SecurityGroup(
             name,
@@ -78,7 +78,7 @@ class FileSystem(Component):
         return {"source": file_systems.source, "type": file_systems.type, "options": options, "mount": self._args.mount}
 
     def exports(self) -> dict[str, Any]:
-        """The stack's output for this file system: what mounting it takes."""
+        """Return the stack's output for this file system: source, type and options of its mount."""
         file_systems = self.made
         return {
             "kind": self._args.settings.kind,

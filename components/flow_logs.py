@@ -11,8 +11,8 @@ from landbridge.plan.network.flow_logs import FlowLogsArgs, role_policy, role_tr
 class FlowLogs(Component):
     """VPC flow logs of all connections, accepted or rejected, in a CloudWatch Logs log group.
 
-    Costs about 0.50 USD a GB that is written, and little for keeping it. Protects: with `protect` the record outlives the
-    stack. Opens nothing: its role writes into this one group, for flow logs of this account and region.
+    Costs about 0.50 USD for each GB written, and little for storage. Protects: with `protect`, the log group stays when the
+    stack is deleted. Opens nothing: its role can write into this log group only, for flow logs of this account and region.
     """
 
     group_arn: pulumi.Output[str]
@@ -56,7 +56,7 @@ class FlowLogs(Component):
             iam_role_arn=role.arn,
             max_aggregation_interval=args.interval_seconds,
             tags=named(args.tags, f"{args.cluster}-flow"),
-            # Its first delivery fails, and stays failed, where the role may not write yet.
+            # A flow log whose first delivery is denied stays in an error state: create it after the role's policy.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
         )
         self.group_arn = group.arn

@@ -14,13 +14,13 @@ from landbridge.plan.aws.guardrails import BudgetPlan, GuardrailsArgs
 
 
 class Guardrails(Component):
-    """Budget with alerts that denies launches where it is hard; Lambda function that ends nodes past their lease; on request
-    cost allocation tags, an anomaly monitor and a CloudTrail trail.
+    """Budget with alerts, which denies launches if it is hard; Lambda function that terminates nodes after their lease; optional
+    cost allocation tags, anomaly monitor and CloudTrail trail.
 
-    Costs next to nothing: the function runs for a second every few minutes, of a budget's actions the first two are free, a trail costs its
-    storage. Protects: from nodes that keep running while the site is unreachable, and from an unexpected bill; the trail
-    from changes. Opens: to AWS Budgets the right to put one policy on the launch role, to the function the right to
-    end nodes of this cluster.
+    Costs little: the function runs for a second every few minutes, the first two budget actions are free, a trail costs its
+    storage. Protects against nodes that run while the site is unreachable and against an unexpected bill; the trail's files
+    cannot be changed. Opens: AWS Budgets can attach one policy to the launch role, and the function can terminate nodes of
+    this cluster.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Guardrails(Component):
         role_name: pulumi.Input[str],
         role_arn: pulumi.Input[str],
     ) -> None:
-        """At the whole budget, launches are denied until a person resets the action."""
+        """Make the budget action: at 100 % of the budget, launches are denied until an operator resets the action."""
         denial = aws.iam.Policy(
             f"{self._name}-no-launches",
             name=f"{self._args.cluster}-no-launches",
@@ -139,7 +139,7 @@ class Guardrails(Component):
         )
 
     def _anomalies(self, usd: str) -> None:
-        """Watch the cluster's costs if billing knows the cluster's tag; else the account's, which has one monitor only."""
+        """Make the anomaly monitor of the cluster's costs if cost allocation tags are on, else of the account's services."""
         anomalies = plan.anomalies_of(self._args.cluster) if self._args.cost_tags else None
         monitor = aws.costexplorer.AnomalyMonitor(
             self._name,

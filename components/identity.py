@@ -17,10 +17,11 @@ from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
 class Identity(Component):
     """IAM roles without users or static keys: one for the nodes; five for on-prem services, each for one purpose.
 
-    Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has only what its
-    bearer calls, launching and ending are apart and bound to this cluster's tag, data that must stay on-prem is refused to
-    all of them, and Slurm's key has no value here (the controller publishes it, nodes read it at boot). Opens: to holders of
-    certificates of the given CA and host names what their roles allow; with an activation, registration of that many machines.
+    Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
+    its own calls only; launch and terminate are separate roles and limited to this cluster's tag; no role can access data that
+    must stay on-prem; the secret with Slurm's key is created without a value (the controller publishes it, nodes read it at
+    boot). Opens: a host with a certificate of the given CA can assume the roles of its host name; an activation lets as many
+    machines register as it has registrations.
     """
 
     node_role_arn: pulumi.Output[str]
@@ -117,7 +118,7 @@ class Identity(Component):
         aws.iam.RolePolicy(f"{self._name}-{key}", name="landbridge", role=role.id, policy=policy, opts=self._own)
 
     def _anchor(self) -> aws.rolesanywhere.TrustAnchor | None:
-        """The CA that IAM Roles Anywhere takes certificates of, where the environment names one."""
+        """Make the trust anchor of IAM Roles Anywhere if the environment names a CA."""
         anchor_plan = self._args.anchor
         if anchor_plan is None:
             return None
@@ -134,7 +135,7 @@ class Identity(Component):
         )
 
     def _profile(self, key: str, role: aws.iam.Role) -> aws.rolesanywhere.Profile:
-        """A profile for one role: sessions are named after the certificate's serial number, which the audit log then has."""
+        """Make the profile of one role. The name of a session is the certificate's serial number, so CloudTrail events have it."""
         anchor_plan = self._args.anchor
         return aws.rolesanywhere.Profile(
             f"{self._name}-{key}",
@@ -147,7 +148,7 @@ class Identity(Component):
         )
 
     def _activation(self, account: Account) -> aws.ssm.Activation | None:
-        """A code with which on-prem machines register. Its value is a secret."""
+        """Make the SSM hybrid activation, with which on-prem machines register. Its code is a secret."""
         activation_plan = self._args.activation
         if activation_plan is None:
             return None

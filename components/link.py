@@ -17,10 +17,10 @@ from landbridge.plan.network.link import LINE, OWN, LinkArgs
 class Link(Component):
     """Transit gateway with the VPC attached, and each site's connection: VPN with two tunnels and BGP, or Direct Connect.
 
-    Costs about 0.05 USD an hour for each attachment (the VPC's, each VPN's, the line's) and as much for each VPN, 0.02 a GB
-    towards AWS, and what the tunnels' logs come to (about 0.50 a GB). Protects everything between the sites: IKEv2 with one
-    strong suite; AWS chooses the pre-shared keys, which are secret outputs. Sites reach the VPC and not one another, unless
-    asked: neither of the two route tables has the other's routes. Opens the VPC to the sites' ranges and to nothing else.
+    Costs about 0.05 USD an hour for each attachment (VPC, VPN, Direct Connect) and as much for each VPN, 0.02 USD for each GB
+    towards AWS, and about 0.50 USD for each GB of tunnel logs. Protects traffic between the sites: IKEv2 with one strong cipher
+    suite; AWS creates the pre-shared keys, which are secret outputs. A site reaches the VPC but no other site, unless the
+    environment allows it: neither route table has the routes of the other. Opens the VPC to the sites' ranges only.
     """
 
     tunnels: pulumi.Output[list[dict[str, str]]]
@@ -49,7 +49,7 @@ class Link(Component):
             vpn_ecmp_support="enable",
             dns_support="enable",
             auto_accept_shared_attachments="disable",
-            # A later attachment reaches nothing until a route table is associated with it.
+            # No default table: a later attachment has no route until it is associated with a route table.
             default_route_table_association="disable",
             default_route_table_propagation="disable",
             transit_gateway_cidr_blocks=[args.private_cidr] if args.private_cidr else None,
@@ -119,7 +119,7 @@ class Link(Component):
         return secrets
 
     def _connections(self) -> dict[str, aws.ec2.VpnConnection]:
-        """Every VPN by its way. Ours over the internet has no word after its name, whether it is the link or a backup."""
+        """Make each VPN. The VPN over the internet has no suffix in its name, as the link or as a backup."""
         args, group = self._args, self._log_group()
         connections = {}
         for key, plan in args.vpns.items():
@@ -148,13 +148,13 @@ class Link(Component):
         )
 
     def _tables(self, vpc: pulumi.Output[str]) -> dict[str, aws.ec2transitgateway.RouteTable]:
-        """Make the route tables: sites have a route to the VPC, the VPC to every site, a transport to itself.
+        """Make the route tables: sites have a route to the VPC, the VPC to each site, Direct Connect transport to itself only.
 
-        What comes from another region knows both. The ranges of those are added to all three by whoever links them.
+        A peering with another region has routes to both. RegionLink adds that region's ranges to all three tables.
         """
         ways = {key: vpn.transit_gateway_attachment_id for key, vpn in self._vpns.items()}
         if self.line is not None and LINE in self._vpns:
-            # In clear text the line carries tunnels alone: what arrives on it finds no way to the VPC.
+            # Direct Connect without MACsec carries VPN tunnels only: it has no route to the VPC.
             transport = self._table("line")
             self._associate(transport, "line", self.line.attachment_id, "transport")
             self._propagate(transport, "line", self.line.attachment_id, "transport")

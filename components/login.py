@@ -14,11 +14,11 @@ from landbridge.plan.aws.login import LoginArgs, login_documents
 
 
 class Login(Component):
-    """Equal EC2 instances at fixed addresses, with one security group and one role.
+    """Identical EC2 instances at fixed addresses, with one security group and one role.
 
-    Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: nothing is kept on them, homes are
-    on a file system; whoever logs in can have the rights of the host, and those are for sessions alone. Opens: `srun`'s ports
-    to the VPC's own ranges; no ssh, for people come through Systems Manager.
+    Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: the hosts hold no data, homes are
+    on a file system; a user of the host can get the permissions of its role, which are those of Systems Manager sessions only.
+    Opens the ports of `srun` to the VPC's own ranges; no SSH port, since users connect through Systems Manager.
     """
 
     security_group_id: pulumi.Output[str]
@@ -78,5 +78,5 @@ class Login(Component):
         self.register_outputs({"securityGroupId": group.id})
 
     def exports(self) -> dict[str, Any]:
-        """Their part of the stack's `services.hosts` output."""
+        """Return the login hosts of the stack's `services.hosts` output."""
         return {host: {"instance_id": made.id, "address": plan.address} for host, (plan, made) in self._hosts.items()}

@@ -15,10 +15,10 @@ from landbridge.plan.network.network import NetworkArgs, SubnetPlan
 class Network(Component):
     """VPC with one private subnet for each zone that a pool may use.
 
-    Costs nothing, except a NAT gateway where one is asked for (about 0.045 USD an hour and as much a GB) and an interface
-    endpoint for each service where there is no other way to it (about 0.01 USD an hour and zone).
-    Opens nothing: private subnets have no address that the internet can reach, and no way out without NAT. S3 is reached
-    through a gateway endpoint, which is free and keeps the hub's traffic off NAT and off the link.
+    Costs nothing without a NAT gateway (about 0.045 USD an hour and as much for each GB) and interface endpoints (about 0.01 USD
+    an hour for each service and zone).
+    Opens nothing: private subnets have no public address, and no route to the internet without NAT. A gateway endpoint leads
+    to S3; it is free and keeps the data hub's traffic off NAT and off the link.
     """
 
     vpc_id: pulumi.Output[str]
@@ -42,7 +42,7 @@ class Network(Component):
             opts=self._own,
         )
         self.vpc_id = vpc.id
-        # AWS makes a group that lets everything among its members through; emptied, a forgotten group id opens nothing.
+        # The VPC's default security group allows all traffic between its members. Without rules, an interface without a group is closed.
         aws.ec2.DefaultSecurityGroup(
             name, vpc_id=vpc.id, ingress=[], egress=[], tags=named(args.tags, f"{args.cluster}-unused"), opts=self._own
         )
@@ -80,7 +80,7 @@ class Network(Component):
         return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}
 
     def _secondary(self) -> list[pulumi.Resource]:
-        """The VPC's further ranges; a subnet in one can be made only after it."""
+        """Make the further CIDR blocks of the VPC, before the subnets in them."""
         return [
             aws.ec2.VpcIpv4CidrBlockAssociation(
                 f"{self._name}-{cidr}", vpc_id=self.vpc_id, cidr_block=cidr, opts=self._own
@@ -101,7 +101,7 @@ class Network(Component):
         )
 
     def _routes(self, zone: str, nats: dict[str, aws.ec2.NatGateway]) -> aws.ec2.RouteTable:
-        """A route table for each zone, so that each can have its own way out; the link adds routes to all of them."""
+        """Make a route table for each zone, so that each zone can have its own NAT gateway; the link adds routes to all of them."""
         table = aws.ec2.RouteTable(
             f"{self._name}-{zone}",
             vpc_id=self.vpc_id,
@@ -123,7 +123,7 @@ class Network(Component):
         return table
 
     def _nat_gateways(self) -> dict[str, aws.ec2.NatGateway]:
-        """Gateways by zone, in public subnets that hold nothing else."""
+        """Make the NAT gateways by zone, in public subnets without other resources."""
         args = self._args
         if not args.public:
             return {}

@@ -20,10 +20,10 @@ from landbridge.plan.node_image.node_image import NodeImageArgs
 class NodeImage(Component):
     """EC2 Image Builder pipeline that runs the cluster's own roles, so that nodes on-prem and in AWS are the same.
 
-    Costs nothing until it is started; then the instances of a build (two, for an hour at most each) and the snapshots of the images
-    that are kept. Protects: the roles are known by their digest, a second run of them must change nothing, and an instance started
-    from the image is asked what it is before the image counts; disks are encrypted. Opens: no way in; the builder may fetch its
-    archive and packages, and Image Builder may remove this image's old versions.
+    Costs nothing until a build starts; then two instances, each for an hour at most, and the snapshots of the retained images.
+    Protects: the digest of the roles is checked, a second run of the roles must change nothing, and an instance of the image
+    is tested before the image is available; disks are encrypted. Opens no inbound port; the builder can download its
+    archive and packages, and Image Builder can delete this image's old versions.
     """
 
     pipeline_arn: pulumi.Output[str]
@@ -42,7 +42,7 @@ class NodeImage(Component):
         super().__init__(name, {"image": args.image, "source": archive.sha256}, opts)
         self._name, self._args, self._archive, self._account = name, args, archive, account
         self._own, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
-        # A version has to be there before the pipeline can name it, and stays as long as the pipeline names it.
+        # A recipe version must exist before the pipeline refers to it, and as long as it does.
         self._version = pulumi.ResourceOptions(parent=self, delete_before_replace=False)
         self._number = args.version(ingredients(archive, args.timeout_minutes))
         stored = ImageArchive(name, args, archive, account=account, component=self)
@@ -76,7 +76,7 @@ class NodeImage(Component):
         self.register_outputs({"pipelineArn": pipeline.arn})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's output for this image."""
+        """Return the stack's output for this image."""
         return {"pipeline_arn": self.pipeline_arn, "source": self._archive.sha256}
 
     def _component(self, bucket: pulumi.Output[str]) -> aws.imagebuilder.Component:
@@ -119,7 +119,7 @@ class NodeImage(Component):
     def _distribution(self) -> aws.imagebuilder.DistributionConfiguration:
         args = self._args
         image = {
-            # Image Builder puts the time in, so that no two images have one name.
+            # Image Builder inserts the build time, so that each image has its own name.
             "name": f"{args.name}-{{{{ imagebuilder:buildDate }}}}",
             "description": f"Landbridge {args.cluster}: image {args.image}",
             "ami_tags": {**self._tags, SOURCE: self._archive.sha256},
@@ -134,7 +134,7 @@ class NodeImage(Component):
         )
 
     def _prune(self) -> None:
-        """Versions that are too many go, unless one was launched lately."""
+        """Make the lifecycle policy: delete the oldest versions, except recently launched ones."""
         args, child, account = self._args, f"{self._name}-prune", self._account
         role = aws.iam.Role(
             child,

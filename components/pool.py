@@ -15,10 +15,10 @@ from landbridge.plan.aws.pool import PoolArgs, SecurityGroupRule
 class Pool(Component):
     """Launch template with its placement groups and security group. Starts no instance.
 
-    Costs nothing until the burst controller launches from it. Protects: IMDSv2 only, and unless the pool says otherwise
-    not past the first hop and without a public address; encrypted disks. `mounts` (source, type, options, mount) are what
-    its nodes mount at boot. Opens: every port between the pool's own nodes (EFA needs that), and from the on-prem range
-    only what Slurm and operators use.
+    Costs nothing until the burst controller launches from it. Protects: IMDSv2 only with hop limit 1 and no public address,
+    unless the pool sets others; encrypted disks. `mounts` (source, type, options, mount) are the file systems that
+    its nodes mount at boot. Opens all ports between the pool's own nodes (EFA requires it), and the ports of Slurm and SSH
+    to the on-prem range.
     """
 
     template: aws.ec2.LaunchTemplate
@@ -54,7 +54,7 @@ class Pool(Component):
         self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
 
     def exports(self, subnet_ids: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
-        """The stack's output for this pool, given the network's subnets by zone."""
+        """Return the stack's output for this pool, given the network's subnets by zone."""
         args, groups = self._args, self.placement_groups
         return {
             "launch_template_id": self.template.id,
@@ -86,7 +86,7 @@ class Pool(Component):
         )
 
     def _placement_groups(self) -> dict[str, pulumi.Input[str]]:
-        """The group of launches in each zone: one that exists, or one of the pool's own."""
+        """Return the placement group of each zone: an existing one, or one of the pool's own."""
         args, groups = self._args, dict[str, pulumi.Input[str]]()
         if args.own_placement_group is not None:
             return dict.fromkeys(args.placement_zones, args.own_placement_group)
@@ -122,7 +122,7 @@ class Pool(Component):
             image_id=args.image,
             instance_type=args.instance_type,
             iam_instance_profile={"arn": profile_arn},
-            # A node whose lease has run out powers itself off: that must end what it costs.
+            # A node powers off at the end of its lease; "terminate" also ends its cost.
             instance_initiated_shutdown_behavior="terminate",
             metadata_options={
                 "http_endpoint": "enabled",
@@ -159,7 +159,7 @@ class Pool(Component):
         return {"network_interfaces": interfaces} if interfaces else {}
 
     def _placement(self) -> dict[str, Any]:
-        """With one capacity in one zone the template names its group; else the launch does, for each zone its own."""
+        """Return the template's placement: it names the group for one capacity in one zone; otherwise each launch names its zone's group."""
         if not self._args.one_way or len(self.placement_groups) != 1:
             return {}
         return {"placement": {"group_name": next(iter(self.placement_groups.values()))}}

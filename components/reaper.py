@@ -14,10 +14,10 @@ from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class Reaper(Component):
-    """Lambda function that every few minutes terminates nodes of the cluster whose tag `landbridge:lease-expires` has passed.
+    """Lambda function that terminates, every few minutes, nodes of the cluster with an expired `landbridge:lease-expires` tag.
 
-    Costs cents a month. Protects: from paying for nodes that nobody ends, because site, link or controller are gone. Opens: to the
-    function the right to end instances with this cluster's tag and a pool's.
+    Costs cents a month. Protects against the cost of nodes that no controller ends, because site, link or controller is down.
+    Opens: the function can terminate instances with the tags of this cluster and of a pool.
     """
 
     def __init__(

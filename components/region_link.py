@@ -15,10 +15,10 @@ from landbridge.plan.network.region_link import RegionLinkArgs
 class RegionLink(Component):
     """Transit gateway in another region, peered with the link's: nodes there reach the sites and the cluster's other nodes.
 
-    Costs about 0.15 USD an hour (the VPC's attachment, and one for each end of the peering) and about 0.02 a GB between the
-    regions, besides what a transit gateway asks. Protects: routes are named one by one, for AWS propagates none through a
-    peering; traffic between regions is encrypted and stays in AWS's network. Opens the VPC there to the sites and to the VPCs
-    of this cluster, and to nothing else. `opts` lead to the provider of the environment's own region.
+    Costs about 0.15 USD an hour (the VPC's attachment, and one for each end of the peering), about 0.02 USD for each GB between
+    the regions, and the transit gateway's data processing. Protects: each route is static, since AWS propagates none through a
+    peering; traffic between regions is encrypted and stays in AWS's network. Opens the region's VPC to the sites and to the
+    VPCs of this cluster only. `opts` have the provider of the home region.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RegionLink(Component):
             amazon_side_asn=args.asn,
             dns_support="enable",
             auto_accept_shared_attachments="disable",
-            # Whatever is attached later, by whomever, reaches nothing until somebody says what.
+            # No default table: a later attachment has no route until an operator adds one.
             default_route_table_association="disable",
             default_route_table_propagation="disable",
             tags=tags,
@@ -76,7 +76,7 @@ class RegionLink(Component):
         self.register_outputs({"transitGatewayId": hub.id})
 
     def _at_home(self, home: HomeTransitGateway, accepted: aws.ec2transitgateway.PeeringAttachmentAccepter) -> None:
-        """Home's three tables know the range there, and what comes from there looks its way up in the regions' own."""
+        """Add the region's range to the three route tables of the home region, and associate the peering with the regions' table."""
         cidr, peering = self._args.cidr, accepted.transit_gateway_attachment_id
         aws.ec2transitgateway.RouteTableAssociation(
             f"{self._name}-home",
@@ -102,7 +102,7 @@ class RegionLink(Component):
         accepted: aws.ec2transitgateway.PeeringAttachmentAccepter,
         route_table_ids: Mapping[str, pulumi.Input[str]],
     ) -> None:
-        """Make the route tables: the VPC has routes to everything beyond the peering, the peering to the VPC."""
+        """Make the route tables: the VPC has routes to all ranges beyond the peering, the peering to the VPC."""
         inside, outside = self._table("vpc", hub), self._table("home", hub)
         for what, table, one in (
             ("vpc", inside, attachment.id),

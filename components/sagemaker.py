@@ -17,10 +17,10 @@ from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 class SageMaker(Component):
     """Role for training jobs inside the VPC, policy for users who start them, and model package groups.
 
-    Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets alone, encrypted
-    between containers and at rest with the data class's own key; they read the hub and write below one prefix of it, and
-    classes that must stay on-prem are refused to them. With `protect` no group of models can be removed. Opens nothing: the
-    group lets its own members in and nobody else.
+    Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets only, with
+    encryption between containers and at rest with the data class's own key; they read the data hub and write below one prefix
+    of it, and cannot access classes that must stay on-prem. With `protect`, Pulumi refuses to delete model package groups.
+    Opens nothing: the security group allows traffic between its own members only.
     """
 
     role: aws.iam.Role
@@ -83,7 +83,7 @@ class SageMaker(Component):
         self.register_outputs({"roleArn": self.role.arn, "policyArn": self.policy.arn})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `sagemaker` output: what starting a job takes."""
+        """Return the stack's `sagemaker` output: the inputs of a training job."""
         return {
             "role_arn": self.role.arn,
             "policy_arn": self.policy.arn,

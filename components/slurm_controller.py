@@ -1,4 +1,4 @@
-"""Slurm's controller in AWS, for an environment without a site."""
+"""Slurm controller in AWS, for an environment without a site."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,10 +20,10 @@ class SlurmController(Component):
     """EC2 instance at a fixed address, the volume with its state, the database of slurmdbd, and their KMS key.
 
     Costs the instance and the database by the hour, the volume by the month (`landbridge cost`), 1 USD a month for the key and
-    0.40 for the database's secret. Protects: Slurm's state is on a volume that outlives the instance and is put into the
-    next; with `protect` volume, key and database are neither deleted nor replaced, and the instance does not end by mistake.
-    Opens: Slurm's and MLflow's ports to the VPC's own ranges; no ssh, for the operator comes through Systems Manager. By being
-    it, the host may start and end this cluster's instances, write to the hub, and read one secret: the database's.
+    0.40 USD for the database's secret. Protects: Slurm's state is on a volume that is attached to the next instance after a
+    replacement; with `protect`, Pulumi refuses to delete or replace volume, key and database, and AWS refuses to terminate the
+    instance. Opens Slurm's and MLflow's ports to the VPC's own ranges; no SSH port, since the operator connects through Systems
+    Manager. The host's role can launch and terminate this cluster's instances, write to the data hub and read the database's secret.
     """
 
     role: aws.iam.Role
@@ -48,7 +48,7 @@ class SlurmController(Component):
         super().__init__(name, {"instanceType": args.machine.instance_type}, opts)
         self._name, self._args = f"{name}-controller", args
         self._own = pulumi.ResourceOptions(parent=self)
-        # Protected, Pulumi refuses to replace it; retained, taking it out of the program leaves it where it is.
+        # protect: Pulumi refuses to replace it. retain: it stays in AWS when it is removed from the program.
         self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
         self._key = self._made_key(account)
         group = machine.group(
@@ -96,14 +96,14 @@ class SlurmController(Component):
             device_name=args.state.device,
             instance_id=self._host.id,
             volume_id=self._state.id,
-            # A file system that is written to is let go of by the machine that writes.
+            # Stop the instance before the volume is detached: a detached file system must not be in use.
             stop_instance_before_detaching=True,
             opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
         )
         self.register_outputs({"instanceId": self._host.id})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `services` output, as far as it is the controller's."""
+        """Return the controller's part of the stack's `services` output."""
         host = self._args.machine
         return {
             "hosts": {host.host: {"instance_id": self._host.id, "address": host.address}},
@@ -147,7 +147,7 @@ class SlurmController(Component):
         buckets: Sequence[pulumi.Input[str]],
         keys: Sequence[pulumi.Input[str]],
     ) -> list[pulumi.Resource]:
-        """The role's policies, each under a name of its own."""
+        """Return the role's policies by name."""
         args = self._args
 
         def write(facts: list[Any]) -> dict[str, str]:

@@ -12,10 +12,11 @@ from landbridge.plan.aws.guardrails import TrailPlan, trail_policy
 
 
 class Trail(Component):
-    """CloudTrail trail for all regions, in a bucket that locks every file for the retention time.
+    """CloudTrail trail for all regions, in a bucket with object lock for the retention time.
 
-    Costs what the files take in S3; the first copy of management events is free. Protects: files cannot be deleted or
-    changed before their time, and carry signatures. Opens: CloudTrail may write into the bucket, for this trail alone.
+    Costs the storage of its files in S3; the first copy of management events is free. Protects: files cannot be deleted or
+    changed before the end of their retention, and digest files have signatures. Opens: CloudTrail can write into the bucket for
+    this trail only.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Trail(Component):
             child,
             bucket=bucket.id,
             policy=pulumi.Output.all(bucket.arn, account.id, arn).apply(lambda facts: trail_policy(*facts)),
-            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            # S3 refuses a bucket policy while the public access block is being changed.
             opts=pulumi.ResourceOptions(parent=self, protect=protect, depends_on=[closed]),
         )
         aws.cloudtrail.Trail(
@@ -76,7 +77,7 @@ class Trail(Component):
             enable_log_file_validation=True,
             enable_logging=True,
             tags=dict(tags),
-            # CloudTrail tries to write when it is made.
+            # CloudTrail writes a test file when the trail is created.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[policy, locked]),
         )
         self.register_outputs({"bucket": bucket.bucket})

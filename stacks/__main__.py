@@ -1,7 +1,7 @@
 """Pulumi program of one environment: the AWS part of `Pulumi.ENV.yaml`, or one layer of it.
 
-Where the environment says `stacks: three`, each layer is a stack of its own, named ENV-foundation and so on, with the
-environment's file for its configuration.
+With `stacks: three` in the environment, each layer is a stack of its own (ENV-foundation, ENV-cluster, ENV-platform); all
+three have the environment file as their configuration.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,21 @@ from landbridge.environment.file.lock import read_lock
 from landbridge.environment.stacks import Layer
 from landbridge.findings import FindingsError
 from landbridge.plan.stacks import HANDOVER, environment_name, stack_called
-from layers import ClusterPlan, Context, Foundation, FoundationPlan, PlatformPlan, cluster, foundation, platform, told
+from layers import (
+    ClusterPlan,
+    Context,
+    Foundation,
+    FoundationPlan,
+    PlatformPlan,
+    cluster,
+    foundation,
+    platform,
+    to_output,
+)
 
 
 def main() -> None:
-    """Plan everything first, so that nothing is registered when something is wrong; then build from the bottom up."""
+    """Plan all layers, so that an error is found before a resource is registered; then build them, the lowest first."""
     try:
         stack, raw = pulumi.get_stack(), pulumi.Config("landbridge").get_object("environment")
         if raw is None:
@@ -32,9 +42,9 @@ def main() -> None:
 
 
 def locked_images(environment: Environment) -> dict[str, str]:
-    """Image ids by name, from the lock beside the stack's file: no image changes unless that file does."""
+    """Return image ids by name from the image lock beside the stack's file: an image changes only with that file."""
     root = Path(pulumi.get_root_directory() or "")
-    # Without a project of its own (a recorded graph) the program's own tree is the project.
+    # Without a Pulumi project (a recorded graph), the folder of this program is the project.
     project = root if root.is_absolute() else Path(__file__).resolve().parents[1]
     folder = project / "stacks" if (project / "stacks").is_dir() else project
     lock, broken = read_lock(folder / f"images.{environment.name}.lock", environment.region)
@@ -50,9 +60,9 @@ def build(environment: Environment, images: Mapping[str, str], layers: tuple[Lay
     exports: dict[str, Any] = {"cluster": environment.name, "region": environment.region}
     if "foundation" in layers:
         below, more = foundation.build(plans[0], context)
-        exports |= more if len(layers) > 1 else {**more, HANDOVER: told(below)}
+        exports |= more if len(layers) > 1 else {**more, HANDOVER: to_output(below)}
     else:
-        below = Foundation.heard(plans[0], environment)
+        below = Foundation.from_stack(plans[0], environment)
     if "cluster" in layers:
         _, more = cluster.build(plans[1], below, context)
         exports |= more

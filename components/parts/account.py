@@ -15,7 +15,7 @@ class Account:
 
     @classmethod
     def of(cls, provider: aws.Provider) -> "Account":
-        """Ask a provider; costs nothing and makes nothing."""
+        """Return the account of a provider; creates no resource."""
         options = pulumi.InvokeOutputOptions(provider=provider)
         return cls(
             id=aws.get_caller_identity_output(opts=options).account_id,

@@ -62,7 +62,7 @@ class Adapter(pulumi.ComponentResource):
 
 
 def _plan_or_refuse(resource: str, plan: Callable[[], Plan]) -> Plan:
-    """Plan before anything is registered. Wrong values become problems of the inputs."""
+    """Plan before a resource is registered. Wrong values become input property errors."""
     try:
         return plan()
     except FindingsError as error:

@@ -28,10 +28,10 @@ class HubBucket:
         region: str | None = None,
     ) -> None:
         self._child, self._args, self._plan = child, args, plan
-        # Nothing is said where the provider's own region is meant: what is there stays as it is.
+        # No region argument for the provider's own region: adding one would change existing resources.
         self._where: dict[str, Any] = {} if region is None else {"region": region}
         self._component = component
-        # What guards the data is kept with it: a bucket that outlives its policy would stand open.
+        # Retain the policy and the access block together with the bucket: without them it would be open.
         self._own = pulumi.ResourceOptions(parent=component, protect=args.protect)
         self._prefix = plan.name_prefix if region is None else plan.replica_prefix
         self.key = self._key(account)
@@ -58,7 +58,7 @@ class HubBucket:
 
     def _key(self, account: Account) -> aws.kms.Key:
         args, plan = self._args, self._plan
-        # A copy in another region is shown by nobody.
+        # Lustre file systems associate the bucket only, not its replica.
         shown = args.region if plan.shown and not self._where else None
         key = aws.kms.Key(
             self._child,
@@ -77,7 +77,7 @@ class HubBucket:
         return key
 
     def _close(self) -> None:
-        """Keep the public, ACLs, clear text and other keys out."""
+        """Refuse public access, ACLs, requests without TLS and other keys."""
         child, bucket = self._child, self.bucket
         closed = aws.s3.BucketPublicAccessBlock(
             child,
@@ -95,7 +95,7 @@ class HubBucket:
         aws.s3.BucketServerSideEncryptionConfiguration(
             child,
             bucket=bucket.id,
-            # A bucket key asks KMS once for many objects: KMS would otherwise cost more than the storage.
+            # S3 bucket key: one KMS request for many objects. Without it KMS costs more than the storage.
             rules=[{"apply_server_side_encryption_by_default": encryption, "bucket_key_enabled": True}],
             opts=self._own,
             **self._where,
@@ -104,7 +104,7 @@ class HubBucket:
             child,
             bucket=bucket.id,
             policy=pulumi.Output.all(bucket.arn, self.key.arn).apply(lambda arns: bucket_policy(*arns)),
-            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            # S3 refuses a bucket policy while the public access block is being changed.
             opts=pulumi.ResourceOptions(parent=self._component, protect=self._args.protect, depends_on=[closed]),
             **self._where,
         )

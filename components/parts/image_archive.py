@@ -12,7 +12,7 @@ from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class ImageArchive:
-    """A closed bucket with one archive, made under `component`. What is in it can be made again; the bucket stays while data does."""
+    """Private bucket with one archive, a child of `component`. The archive can be built again; with `protect` the bucket stays."""
 
     bucket: pulumi.Output[str]
     archive_arn: pulumi.Output[str]
@@ -43,7 +43,7 @@ class ImageArchive:
             child,
             bucket=bucket.id,
             policy=bucket.arn.apply(tls_only),
-            # S3 refuses a policy while it is still deciding whether public ones are blocked.
+            # S3 refuses a bucket policy while the public access block is being changed.
             opts=pulumi.ResourceOptions(parent=component, protect=args.protect, depends_on=[closed]),
         )
         stored = aws.s3.BucketObject(

@@ -2,14 +2,14 @@
 
 import pulumi
 
-#: What is in no region.
+#: Prefixes of global resource types.
 _EVERYWHERE = ("aws:iam/",)
 
 
 def in_region(region: str, opts: pulumi.ResourceOptions | None = None) -> pulumi.ResourceOptions:
     """Return options that make a component and its resources in `region`; IAM roles have no region.
 
-    The provider takes the region with each resource, so that one provider does for all of them.
+    The provider accepts a region for each resource, so one provider is enough for all regions.
     """
 
     def place(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:

@@ -80,7 +80,7 @@ def instance(
 ) -> aws.ec2.Instance:
     """Make the instance at its address; a replacement gets the address once the old instance is gone.
 
-    An image or user data that change later leave it alone: both are read once, when it first boots.
+    A later change of the image or the user data does not change the instance: both are used at its first boot only.
     """
     image: pulumi.Input[str] = plan.image
     if not plan.image.startswith("ami-"):
@@ -95,7 +95,7 @@ def instance(
         private_ip=plan.address,
         vpc_security_group_ids=[group_id],
         iam_instance_profile=profile.name,
-        # Against a slip in the console; what Pulumi may end, Pulumi's own protection says.
+        # Refuses termination in the console by mistake; `protect` refuses it in Pulumi.
         disable_api_termination=protect,
         force_destroy=True,
         metadata_options={

@@ -9,9 +9,9 @@ from landbridge.plan.network.network import SubnetPlan
 def reserved(
     name: str, plan: SubnetPlan, subnet_id: pulumi.Input[str], child_options: pulumi.ResourceOptions
 ) -> pulumi.Input[str]:
-    """The subnet's id, for whoever puts something in it: known once the plan's range is kept, where it has one.
+    """Return the subnet's id after its CIDR reservation exists.
 
-    Otherwise an endpoint that is made at the same time could have the address of a host that is made after it.
+    Otherwise an endpoint that is created at the same time could get the fixed address of a host.
     """
     if plan.reserved is None:
         return subnet_id

@@ -112,7 +112,7 @@ def _tunnel_options(number: int, args: VpnArgs, log_group_arn: pulumi.Input[str]
             f"{tunnel}_{phase}_lifetime_seconds": seconds,
         }
     if log_group_arn is not None:
-        # Two switches: what IKE does, and what BGP says. Either alone leaves half of an outage unexplained.
+        # IKE events and BGP events have one switch each; an outage can be in either.
         options[f"{tunnel}_log_options"] = {
             "cloudwatch_log_options": {
                 "log_enabled": True,

@@ -31,7 +31,7 @@ def vpc_endpoints(
             **more,
         )
 
-    # Without a route table a gateway would lead nowhere.
+    # A gateway endpoint without a route table has no effect.
     for plan in args.gateway_endpoints if route_table_ids else ():
         endpoint(plan, vpc_endpoint_type="Gateway", route_table_ids=route_table_ids)
     if not args.interface_endpoints:

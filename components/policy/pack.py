@@ -1,4 +1,4 @@
-"""Landbridge's policies as CrossGuard's. Nothing is judged here: what Pulumi gives is put into plain data, and back."""
+"""Adapter of Landbridge's policies to CrossGuard: converts Pulumi's values to plain data. The policies decide."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,14 +15,14 @@ _LEVELS = {
 
 
 def policies() -> list[crossguard.Policy]:
-    """Every policy, each with the settings that it heeds as its configuration."""
+    """Return all policies, each with the settings that it reads as its configuration schema."""
     return [_of_one(policy) if policy.one is not None else _of_all(policy) for policy in POLICIES.values()]
 
 
 def plain(value: Any) -> Any:
-    """Pulumi's proxies as plain data; what is not known in a preview is None.
+    """Convert Pulumi's proxies to plain data; values that are unknown in a preview become None.
 
-    The proxies raise on such a value, upon which the whole policy would be passed over for that resource.
+    A proxy raises an exception for an unknown value, and Pulumi then skips the policy for that resource.
     """
     if isinstance(value, Mapping):
         return {key: _at(value, key) for key in value}
@@ -39,7 +39,7 @@ def _at(container: Any, key: Any) -> Any:
 
 
 def _resource(args: Any) -> Resource:
-    """A resource of CrossGuard's, whether alone or in a stack. It does not tell whether removing keeps the thing."""
+    """Convert a resource of CrossGuard, of a resource or a stack validation. CrossGuard does not give retainOnDelete."""
     props = plain(args.props)
     return Resource(
         type=args.resource_type,

@@ -1,6 +1,7 @@
 """Base of every part of an environment: a strict frozen model, and types for names, addresses and ranges."""
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.functional_validators import AfterValidator
@@ -31,6 +32,21 @@ def _host_range(text: str) -> str:
     return text
 
 
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        valid = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise PydanticCustomError(
+            "wrong-format",
+            'the host or the port of "{url}" is not valid',
+            {"url": text, "fix": "write a host and a port from 1 to 65535: http://mirror.example.org:3142/"},
+        )
+    return text
+
+
 # A name that is safe as an AWS tag, a file name, a Slurm name and part of a bucket's name.
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
 # Accounts and users keep their Unix spelling.
@@ -39,7 +55,7 @@ HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[
 HostRange = Annotated[str, AfterValidator(_host_range)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/-]*$")]
-Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$")]
+Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+(/\S*)?$"), AfterValidator(_url)]
 Zone = Annotated[str, StringConstraints(pattern=r"^[a-z]{3,5}[0-9]-az[0-9]+$")]
 Region = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z]+)+-\d$")]
 Port = Annotated[int, Field(ge=1, le=65535)]

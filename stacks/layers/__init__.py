@@ -1,13 +1,13 @@
-"""The layers of an environment, from the bottom up: foundation, cluster, platform.
+"""Layers of an environment, the lowest first: foundation, cluster, platform.
 
-Each is planned before any is built, and built by one function from plans and from what it reads of the layers below:
-the same functions whichever stacks they are registered in.
+All layers are planned before the first is built. One function builds a layer from its plan and from the outputs of the layers
+below; it is the same function for one stack and for three.
 """
 
 from layers.cluster import Cluster, ClusterPlan
 from layers.context import Context
 from layers.foundation import Foundation, FoundationPlan
-from layers.handover import told
+from layers.handover import to_output
 from layers.platform import PlatformPlan
 
-__all__ = ["Cluster", "ClusterPlan", "Context", "Foundation", "FoundationPlan", "PlatformPlan", "told"]
+__all__ = ["Cluster", "ClusterPlan", "Context", "Foundation", "FoundationPlan", "PlatformPlan", "to_output"]

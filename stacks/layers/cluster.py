@@ -1,4 +1,4 @@
-"""The middle layer: what computes, what it mounts, and what ends it in time."""
+"""Cluster layer: pools, file systems, services in AWS, and the guardrails that end nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class ClusterPlan:
 
     @classmethod
     def of(cls, environment: Environment, images: Mapping[str, str]) -> "ClusterPlan":
-        """Plan it. Raises FindingsError."""
+        """Plan the layer. Raises FindingsError."""
         return cls(
             slurm_controller_args(environment, images),
             login_args(environment, images),
@@ -56,7 +56,7 @@ class Cluster:
 
 
 def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[Cluster, Exports]:
-    """Register it."""
+    """Register the resources of the layer."""
     name, options = context.environment.name, context.options
     served = services.build(plan.controller, plan.login, foundation, context)
     launches = (foundation.launch_role_name, foundation.launch_role_arn) if served is None else served.launch_role
@@ -69,7 +69,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         launch_role_arn=launches[1],
         opts=options,
     )
-    # File systems let pools in, and pools mount file systems: of the two, only launch templates wait for the other.
+    # File systems need the pools' security groups, and launch templates need the mounts: only launch templates wait.
     mounts, are_there = pulumi.deferred_output()
     pools = {
         pool_args.pool: Pool(
@@ -117,7 +117,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
 
 
 def _elsewhere(plan: ClusterPlan, foundation: Foundation, context: Context) -> Exports:
-    """Pools in other regions, where they may start nodes too. File systems are at home, so nothing is mounted there."""
+    """Make the pools of other regions. File systems are in the home region, so these nodes mount none."""
     return {
         region: {
             pool.pool: Pool(

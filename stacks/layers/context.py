@@ -1,4 +1,4 @@
-"""Values that every layer takes."""
+"""Values that all layers receive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from components.parts.account import Account
 from landbridge.environment import Environment
 from landbridge.plan.aws.provider import provider_args
 
-#: What a layer adds to the stack's outputs, by name.
+#: Outputs that a layer adds to the stack, by name.
 Exports = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Context:
-    """The environment, the account that it is in, and the options that lead every component to its one provider."""
+    """Environment, AWS account, and the resource options with the stack's provider."""
 
     environment: Environment
     account: Account

@@ -1,4 +1,4 @@
-"""The lowest layer: network, link, data, roles. It changes least, and everything else stands on it."""
+"""Foundation layer: network, link, data hub, roles. It changes least often, and the other layers depend on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from landbridge.plan.network.link import LinkArgs, link_args
 from landbridge.plan.network.network import NetworkArgs, network_args
 from layers import regions
 from layers.context import Context, Exports
-from layers.handover import heard
+from layers.handover import from_stack
 from layers.regions import RegionPlan
 
 
@@ -39,7 +39,7 @@ class FoundationPlan:
 
     @classmethod
     def of(cls, environment: Environment) -> "FoundationPlan":
-        """Plan it. Raises FindingsError."""
+        """Plan the layer. Raises FindingsError."""
         return cls(
             network_args(environment),
             link_args(environment) if environment.link is not None else None,
@@ -62,20 +62,20 @@ class Foundation:
     buckets: Mapping[str, pulumi.Output[str]]
     bucket_arns: Mapping[str, pulumi.Output[str]]
     bucket_key_arns: Mapping[str, pulumi.Output[str]]
-    #: None where no site has hosts that take the role: who launches is then what it is.
+    #: None for an environment without a site: the controller's instance role launches nodes.
     launch_role_name: pulumi.Output[str] | None
     launch_role_arn: pulumi.Output[str] | None
     node_role_arn: pulumi.Output[str]
     node_profile_arn: pulumi.Output[str]
     slurm_key_arn: pulumi.Output[str]
     dns_zone_id: pulumi.Output[str] | None
-    #: Of other regions: the VPCs by region, the subnets by zone, whose ids no two regions share.
+    #: Other regions: VPCs by region, subnets by zone id (zone ids are unique over regions).
     region_vpc_ids: Mapping[str, pulumi.Output[str]]
     region_subnet_ids: Mapping[str, pulumi.Input[str]]
 
     @classmethod
-    def heard(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
-        """The same, from the stack that has made it."""
+    def from_stack(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
+        """Return the outputs from the stack of this layer."""
         zones, existing = [subnet.zone for subnet in plan.network.private], plan.network.existing
         classes = [bucket.data_class for bucket in plan.data_hub.buckets]
         keys = {
@@ -90,11 +90,11 @@ class Foundation:
         }
         without = {"dns_zone_id"} if plan.dns is None else set()
         without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
-        return heard(cls, keys, without, environment, "foundation")
+        return from_stack(cls, keys, without, environment, "foundation")
 
 
 def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
-    """Register it."""
+    """Register the resources of the layer."""
     name, options = context.environment.name, context.options
     network = (Network if plan.network.existing is None else ExistingNetwork)(name, plan.network, opts=options)
     if plan.flow_logs is not None:

@@ -11,29 +11,30 @@ from landbridge.environment import Environment
 from landbridge.environment.stacks import Layer
 from landbridge.plan.stacks import HANDOVER, stack_name
 
-Told = TypeVar("Told")
+LayerOutputs = TypeVar("LayerOutputs")
 
 
-def told(component: Any) -> dict[str, Any]:
-    """A layer's dataclass as the value of its stack's output."""
-    return {field.name: getattr(component, field.name) for field in fields(component)}
+def to_output(layer_outputs: Any) -> dict[str, Any]:
+    """Return a layer's dataclass as the value of its stack's output."""
+    return {field.name: getattr(layer_outputs, field.name) for field in fields(layer_outputs)}
 
 
-def heard(
-    kind: type[Told],
+def from_stack(
+    kind: type[LayerOutputs],
     keys: Mapping[str, Sequence[str]],
     without: Collection[str],
     environment: Environment,
     layer: Layer,
-) -> Told:
-    """The same dataclass from the output of the layer's stack.
+) -> LayerOutputs:
+    """Return a layer's dataclass from the output of its stack.
 
-    `keys` are those of its mappings, by field, and `without` the fields that are None, as the plan has them: which resources
-    there are never hangs on what another stack says. What that stack does not say yet is unknown in a preview; in an update it is an error that names the stack.
+    `keys` are the keys of its mappings by field, and `without` its fields that are None. Both come from the plan, so the set of
+    resources never depends on another stack's outputs. An output that the stack does not have yet is unknown in a preview and an
+    error with the stack's name in an update.
     """
     stack = stack_name(environment, layer)
     full = "/".join((pulumi.get_organization(), pulumi.get_project(), stack))
-    # By its name: the outputs as a whole are secret as soon as one of them is, and so would be all that hears of them.
+    # get_output by name: the mapping of all outputs is secret if one of them is, and so would be all values read from it.
     output = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
 
     def value(*path: str) -> pulumi.Output[Any]:

@@ -1,4 +1,4 @@
-"""The highest layer: what people train with and what makes images. Nothing stands on it; it may come and go alone."""
+"""Platform layer: SageMaker and image pipelines. No other layer depends on it, so it can be updated and removed alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from landbridge.plan.node_image.node_image import NodeImageArgs, node_image_args
 from layers.context import Context, Exports
 from layers.foundation import Foundation
 
-#: The project of this program: the roles are in it, whoever has forked it.
+#: Folder of this project, with the Ansible roles, also in a fork.
 _PROJECT = Path(__file__).resolve().parents[2]
 
 
@@ -26,14 +26,14 @@ class PlatformPlan:
 
     @classmethod
     def of(cls, environment: Environment, images: Mapping[str, str]) -> "PlatformPlan":
-        """Plan it; `images` are ids by name, from the environment's lock. Raises FindingsError."""
+        """Plan the layer; `images` are ids by name, from the environment's lock. Raises FindingsError."""
         image_args = node_image_args(environment, images)
         built = tuple((image, bundle(_PROJECT, image.variables, image.settings)) for image in image_args)
         return cls(built, sagemaker_args(environment))
 
 
 def build(plan: PlatformPlan, foundation: Foundation, context: Context) -> Exports:
-    """Register it."""
+    """Register the resources of the layer."""
     images = {
         image_args.image: NodeImage(
             image_args.name,

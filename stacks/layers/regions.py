@@ -27,7 +27,7 @@ class RegionPlan:
 
     @classmethod
     def of(cls, environment: Environment) -> tuple["RegionPlan", ...]:
-        """Plan them all. Raises ValueError where there is no link to reach them through."""
+        """Plan all other regions. Raises ValueError for an environment without a link."""
         return tuple(
             cls(
                 name,
@@ -40,7 +40,7 @@ class RegionPlan:
 
 
 def build(plans: Iterable[RegionPlan], home: HomeTransitGateway | None, context: Context) -> dict[str, Network]:
-    """Register them; their networks by region."""
+    """Register their resources; return the networks by region."""
     return {plan.region: _build(plan, home, context) for plan in plans if home is not None}
 
 

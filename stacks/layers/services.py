@@ -1,4 +1,4 @@
-"""The part of the cluster that a site would have: controller, database and login hosts, where they are in AWS."""
+"""Services in AWS of an environment without a site: controller, database and login hosts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from layers.foundation import Foundation
 
 @dataclass(frozen=True)
 class Services:
-    """Values that the services' components take. `launch_role` is the name and the ARN of the role that launches nodes.
+    """Outputs of the services' components. `launch_role` is the name and the ARN of the role that launches nodes.
 
-    `mounting` are the groups of hosts that mount homes, by a name that no pool can have.
+    `mounting` are the security groups of hosts that mount homes, by names that are no pool names.
     """
 
     launch_role: tuple[pulumi.Output[str], pulumi.Output[str]]
@@ -28,7 +28,7 @@ class Services:
 def build(
     controller: SlurmControllerArgs | None, login: LoginArgs | None, foundation: Foundation, context: Context
 ) -> Services | None:
-    """Register them; None where a site serves."""
+    """Register the services; return None for an environment with a site."""
     if controller is None:
         return None
     name, options, account = context.environment.name, context.options, context.account

@@ -10,14 +10,14 @@ import pulumi
 class FileSystemContext:
     """Placement of a file system: subnets by zone, its security group, and the key that it is encrypted with.
 
-    `route_table_ids` are those through which clients find one that has a standby in a second zone.
+    `route_table_ids` are the clients' route tables: a file system with a standby in a second zone adds its address there.
     """
 
     subnet_ids: Mapping[str, pulumi.Input[str]]
     route_table_ids: Sequence[pulumi.Input[str]]
     security_group_id: pulumi.Input[str]
     key_arn: pulumi.Input[str] | None
-    #: Of what holds data, and of what only leads to it.
+    #: Options of resources that hold data, and of resources without data (mount targets, associations).
     kept: pulumi.ResourceOptions
     own: pulumi.ResourceOptions
 

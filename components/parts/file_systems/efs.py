@@ -1,4 +1,4 @@
-"""EFS: one file system, an address in every zone."""
+"""EFS file system with a mount target in each zone."""
 
 import pulumi
 import pulumi_aws as aws

@@ -1,4 +1,4 @@
-"""FSx for Lustre, and the folders that show buckets."""
+"""FSx for Lustre file system and its data repository associations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from components.parts.file_systems.common import FileSystemContext, Made
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
 
-#: New, changed and deleted objects alike: a folder that shows half of what happens shows something else.
+#: Import and export new, changed and deleted files, so that folder and bucket have the same content.
 EVENTS = ["NEW", "CHANGED", "DELETED"]
 
 
@@ -89,7 +89,7 @@ def _repository(
         file_system_path=plan.folder,
         data_repository_path=shown,
         batch_import_meta_data_on_create=True,
-        # The folder goes with the link; what it showed stays in the bucket.
+        # Deletion of the association deletes the folder; the objects stay in the bucket.
         delete_data_in_filesystem=False,
         s3=policy,
         tags=named(args.tags, f"{args.name}-{plan.key}"),

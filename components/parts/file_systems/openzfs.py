@@ -1,4 +1,4 @@
-"""FSx for OpenZFS."""
+"""FSx for OpenZFS file system."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ ROOT = "/fsx"
 def openzfs(name: str, args: FileSystemArgs, settings: OpenZfsSettings, site: FileSystemContext) -> Made:
     """Make the file system in its first zone (with a second: its standby there), exported to the planned ranges."""
     iops = {"mode": "AUTOMATIC"} if settings.iops is None else {"mode": "USER_PROVISIONED", "iops": settings.iops}
-    # Its root belongs to root: without root's own rights nobody could ever make a folder for anybody.
+    # The root directory belongs to root: with root squash, no user could create a directory.
     rights = ["rw", "crossmnt", "no_root_squash"]
     subnets = [site.subnet_ids[zone] for zone in args.zones]
     standby: dict[str, Any] = (
@@ -43,7 +43,7 @@ def openzfs(name: str, args: FileSystemArgs, settings: OpenZfsSettings, site: Fi
         copy_tags_to_volumes=True,
         weekly_maintenance_start_time=args.maintenance,
         skip_final_backup=not args.final_backup,
-        # With snapshots FSx refuses to delete anything; what is not protected goes with all it has.
+        # FSx refuses to delete a file system with snapshots or volumes without this option.
         delete_options=None if args.protect else ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
         tags=named(args.tags, args.name),
         opts=site.kept,

@@ -9,7 +9,7 @@ OWN = """    link:
       gateway_address: 198.51.100.10
       onprem_asn: 65010
 """
-REST = """      # This machine's kernel may lack ESP: strongSwan encrypts in user space, which carries one tunnel.
+REST = """      # This machine's kernel may lack ESP: strongSwan then encrypts in user space, with one tunnel.
       datapath: userspace
 """
 ORDERED = connection_id("graph-line")
